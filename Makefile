@@ -144,7 +144,7 @@ records: $(VENV)/.gpu
 		$(RECORD) cuda --graphs $(NAMED),kron21,grid4900 --algorithms sssp --no-copies --trials 5 --budget 0.15 --limit 90 \
 			--pin method=$$method $$append --out bench/results/formulations.jsonl || exit 1; append=--append; done
 	$(STUDY) cuda-micro --trials 5 --budget 0.2 --out bench/results/cuda_micro.jsonl
-	$(STUDY) bfs-methods kron:16,minnesota,coAuthorsDBLP,delaunay_n16,cnr-2000,soc-Slashdot0902 --device cuda --trials 3 \
+	$(STUDY) bfs-methods --graphs kron:16,minnesota,coAuthorsDBLP,delaunay_n16,cnr-2000,soc-Slashdot0902 --device cuda --trials 3 \
 		--budget 0.5 --out bench/results/bfs-methods.jsonl
 	$(STUDY) spmspv --graphs ak2010,coAuthorsDBLP,delaunay_n16,luxembourg_osm,soc-Slashdot0902,kron:16,kron:17,kron:18,kron:19,kron:20,kron:21 \
 		--device cuda --trials 3 --budget 0.1 --out bench/results/spmspv.jsonl

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import typer
 
+from benchmarks.harness import Study, command_of
 from semira.cli.lazy import LazyGroup, help_of
 from semira.cli.main import Program
 
-_PLACES = {
-    "operations": ("micro", "cuda_micro", "memory", "versus"),
-    "speed": ("ideas", "frontiers", "masks", "scales", "variants", "shapes", "draw"),
-    "closeups": (
-        "levels", "spmspv", "spmv", "spmm", "mxm", "formats", "adaptive", "bfs_methods", "blocks",
-        "algorithms",
-    ),
+#: Studies whose modules have other names.
+_ELSEWHERE = {
+    "cuda-micro": "device_micro", "formats": "formats_tables", "spmspv": "spmspv_study",
 }  # fmt: skip
+
+_STUDIES = (
+    "adaptive", "algorithms", "bfs-methods", "blocks", "cuda-micro", "formats", "frontiers",
+    "ideas", "levels", "masks", "memory", "micro", "mxm", "scales", "shapes", "spmm", "spmspv",
+    "spmv", "variants",
+)  # fmt: skip
 
 
 class Studies(Program, LazyGroup):
@@ -29,11 +33,15 @@ class Studies(Program, LazyGroup):
 
     panels: ClassVar = {
         "Studies": {
-            name.replace("_", "-"): f"benchmarks.{module}:{name}"
-            for module, names in _PLACES.items()
-            for name in names
-        }
+            name: f"benchmarks.studies.{_ELSEWHERE.get(name, name.replace('-', '_'))}:STUDY"
+            for name in _STUDIES
+        },
+        "Records": {name: f"benchmarks.records:{name}" for name in ("draw", "versus")},
     }
+
+    def make(self, found: Any) -> Callable[..., None]:
+        """Return the function of a command."""
+        return command_of(found) if isinstance(found, Study) else super().make(found)
 
 
 app = typer.Typer(

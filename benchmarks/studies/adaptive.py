@@ -1,4 +1,13 @@
-"""Adaptive PageRank beside the plain one: iterations, entries read, time, how far the ranks lie."""
+"""Measure adaptive PageRank beside the plain one.
+
+Both run until they converge to the same tolerance; the table has iterations, entries read,
+times, and how far the ranks lie from each other.
+
+Examples
+--------
+python -m benchmarks adaptive --quick
+python -m benchmarks adaptive --graphs kron21,cnr-2000 --device cuda --out adaptive.jsonl
+"""
 
 from __future__ import annotations
 
@@ -8,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.studies.ideas import over_graphs
+from benchmarks.harness import Options, Study, option
 from semira.bench.device import free_memory
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import KERNELS
@@ -16,37 +25,36 @@ from semira.bench.ours import semira_library
 from semira.bench.record import Record
 from semira.bench.report import checked, figure, time_of
 from semira.bench.runner import Preset, run_kernel
-from semira.bench.sweep import SweepRequest
 
 
 @dataclass(frozen=True, slots=True)
-class AdaptiveRequest(SweepRequest):
-    """What to measure, as `SweepRequest` says."""
+class AdaptiveOptions(Options):
+    """What the study can be asked for."""
 
-    graphs: Sequence[str] = ("kron:18", "road:500x500,removed=0.05")
-    trials: int = 5
-    seconds: float = 2.0
+    graphs: Sequence[str] = option(
+        ("kron:18", "road:500x500,removed=0.05"), quick=("kron:10", "road:20x20")
+    )
+    trials: int = option(5, quick=2)
+    seconds: float = option(2.0)
 
 
 #: Arguments of each way.
 _WAYS: dict[str, dict[str, Any]] = {"plain": {}, "adaptive": {"adaptive": True}}
 
 
-def _of_graph(request: AdaptiveRequest, graph: BenchGraph) -> Iterator[Record]:
-    preset = Preset(dict.fromkeys(KERNELS, request.trials), request.seconds)
+def trial(options: AdaptiveOptions, graph: BenchGraph) -> Iterator[Record]:
+    """Measure and check both ways until they converge to the same tolerance."""
+    graph = graph.undirected
+    preset = Preset(dict.fromkeys(KERNELS, options.trials), options.seconds)
     ranks: dict[str, Any] = {}
-    for name, options in _WAYS.items():
-        library = semira_library(request.device, None, {"pagerank": options})
+    for name, arguments in _WAYS.items():
+        library = semira_library(options.device, None, {"pagerank": arguments})
         (record,) = run_kernel("pagerank", graph, [library], preset)
         entry = library.entries["pagerank"]
         ranks[name] = entry.answer(entry.run(entry.prepare(graph), 0), graph)
         facts = deviations(ranks["plain"], ranks[name])
         yield replace(record, kind="adaptive", kernel=name, facts=facts)
         free_memory(graph.xp)
-
-
-#: Measures and checks both ways until they converge to the same tolerance.
-run_adaptive = over_graphs(_of_graph)
 
 
 def deviations(plain: Any, other: Any) -> dict[str, float]:
@@ -85,3 +93,6 @@ def adaptive_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]
             ]
         )  # fmt: skip
     return head, rows
+
+
+STUDY = Study(__doc__, AdaptiveOptions, trial, {"PageRank, adaptive beside plain": adaptive_table})

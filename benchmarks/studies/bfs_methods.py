@@ -1,77 +1,48 @@
-"""The searches of a textbook, each by its name: one loop, told apart by the pins of its product."""
+"""Measure breadth-first search by every method of the textbook, and say which wins where.
+
+Vertex-centric push and pull, edge-centric, a frontier with a global queue, with a queue for
+each block, and one block for small levels (Hwu, Kirk, El Hajj, Programming Massively Parallel
+Processors, chapter 15): one loop each time, under other pins. Every result is checked.
+
+Examples
+--------
+python -m benchmarks bfs-methods --quick
+python -m benchmarks bfs-methods --graphs kron21,USA-road-NE --device cuda
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from benchmarks.harness import Options, Study, option
 from semira.bench.graphs import BenchGraph
 from semira.bench.ours import semira_library
 from semira.bench.record import Record
 from semira.bench.report import checked, figure, time_of
 from semira.bench.runner import Preset, run_kernel
-from semira.bench.sweep import SweepRequest, keep_graphs
 from semira.cli.searches import METHODS, capabilities_of, pins_on
 
 
 @dataclass(frozen=True, slots=True)
-class MethodsRequest:
-    """What to measure.
+class MethodsOptions(Options):
+    """What the study can be asked for."""
 
-    Attributes
-    ----------
-    graphs : sequence of str
-        One with few levels, one with many.
-    trials : int
-    seconds : float
-        Budget of the warm calls of one case.
-    device : str
-    data : Path or None
-    """
-
-    graphs: Sequence[str] = ("kron:16", "road:300x300")
-    trials: int = 10
-    seconds: float = 5.0
-    device: str = "cpu"
-    data: Path | None = None
+    graphs: Sequence[str] = option(("kron:16", "road:300x300"), quick=("kron:10", "road:20x20"))
 
 
-def run_methods(
-    request: MethodsRequest,
-    *,
-    out: Path | None = None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Measure and check the search by every method; what is the same here is measured once.
-
-    Raises
-    ------
-    DeviceUnavailable
-        This machine lacks the device.
-    MissingFile
-        A graph is absent.
-    FileWriteError
-        `out` cannot be written.
-    """
-    capabilities = capabilities_of(request.device)
-    distinct: list[dict[str, Any]] = []
+def trial(options: MethodsOptions, graph: BenchGraph) -> Iterator[Record]:
+    """Measure and check the search by every method; what is the same here is measured once."""
+    capabilities = capabilities_of(options.device)
+    preset = Preset({"bfs": options.trials}, options.seconds)
+    done: list[dict[str, Any]] = []
     for name in METHODS:
         pins = pins_on(name, capabilities)
-        if pins not in distinct:
-            distinct.append(pins)
-
-    def of_graph(graph: BenchGraph) -> Iterator[Record]:
-        preset = Preset({"bfs": request.trials}, request.seconds)
-        for pins in distinct:
-            library = semira_library(request.device, pins)
+        if pins not in done:
+            done.append(pins)
+            library = semira_library(options.device, pins)
             yield from run_kernel("bfs", graph.undirected, [library], preset)
-
-    asked = SweepRequest(
-        request.graphs, request.trials, request.seconds, request.device, request.data
-    )
-    return keep_graphs(asked, of_graph, out, done)
 
 
 # tables ------------------------------------------------------------------------------------------
@@ -130,3 +101,11 @@ def winners_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]
         levels = str(named[best].iterations)
         rows.append([*place, levels, " = ".join(equal), figure(1e3 * timed[best]), planner])
     return head, rows
+
+
+STUDY = Study(
+    __doc__,
+    MethodsOptions,
+    trial,
+    {"One search by every method": methods_table, "Which wins where": winners_table},
+)

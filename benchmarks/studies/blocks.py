@@ -1,24 +1,28 @@
-"""Products of a low, wide block of vectors with a graph, by width of the block and direction.
+"""Measure products of low blocks of vectors with a graph, by width and direction.
 
-Breadth-first search from many sources, batches of betweenness centrality, and shortest paths from
-blocks of sources advance all rows of a block by one product of matrices a level (C. Yang's thesis
-of 2019, section 8.1, Figure 8.2). The product of each level is also run by itself in every way, its
-operands where the level before left them.
+Breadth-first search from many sources, betweenness centrality of a batch, and shortest paths
+of all pairs from blocks of sources (graphs of at most 4,096 vertices, at most 32 blocks).
+Whole calls that push, that pull, and by the planner's choice, compared with each other and
+checked by SciPy or by properties; then each level's product by itself in every way (C. Yang's
+thesis of 2019, section 8.1, Figure 8.2).
+
+Examples
+--------
+python -m benchmarks blocks --quick
+python -m benchmarks blocks --graphs kron:16,road:300x300 --algorithms bfs --widths 1,32
 """
 
 from __future__ import annotations
 
-import math
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import Options, Say, Study, graphs, option
 from benchmarks.studies.block_levels import (
     NAMED_WAYS,
     Levels,
@@ -35,7 +39,6 @@ from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import dense
 from semira.bench.record import Record, without_result
 from semira.bench.report import checked, figure
-from semira.bench.sweep import SweepRequest, keep_graphs
 from semira.bench.timer import Budget, Samples, TooSlow, measure, time_limit
 from semira.bench.verify import Verdict, check_levels
 
@@ -131,97 +134,64 @@ CASES: dict[str, Case] = {
 
 
 @dataclass(frozen=True, slots=True)
-class BlocksRequest(SweepRequest):
-    """What to measure.
+class BlocksOptions(Options):
+    """What the study can be asked for."""
 
-    Attributes
-    ----------
-    names : sequence of str
-        Keys of `CASES`.
-    widths : sequence of int
-        Rows of a block; a width above the number of vertices is left out, and see `Case.fits`.
-    trials : int
-        Warm calls of whole searches, and timed calls of each way at each level.
-    seconds : float
-        Budget of the warm calls of one case.
-    limit_s : float
-        No further case begins after so many seconds.
-    """
-
-    graphs: Sequence[str] = ("kron:14", "kron:11")
-    names: Sequence[str] = tuple(CASES)
-    widths: Sequence[int] = WIDTHS
-    trials: int = 3
-    seconds: float = 5.0
-    limit_s: float = math.inf
+    graphs: Sequence[str] = option(("kron:14", "kron:11"), quick=("kron:8",))
+    trials: int = option(3, quick=1)
+    names: Sequence[str] = option(tuple(CASES), "Some of bfs, bc, apsp.", flag="--algorithms")
+    widths: Sequence[int] = option(WIDTHS, "Rows of the blocks.", quick=(1, 4))
 
 
-def run_blocks(
-    request: BlocksRequest,
-    *,
-    out: Path | None = None,
-    say: Callable[[str], None] = lambda _text: None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Measure every algorithm with blocks of every width in every way; the ways must agree.
-
-    Edges are taken without direction.
+def points(options: BlocksOptions, xp: Any, say: Say) -> Iterator[tuple[BenchGraph, Case, int]]:
+    """Yield graphs, edges without direction, with every algorithm and width that fits.
 
     Raises
     ------
     InvalidValue
-        There is no algorithm of a name; or nothing was measured.
-    DeviceUnavailable
-        This machine lacks the device.
-    FileWriteError
-        `out` cannot be written.
+        There is no algorithm of a name.
     """
-    for name in request.names:
+    for name in options.names:
         if name not in CASES:
             raise InvalidValue(f"no algorithm is called {name!r}; choose among {', '.join(CASES)}")
-    start_s = time.perf_counter()
-
-    def of_graph(graph: BenchGraph) -> Iterator[Record]:
-        for name in request.names:
-            for width in request.widths:
-                if width > graph.n or not CASES[name].fits(graph.n, width):
-                    continue
-                if time.perf_counter() - start_s > request.limit_s:
-                    say(f"{graph.name}, {name}, {width}: left out, {request.limit_s:g} s are over")
-                    continue
-                yield from _of_case(request, CASES[name], graph.undirected, width)
-
-    return keep_graphs(request, of_graph, out, done, say)
+    return (
+        (graph.undirected, CASES[name], width)
+        for graph in graphs(options, xp, say)
+        for name in options.names
+        for width in options.widths
+        if width <= graph.n and CASES[name].fits(graph.n, width)
+    )
 
 
-def _of_case(request: BlocksRequest, case: Case, graph: BenchGraph, width: int) -> Iterator[Record]:
-    """Measure one algorithm with blocks of one width."""
+def trial(options: BlocksOptions, point: tuple[BenchGraph, Case, int]) -> Iterator[Record]:
+    """Measure one algorithm with blocks of one width in every way; the ways must agree."""
     import semira as gb
 
+    graph, case, width = point
     sources = case.starts(graph, width)
-    levels = Levels(request.device, request.trials, case.exact)
-    with gb.device(request.device):
-        matrix = graph.matrix.to(request.device)
+    levels = Levels(options.device, options.trials, case.exact)
+    with gb.device(options.device):
+        matrix = graph.matrix.to(options.device)
         # Of a walk that takes longer, the first levels are kept.
         with suppress(TooSlow), time_limit(_LIMIT_S):
             case.walk(matrix, sources, levels)
-        yield from _whole(request, case, graph, matrix, sources, levels.rows)
+        yield from _whole(options, case, graph, matrix, sources, levels.rows)
 
 
 def _whole(
-    request: BlocksRequest, case: Case, graph: BenchGraph, matrix: Any, sources: list[int],
+    options: BlocksOptions, case: Case, graph: BenchGraph, matrix: Any, sources: list[int],
     rows: list[dict[str, Any]],
 ) -> Iterator[Record]:  # fmt: skip
     """Yield the record of whole calls in each way; the planner's has the levels as well."""
     first, verdict = None, Verdict(None, "")
     for way, pins in WAYS.items():
         blank = Record(
-            "blocks", case.function, graph.dataset, "semira", request.device, plan=pins,
+            "blocks", case.function, graph.dataset, "semira", options.device, plan=pins,
             options={"width": len(sources)}, sources=sources, load_s=graph.load_s,
             build_s=graph.build_s,
         )  # fmt: skip
         try:
-            found, samples, device = _called(request, case, matrix, sources, pins)
+            found, samples, device = _called(options, case, matrix, sources, pins)
         except (TooSlow, MemoryError) as error:
             yield without_result(blank, error)
             continue
@@ -239,7 +209,7 @@ def _whole(
 
 
 def _called(
-    request: BlocksRequest, case: Case, matrix: Any, sources: list[int], pins: dict[str, Any]
+    options: BlocksOptions, case: Case, matrix: Any, sources: list[int], pins: dict[str, Any]
 ) -> tuple[Any, Samples, dict[str, Any]]:
     """Return the first result of whole calls, their times, and the device's."""
     import semira as gb
@@ -250,9 +220,9 @@ def _called(
             getattr(found, case.result).wait()
         return found
 
-    found, samples = measure(call, Budget(request.trials, request.seconds))
+    found, samples = measure(call, Budget(options.trials, options.seconds))
     times = PROFILED if min(samples.warm_s) < 1 else 1
-    device = profile_calls(request.device, call, times=times)
+    device = profile_calls(options.device, call, times=times)
     device.pop("kernels", None)
     return found, samples, device
 
@@ -383,3 +353,13 @@ def levels_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]
                 ]
             )  # fmt: skip
     return head, rows
+
+
+STUDY = Study(
+    __doc__,
+    BlocksOptions,
+    trial,
+    {"Whole calls": widths_table, "Level by level": levels_table},
+    points,
+    picture="blocks",
+)

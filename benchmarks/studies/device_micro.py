@@ -1,25 +1,34 @@
-"""Measurements of single operations on the GPU, and of what a call costs the host there."""
+"""Measure single operations on the GPU: device times, bytes, CuPy, and the host's share.
+
+Calls on eight entries are made without waiting: what a call costs Python.
+
+Examples
+--------
+python -m benchmarks cuda-micro --quick
+python -m benchmarks cuda-micro --graphs kron:20 --only mxv,vxm --out results/cuda_micro.jsonl
+"""
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from benchmarks.studies.micro import MicroRequest, place_operands, same_result, tiny_graph
+from benchmarks.harness import Say, Study, graphs, option
+from benchmarks.studies.micro import MicroOptions, place_operands, same_result, tiny_graph
 from benchmarks.studies.micro_cases import TINY_CASES, Case, Operands, make_operands
 from benchmarks.studies.probes import PROBES, Probe, Probed, probe_bytes, probed
 from benchmarks.studies.selection import choose_cases
 from semira.backends.registry import backend_for
 from semira.bench.device import profile_calls
-from semira.bench.environment import describe_environment, version_of
-from semira.bench.graphs import BenchGraph, load_bench_graph
-from semira.bench.record import Record, keep_records
+from semira.bench.environment import version_of
+from semira.bench.graphs import BenchGraph
+from semira.bench.record import Record
 from semira.bench.timer import Budget, measure
 
 #: Entries beyond which heavy probes are left out.
@@ -35,95 +44,79 @@ _RTOL_ELSE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceRequest(MicroRequest):
-    """What to measure.
+class DeviceOptions(MicroOptions):
+    """What the study can be asked for."""
 
-    Attributes
-    ----------
-    check : bool
-        Whether the cpu backend computes everything again; the peer is CuPy.
-    """
-
-    graphs: Sequence[str] = ("kron:16", "kron:20")
-    trials: int = 10
-    device: str = "cuda"
-    check: bool = True
-
-    def cases(self) -> dict[str, Any]:
-        """Return the chosen operations, as `MicroRequest.cases`."""
-        known: dict[str, Any] = PROBES | TINY_CASES if self.overhead else dict(PROBES)
-        return choose_cases(known, self.only, "operation")
+    graphs: Sequence[str] = option(("kron:16", "kron:20"), quick=("kron:12",))
+    trials: int = option(10, quick=3)
+    device: str = option("cuda")
+    peers: bool = option(True, "Run CuPy beside.")
+    check: bool = option(True, "Compute everything again on the cpu.")
 
 
-def run_device_micro(
-    request: DeviceRequest,
-    *,
-    out: Path | None = None,
-    say: Callable[[str], None] = lambda _text: None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Measure, check and record; see `semira.bench.suite.run_suite`.
+def points(options: DeviceOptions, _xp: Any, say: Say) -> Iterator[Any]:
+    """Yield the graphs, then a tiny one, each with its operations and the peer.
 
     Raises
     ------
     InvalidValue
         No operation has a name asked for.
-    MissingFile
-        A graph is absent.
-    DeviceUnavailable
-        This machine lacks the device; `out` is left as it is.
-    FileWriteError
-        `out` cannot be written.
     """
-    cases = request.cases()
-    environment = describe_environment(request.device)
-    made = _measure_all(request, cases, _peer(request, say))
-    return keep_records((replace(each, environment=environment) for each in made), out, done)
+    known: dict[str, Any] = PROBES | TINY_CASES if options.overhead else dict(PROBES)
+    cases = choose_cases(known, options.only, "operation")
+    chosen = {name: case for name, case in cases.items() if name in PROBES}
+    tiny = {name: case for name, case in cases.items() if name in TINY_CASES}
+    peer = _peer(options, say)
+    # Checks compute on the host.
+    found = graphs(options, np, say) if chosen else iter(())
+    return chain(
+        ((graph, chosen, peer) for graph in found),
+        [(tiny_graph(), tiny, None)] if tiny else [],
+    )
 
 
-def _peer(request: DeviceRequest, say: Callable[[str], None]) -> Any:
-    if not request.peer or request.device != "cuda":
+def _peer(options: DeviceOptions, say: Say) -> Any:
+    if not options.peers or options.device != "cuda":
         return None
     if version_of("cupy-cuda13x") is None:
         say("peer cupy: not installed")
         return None
-    from benchmarks import cupy_calls as cupy
+    from benchmarks import cupy_calls
 
-    return cupy
+    return cupy_calls
 
 
-def _measure_all(request: DeviceRequest, cases: dict[str, Any], peer: Any) -> Iterator[Record]:
+def trial(options: DeviceOptions, point: tuple[BenchGraph, Any, Any]) -> Iterator[Record]:
+    """Measure and check the operations on a graph."""
     import semira as gb
 
-    chosen = {name: case for name, case in cases.items() if name in PROBES}
-    with gb.device(request.device):
-        for name in request.graphs if chosen else ():
-            yield from _measure_graph(request, load_bench_graph(name, request.data), chosen, peer)
-        tiny = {name: case for name, case in cases.items() if name in TINY_CASES}
-        if tiny:
-            graph = tiny_graph()
-            operands = place_operands(make_operands(gb, graph.arrays), request.device)
-            for name, case in tiny.items():
-                blank = Record("overhead", name, graph.dataset, "semira", request.device)
-                yield measure_overhead(blank, case, operands)
+    graph, cases, peer = point
+    with gb.device(options.device):
+        if cases.keys() <= PROBES.keys():
+            yield from _measure_graph(options, graph, cases, peer)
+            return
+        operands = place_operands(make_operands(gb, graph.arrays), options.device)
+        for name, case in cases.items():
+            blank = Record("overhead", name, graph.dataset, "semira", options.device)
+            yield measure_overhead(blank, case, operands)
 
 
 def _measure_graph(
-    request: DeviceRequest, graph: BenchGraph, cases: dict[str, Probe], peer: Any
+    options: DeviceOptions, graph: BenchGraph, cases: dict[str, Probe], peer: Any
 ) -> Iterator[Record]:
     import semira as gb
 
     expected = None
-    if request.check:
+    if options.check:
         with gb.device("cpu"):
             expected = probed(gb, graph, "cpu")
-    operands = probed(gb, graph, request.device)
+    operands = probed(gb, graph, options.device)
     theirs = None if peer is None else peer.cupy_operands(graph)
     for name, probe in cases.items():
         if probe.is_heavy and graph.arrays.nvals > HEAVY_ENTRIES:
             continue
-        blank = Record("operation", name, graph.dataset, "semira", request.device)
-        result, record = _measure_probe(blank, probe, operands, request)
+        blank = Record("operation", name, graph.dataset, "semira", options.device)
+        result, record = _measure_probe(blank, probe, operands, options)
         if expected is not None:
             with gb.device("cpu"):
                 other = probe.run(gb, expected)
@@ -132,7 +125,7 @@ def _measure_graph(
             record = replace(record, verified=is_right, verified_by="the cpu backend", note=note)
         yield record
         if theirs is not None and probe.peer is not None:
-            yield _measure_peer(record, probe, peer, theirs, result, request)
+            yield _measure_peer(record, probe, peer, theirs, result, options)
 
 
 def rtol_of(result: Any) -> float:
@@ -146,14 +139,14 @@ def rtol_in(dtype: str) -> float:
 
 
 def _measure_probe(
-    blank: Record, probe: Probe, operands: Probed, request: DeviceRequest
+    blank: Record, probe: Probe, operands: Probed, options: DeviceOptions
 ) -> tuple[Any, Record]:
     import semira as gb
 
     def call(_trial: int = 0) -> Any:
         return probe.run(gb, operands).wait()
 
-    result, samples = measure(call, Budget(request.trials, request.seconds))
+    result, samples = measure(call, Budget(options.trials, options.seconds))
     with gb.tracing() as trace:
         call()
     record = replace(
@@ -162,16 +155,16 @@ def _measure_probe(
         first_s=samples.first_s,
         warm_s=samples.warm_s,
         least_bytes=probe_bytes(probe, operands, result, list(trace.rows)),
-        **profile_calls(request.device, call),
+        **profile_calls(options.device, call),
     )
     return result, record
 
 
 def _measure_peer(
-    ours: Record, probe: Probe, peer: Any, theirs: Any, result: Any, request: DeviceRequest
+    ours: Record, probe: Probe, peer: Any, theirs: Any, result: Any, options: DeviceOptions
 ) -> Record:
     assert probe.peer is not None
-    made, walls, times = peer.run_timed(lambda: probe.peer(theirs), request.trials)
+    made, walls, times = peer.run_timed(lambda: probe.peer(theirs), options.trials)
     is_equal = agrees(result, peer.to_host(made))
     return replace(
         ours, library="cupy", backend="", first_s=None, warm_s=walls, device_s=times, kernels=[],
@@ -217,3 +210,6 @@ def measure_overhead(blank: Record, case: Case, operands: Operands) -> Record:
         warm_s=submitted,
         note=f"finished after {1e6 * statistics.median(finished):.1f} us a call",
     )
+
+
+STUDY = Study(__doc__, DeviceOptions, trial, points=points)

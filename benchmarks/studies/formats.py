@@ -1,8 +1,13 @@
-"""One product in every storage of its matrix, beside dense ones: a textbook's table of formats.
+"""Measure products of random matrices in every storage, beside dense ones.
 
-Square matrices with entries at random places: W. Hwu, D. Kirk and I. El Hajj, *Programming
-Massively Parallel Processors*, are taught with a table of the product with a vector in COO, CSR and
-ELL beside dense products on the CPU and on the GPU. Here a product with a few columns joins it.
+With a vector and with a few columns: csr, csc, COO, ELL, ELL-R, padded and sliced ELL, dense;
+bytes and time of making each copy; dense products on the CPU and on the GPU (Hwu, Kirk,
+El Hajj, Programming Massively Parallel Processors). Every result is checked.
+
+Examples
+--------
+python -m benchmarks formats --quick
+python -m benchmarks formats --device cuda --out bench/results/formats.jsonl
 """
 
 from __future__ import annotations
@@ -10,18 +15,18 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.harness import Options, Say, option
 from benchmarks.studies.device_micro import rtol_in
 from benchmarks.studies.spmm import fastest_of
 from semira.base.errors import InvalidValue, OutOfMemory, PlanError
-from semira.bench.device import array_module, free_memory, held_for, profile_calls
-from semira.bench.environment import describe_environment, version_of
-from semira.bench.record import Dataset, Record, keep_records, without_result
+from semira.bench.device import held_for, profile_calls
+from semira.bench.environment import version_of
+from semira.bench.record import Dataset, Record, without_result
 from semira.bench.timer import Budget, clock, measure
 from semira.formats import sizes
 from semira.formats.ell import KINDS
@@ -35,32 +40,20 @@ _VALUE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class FormatsRequest:
-    """What to measure.
+class FormatsOptions(Options):
+    """What the study can be asked for."""
 
-    Attributes
-    ----------
-    rows : sequence of int
-        Rows, and as many columns, of each matrix.
-    densities : sequence of float
-        Share of places with an entry.
-    columns : int
-        Columns of the full operand of SpMM; 0: SpMV alone.
-    trials : int
-    seconds : float
-        Budget of the warm calls of one case.
-    device : str
-    peers : bool
-        Whether NumPy, SciPy and, on the GPU, CuPy and cuSPARSE compute the same.
-    """
-
-    rows: Sequence[int] = (1024, 2048, 4096)
-    densities: Sequence[float] = (0.1, 0.01)
-    columns: int = 64
-    trials: int = 20
-    seconds: float = 1.0
-    device: str = "cpu"
-    peers: bool = True
+    graphs: Sequence[str] = option((), hidden=True)
+    trials: int = option(20, quick=3)
+    seconds: float = option(1.0, quick=0.1)
+    rows: Sequence[int] = option(
+        (1024, 2048, 4096), "Rows, and as many columns, of each matrix.", quick=(64, 128)
+    )
+    densities: Sequence[float] = option((0.1, 0.01), "Shares of places with an entry.")
+    columns: int = option(
+        64, "Columns of the full operand of SpMM; 0: SpMV alone.", quick=8, least=0
+    )
+    peers: bool = option(True, "Run NumPy, SciPy, CuPy, cuSPARSE beside.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,36 +118,15 @@ def draw(n: int, density: float, columns: int) -> Drawn:
     return Drawn(density, dense, indptr, cols.astype(np.int32), values, operand, expected)
 
 
-def run_formats(
-    request: FormatsRequest,
-    *,
-    out: Path | None = None,
-    say: Callable[[str], None] = lambda _text: None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Measure and check every product in every storage, and the peers'.
-
-    A storage that the product cannot walk, and a peer that fails, has a record with a note.
-
-    Raises
-    ------
-    DeviceUnavailable
-        This machine lacks the device.
-    FileWriteError
-        `out` cannot be written.
-    """
-    environment, xp = describe_environment(request.device), array_module(request.device)
-    peers = _open_peers(request, say)
-
-    def made() -> Iterator[Record]:
-        for density in request.densities:
-            for n in request.rows:
-                for columns in dict.fromkeys((0, request.columns)):
-                    for record in _of_matrix(request, draw(n, density, columns), peers):
-                        yield replace(record, environment=environment)
-                    free_memory(xp)
-
-    return keep_records(made(), out, done)
+def points(options: FormatsOptions, _xp: Any, say: Say) -> Iterator[tuple[Drawn, dict[str, Any]]]:
+    """Yield the matrices, drawn, and the peers."""
+    peers = _open_peers(options, say)
+    return (
+        (draw(n, density, columns), peers)
+        for density in options.densities
+        for n in options.rows
+        for columns in dict.fromkeys((0, options.columns))
+    )
 
 
 def format_bytes(drawn: Drawn, storage: str) -> int:
@@ -186,12 +158,17 @@ def _pin_of(storage: str, columns: int) -> str:
     return "csr" if storage == "dense" and columns else storage
 
 
-def _of_matrix(request: FormatsRequest, drawn: Drawn, peers: dict[str, Any]) -> Iterator[Record]:
+def trial(options: FormatsOptions, point: tuple[Drawn, dict[str, Any]]) -> Iterator[Record]:
+    """Measure and check the product of a matrix in every storage, and the peers'.
+
+    A storage that the product cannot walk, and a peer that fails, has a record with a note.
+    """
+    drawn, peers = point
     n, nvals = drawn.shape[0], len(drawn.indices)
     name = f"random {n} x {n}, {drawn.density:g}"
     kernel = f"mxm n={drawn.columns}" if drawn.columns else "mxv"
     blank = Record(
-        "formats", kernel, Dataset(name, n, nvals, ""), "semira", request.device, dtype="FP32",
+        "formats", kernel, Dataset(name, n, nvals, ""), "semira", options.device, dtype="FP32",
         options={"density": drawn.density, "columns": drawn.columns},
     )  # fmt: skip
     for storage in STORAGES:
@@ -202,7 +179,7 @@ def _of_matrix(request: FormatsRequest, drawn: Drawn, peers: dict[str, Any]) -> 
             facts={"bytes": format_bytes(drawn, storage)},
         )  # fmt: skip
         try:
-            yield _ours(request, drawn, named)
+            yield _ours(options, drawn, named)
         except (PlanError, OutOfMemory) as error:
             # The product walks other storages only, or this one would be nearly all padding.
             yield without_result(named, error)
@@ -210,7 +187,7 @@ def _of_matrix(request: FormatsRequest, drawn: Drawn, peers: dict[str, Any]) -> 
         # What computes on the host says nothing about a device.
         named = replace(blank, library=library, backend="")
         try:
-            result, calls_s, device_s = run(drawn, request.trials)
+            result, calls_s, device_s = run(drawn, options.trials)
             record = replace(named, warm_s=calls_s, device_s=device_s)
             yield _checked(record, _on_host(result), drawn)
         except Exception as error:  # noqa: BLE001 - libraries raise what they like
@@ -218,21 +195,21 @@ def _of_matrix(request: FormatsRequest, drawn: Drawn, peers: dict[str, Any]) -> 
 
 
 # ours --------------------------------------------------------------------------------------------
-def _ours(request: FormatsRequest, drawn: Drawn, blank: Record) -> Record:
+def _ours(options: FormatsOptions, drawn: Drawn, blank: Record) -> Record:
     import semira as gb
 
     def placed() -> Any:
-        with gb.device(request.device):
+        with gb.device(options.device):
             if blank.options["storage"] == "dense":
-                return gb.Matrix.from_dense(drawn.dense).to(request.device)
+                return gb.Matrix.from_dense(drawn.dense).to(options.device)
             arrays = drawn.indptr, drawn.indices, drawn.values
-            return gb.Matrix.from_csr(*arrays, ncols=drawn.shape[1]).to(request.device)
+            return gb.Matrix.from_csr(*arrays, ncols=drawn.shape[1]).to(options.device)
 
-    with gb.device(request.device):
+    with gb.device(options.device):
         kind = gb.Matrix if drawn.columns else gb.Vector
-        operand = kind.from_dense(drawn.operand).to(request.device)
+        operand = kind.from_dense(drawn.operand).to(options.device)
         shape = (drawn.shape[0], drawn.columns) if drawn.columns else (drawn.shape[0],)
-        result = kind("FP32", *shape).to(request.device)
+        result = kind("FP32", *shape).to(options.device)
     semiring = gb.semiring.plus_times["FP32"]
 
     def product(matrix: Any) -> Any:
@@ -241,7 +218,7 @@ def _ours(request: FormatsRequest, drawn: Drawn, blank: Record) -> Record:
         return result.wait()
 
     matrix = placed()
-    _, samples = measure(lambda _trial: product(matrix), Budget(request.trials, request.seconds))
+    _, samples = measure(lambda _trial: product(matrix), Budget(options.trials, options.seconds))
     record = replace(blank, first_s=samples.first_s, warm_s=samples.warm_s)
     call_s = statistics.median(samples.warm_s)
     # The first product of another matrix: nothing is compiled, but its copy is made.
@@ -252,7 +229,7 @@ def _ours(request: FormatsRequest, drawn: Drawn, blank: Record) -> Record:
     record = replace(
         record, convert_s=convert_s, build_s=max(0.0, first_s - call_s),
         facts={**record.facts, "kept": kept},
-        **profile_calls(request.device, lambda: product(matrix), held_s=held_for(samples.warm_s)),
+        **profile_calls(options.device, lambda: product(matrix), held_s=held_for(samples.warm_s)),
     )  # fmt: skip
     return _checked(record, result.to_dense(0), drawn)
 
@@ -273,16 +250,16 @@ _Timed = tuple[Any, list[float], list[float] | None]
 
 
 def _open_peers(
-    request: FormatsRequest, say: Callable[[str], None]
+    options: FormatsOptions, say: Callable[[str], None]
 ) -> dict[str, Callable[[Drawn, int], _Timed]]:
-    if not request.peers:
+    if not options.peers:
         return {}
     found: dict[str, Callable[[Drawn, int], _Timed]] = {"numpy dense": _numpy_dense}
     if version_of("scipy") is None:
         say("peer scipy: not installed")
     else:
         found["scipy csr"] = _scipy_csr
-    if request.device != "cuda":
+    if options.device != "cuda":
         return found
     if version_of("cupy-cuda13x") is None:
         say("peer cupy: not installed")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchmarks.harness import Study
+from benchmarks.studies import formats
 from benchmarks.studies.formats import STORAGES
 from semira.bench.record import Record
 from semira.bench.report import checked, figure, time_of
@@ -127,3 +129,18 @@ def failures_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]
             if record.median_s is None:
                 found.setdefault((kernel, name), record.note)
     return ["product", "what", "why"], [[*case, why] for case, why in found.items()]
+
+
+STUDY = Study(
+    formats.__doc__ or "",
+    formats.FormatsOptions,
+    formats.trial,
+    {
+        "Microseconds (on a GPU, the device's)": formats_table,
+        "Microseconds of whole calls": calls_table,
+        "Copies": copies_table,
+        "Beside the textbook, microseconds": textbook_table,
+        "Not measured": failures_table,
+    },
+    formats.points,
+)

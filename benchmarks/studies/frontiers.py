@@ -1,4 +1,14 @@
-"""Push, pull and what the planner chooses, over frontiers of every size."""
+"""Measure push, pull and the planner's choice over random frontiers and masks.
+
+One product at a time: min_plus without a mask, a step of breadth-first search under one. The
+table says where pull becomes the better way, and how far the planner's choice is from the
+better of both.
+
+Examples
+--------
+python -m benchmarks frontiers --quick --plot frontiers.svg
+python -m benchmarks frontiers --graphs kron:20 --device cuda --out bench/results/frontiers.jsonl
+"""
 
 from __future__ import annotations
 
@@ -7,16 +17,15 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import Options, Study, option
 from semira.bench.device import STEADY, held_for, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record
 from semira.bench.report import figure, time_of
-from semira.bench.sweep import SweepRequest, keep_graphs
 from semira.bench.timer import Budget, measure
 
 #: Pins of each way; the planner has none.
@@ -37,56 +46,34 @@ GOAL = 1.1
 
 
 @dataclass(frozen=True, slots=True)
-class FrontiersRequest(SweepRequest):
-    """What to measure, beside what `SweepRequest` says.
+class FrontiersOptions(Options):
+    """What the study can be asked for."""
 
-    Attributes
-    ----------
-    shares : sequence of float
-        Parts of the vertices in the frontier, drawn at random.
-    open : sequence of float
-        Parts of the vertices that the mask leaves open.
-    """
-
-    seconds: float = 0.5
-    shares: Sequence[float] = SHARES
-    open: Sequence[float] = OPEN
+    seconds: float = option(0.5, quick=0.1)
+    shares: Sequence[float] = option(
+        SHARES, "Parts of the vertices in the frontier, drawn at random.", quick=SHARES[2::3]
+    )
+    open: Sequence[float] = option(
+        OPEN, "Parts of the vertices that a mask leaves open; 1: no mask.", quick=OPEN[::2]
+    )
 
 
-def run_frontiers(
-    request: FrontiersRequest,
-    *,
-    out: Path | None = None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
+def trial(options: FrontiersOptions, graph: BenchGraph) -> Iterator[Record]:
     """Measure one product in each way for each frontier and mask; the ways must agree.
 
     Without a mask it is ``min_plus`` in FP32, under one a step of breadth-first search.
-
-    Raises
-    ------
-    DeviceUnavailable
-        This machine lacks the device.
-    MissingFile
-        A graph is absent.
-    FileWriteError
-        `out` cannot be written.
     """
-    return keep_graphs(request, lambda graph: _of_graph(request, graph), out, done)
-
-
-def _of_graph(request: FrontiersRequest, graph: BenchGraph) -> Iterator[Record]:
     import semira as gb
 
-    with gb.device(request.device):
-        matrix = graph.matrix_in("FP32").to(request.device)
-        for part in request.open:
-            for share in request.shares:
-                yield from _point(request, graph, matrix, share, part)
+    with gb.device(options.device):
+        matrix = graph.matrix_in("FP32").to(options.device)
+        for part in options.open:
+            for share in options.shares:
+                yield from _point(options, graph, matrix, share, part)
 
 
 def _point(
-    request: FrontiersRequest, graph: BenchGraph, matrix: Any, share: float, part: float
+    options: FrontiersOptions, graph: BenchGraph, matrix: Any, share: float, part: float
 ) -> Iterator[Record]:
     """Measure one frontier under one mask in every way."""
     import semira as gb
@@ -98,11 +85,11 @@ def _point(
     kernel = "vxm any_pair masked" if is_masked else "vxm min_plus"
     frontier = gb.Vector.from_coo(
         vertices, True if is_masked else rng.random(len(vertices)).astype(np.float32), size=n
-    ).to(request.device)
+    ).to(options.device)
     visited = None
     if is_masked:
         closed = np.flatnonzero(rng.random(n) >= part)
-        visited = gb.Vector.from_coo(closed, True, size=n).to(request.device)
+        visited = gb.Vector.from_coo(closed, True, size=n).to(options.device)
 
     def call_with(pins: dict[str, Any]) -> Callable[[int], Any]:
         output = gb.Vector(bool if is_masked else "FP32", n)
@@ -116,10 +103,16 @@ def _point(
 
         return call
 
-    options = {"frontier": len(vertices), "open": part}
-    blank = Record("frontier", kernel, graph.dataset, "semira", request.device, options=options)
+    blank = Record(
+        "frontier",
+        kernel,
+        graph.dataset,
+        "semira",
+        options.device,
+        options={"frontier": len(vertices), "open": part},
+    )
     made = [
-        measure_product(replace(blank, plan=pins), call_with(pins), request)
+        measure_product(replace(blank, plan=pins), call_with(pins), options)
         for pins in WAYS.values()
     ]
     agree = all(made[0][0].isequal(result) for result, _ in made[1:])
@@ -129,12 +122,12 @@ def _point(
 
 
 def measure_product(
-    blank: Record, call: Callable[[int], Any], request: SweepRequest
+    blank: Record, call: Callable[[int], Any], options: Options
 ) -> tuple[Any, Record]:
     """Return what the first of many calls of one product gives, and the record of all."""
     import semira as gb
 
-    result, samples = measure(call, Budget(request.trials, request.seconds))
+    result, samples = measure(call, Budget(options.trials, options.seconds))
     with gb.tracing() as trace:
         call(0)
     record = replace(
@@ -145,7 +138,7 @@ def measure_product(
         ran=dict(Counter(row.method for row in trace.rows)),
         touched=sum(row.touched for row in trace.rows),
         **profile_calls(
-            request.device, lambda: call(0), held_s=held_for(samples.warm_s), times=STEADY
+            options.device, lambda: call(0), held_s=held_for(samples.warm_s), times=STEADY
         ),
     )
     return result, record
@@ -255,3 +248,8 @@ def frontiers_table(records: Sequence[Record]) -> tuple[list[str], list[list[str
             ]
         )  # fmt: skip
     return head, rows
+
+
+STUDY = Study(
+    __doc__, FrontiersOptions, trial, {"Push, pull and auto": frontiers_table}, picture="frontiers"
+)

@@ -1,4 +1,14 @@
-"""What each idea behind a fast search is worth, and which algorithm makes use of which."""
+"""Measure what each idea adds to breadth-first search, and what the plans of all use.
+
+From push alone: structure only, change of direction, masking, early exit, operand reuse, one
+after the other (C. Yang's thesis of 2019, Table 5.2), each result checked. Then the plans of
+the five algorithms say which idea each makes use of (Table 7.5).
+
+Examples
+--------
+python -m benchmarks ideas --quick
+python -m benchmarks ideas --graphs kron21 --device cuda --out bench/results/ideas.jsonl
+"""
 
 from __future__ import annotations
 
@@ -7,16 +17,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
+from benchmarks.harness import Options, Study
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import KERNELS, UNDIRECTED, Library
 from semira.bench.ours import semira_library
 from semira.bench.record import Record
 from semira.bench.report import checked, figure, time_of
 from semira.bench.runner import Preset, run_kernel
-from semira.bench.sweep import SweepRequest, keep_graphs
 from semira.bench.traffic import ASYNCHRONOUS
 from semira.contract import PRODUCTS, Method, walk_statements
 
@@ -54,59 +63,15 @@ def steps() -> dict[str, dict[str, Any]]:
     return pins
 
 
-Asked_contra = TypeVar("Asked_contra", bound=SweepRequest, contravariant=True)
-
-
-class Run(Protocol[Asked_contra]):
-    """A function that measures all graphs of a request; see `over_graphs`."""
-
-    def __call__(
-        self,
-        request: Asked_contra,
-        *,
-        out: Path | None = None,
-        done: Callable[[Record], None] = ...,
-    ) -> list[Record]:
-        """Measure, keep the records in `out`, call `done` with each, and return them."""
-
-
-def over_graphs(
-    of_graph: Callable[[Asked_contra, BenchGraph], Iterator[Record]],
-) -> Run[Asked_contra]:
-    """Return the function that measures the graphs of a request, their edges without direction.
-
-    Raises
-    ------
-    DeviceUnavailable
-        This machine lacks the device; as what follows, when the function is called.
-    MissingFile
-        A graph is absent.
-    FileWriteError
-        `out` cannot be written.
-    """
-
-    def run(
-        request: Asked_contra,
-        *,
-        out: Path | None = None,
-        done: Callable[[Record], None] = lambda _record: None,
-    ) -> list[Record]:
-        return keep_graphs(request, lambda graph: of_graph(request, graph.undirected), out, done)
-
-    return run
-
-
-def _of_graph(request: SweepRequest, graph: BenchGraph) -> Iterator[Record]:
-    preset = Preset({"bfs": request.trials}, request.seconds)
+def trial(options: Options, graph: BenchGraph) -> Iterator[Record]:
+    """Search with one idea after the other, then see what all plans use."""
+    graph = graph.undirected
+    preset = Preset({"bfs": options.trials}, options.seconds)
     for pins in steps().values():
-        yield from run_kernel("bfs", graph, [semira_library(request.device, pins)], preset)
-    library = semira_library(request.device)
+        yield from run_kernel("bfs", graph, [semira_library(options.device, pins)], preset)
+    library = semira_library(options.device)
     for kernel in KERNELS:
         yield look_at_plans(kernel, graph, library)
-
-
-#: Measures and checks a search with one idea after the other; then sees what all plans use.
-run_ideas = over_graphs(_of_graph)
 
 
 # what fires --------------------------------------------------------------------------------------
@@ -254,3 +219,11 @@ def fired_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
             place = record.dataset.name, record.backend
             rows.append([*place, record.kernel, *marks, shares, ran, part])
     return head, rows
+
+
+STUDY = Study(
+    __doc__,
+    Options,
+    trial,
+    {"One idea after the other": ideas_table, "What plans make use of": fired_table},
+)

@@ -1,7 +1,13 @@
-"""Push, pull and what the planner chooses at each level of a breadth-first search.
+"""Measure push, pull and the planner's choice at each level of breadth-first search.
 
-The product of each level is run by itself in every way, its operands where the level before left
-them. An oracle that tries both ways at each level takes the sum of the better ones.
+From the vertex with most edges, then from others drawn with a seed: entries read, vertices
+found and time of the product in every way, and the planner beside an oracle that tries both
+at every level (C. Yang's thesis of 2019, Figures 5.4 and 5.5).
+
+Examples
+--------
+python -m benchmarks levels --quick --plot levels.svg
+python -m benchmarks levels --graphs kron:18 --device cuda --sources 1000 --seconds 90 --out l.jsonl
 """
 
 from __future__ import annotations
@@ -14,15 +20,14 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import Options, Study, option
 from benchmarks.studies.choices import way_by_policy
 from benchmarks.studies.frontiers import GOAL, WAYS
-from benchmarks.studies.ideas import over_graphs
 from semira.bench.device import LEAST_HELD_S, device_seconds
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import dense
 from semira.bench.record import Dataset, Record
 from semira.bench.report import figure
-from semira.bench.sweep import SweepRequest
 from semira.bench.timer import clock
 from semira.bench.verify import check_levels
 from semira.plan.rules_direction import DIRECTIONS, Situation
@@ -33,53 +38,44 @@ BATCH = 25
 
 
 @dataclass(frozen=True, slots=True)
-class LevelsRequest(SweepRequest):
-    """What to measure.
+class LevelsOptions(Options):
+    """What the study can be asked for."""
 
-    Attributes
-    ----------
-    sources : int
-        The vertex of largest degree, and so many less one drawn at random.
-    most : int
-        Levels of a search that are measured, evenly spread over it; all are walked through.
-    trials : int
-        Timed calls of each way in the first search; in each of the others there is one.
-    seconds : float
-        Of one graph; no search begins after them.
-    """
-
-    sources: int = 1
-    most: int = 64
-    trials: int = 3
-    seconds: float = 20.0
+    trials: int = option(5, "Timed calls in the first search; else 1.", quick=1)
+    seconds: float = option(20.0, "Of one graph.", quick=5.0, flag="--seconds")
+    sources: int = option(
+        1,
+        "Searches of each graph: from the vertex of largest degree, and others drawn at random.",
+        least=1,
+    )
+    most: int = option(
+        64, "Levels of a search that are measured, evenly spread over it.", quick=16, least=2
+    )
 
 
-def _of_graph(request: LevelsRequest, graph: BenchGraph) -> Iterator[Record]:
+def trial(options: LevelsOptions, graph: BenchGraph) -> Iterator[Record]:
+    """Walk through searches, each level's product in every way; the ways must agree."""
     import semira as gb
 
-    end_s = time.perf_counter() + request.seconds
+    graph, end_s = graph.undirected, time.perf_counter() + options.seconds
     # Some are drawn more than once.
-    drawn = graph.sources(2 * request.sources)
-    sources = list(dict.fromkeys([*graph.sources(0), *drawn]))[: request.sources]
-    with gb.device(request.device):
-        matrix = graph.matrix.to(request.device)
+    drawn = graph.sources(2 * options.sources)
+    sources = list(dict.fromkeys([*graph.sources(0), *drawn]))[: options.sources]
+    with gb.device(options.device):
+        matrix = graph.matrix.to(options.device)
         # The first one by itself: tables of levels are about it.
         for first, last in [(0, 1), *((k, k + BATCH) for k in range(1, len(sources), BATCH))]:
             if first and time.perf_counter() > end_s:
                 return
-            asked = replace(request, trials=1) if first else request
+            asked = replace(options, trials=1) if first else options
             record = _batch(asked, graph, matrix, sources[first:last], end_s)
             if first:
                 record = replace(record, facts={"levels": to_columns(record.facts["levels"])})
             yield record
 
 
-#: Walks through searches, each level's product in every way; the ways must agree.
-run_levels = over_graphs(_of_graph)
-
-
 def _batch(
-    request: LevelsRequest, graph: BenchGraph, matrix: Any, sources: Sequence[int], end_s: float
+    options: LevelsOptions, graph: BenchGraph, matrix: Any, sources: Sequence[int], end_s: float
 ) -> Record:
     """Return the record of a few searches; the levels of the first one are checked."""
     rows: list[dict[str, Any]] = []
@@ -88,7 +84,7 @@ def _batch(
     for source in sources:
         if walked and time.perf_counter() > end_s:
             break
-        level, found = walk(matrix, source, request)
+        level, found = walk(matrix, source, options)
         rows += found
         walked.append(source)
         if verdict is None:
@@ -99,7 +95,7 @@ def _batch(
     wrong = [f"the ways differ from {place}" for place in differ[:1]]
     finding = "; ".join(filter(None, [*wrong, verdict.finding]))
     return Record(
-        "levels", "bfs", graph.dataset, "semira", request.device, "BOOL",
+        "levels", "bfs", graph.dataset, "semira", options.device, "BOOL",
         sources=walked, facts={"levels": rows}, load_s=graph.load_s, build_s=graph.build_s,
         verified=not finding, note=finding,
         verified_by=(
@@ -109,7 +105,7 @@ def _batch(
     )  # fmt: skip
 
 
-def walk(matrix: Any, source: int, request: LevelsRequest) -> tuple[Any, list[dict[str, Any]]]:
+def walk(matrix: Any, source: int, options: LevelsOptions) -> tuple[Any, list[dict[str, Any]]]:
     """Return the levels from a vertex, and a row for each level that was measured.
 
     A row has ``source``, ``level``, entries of the ``frontier``, ``unvisited`` vertices, what
@@ -123,7 +119,7 @@ def walk(matrix: Any, source: int, request: LevelsRequest) -> tuple[Any, list[di
     # A loop remembers its last direction; a product by itself starts from push.
     searched = gb.algorithms.bfs(matrix, source)
     chosen = [row.method for row in searched.trace]
-    picked = {*np.linspace(0, len(chosen) - 1, min(len(chosen), request.most)).round().astype(int)}
+    picked = {*np.linspace(0, len(chosen) - 1, min(len(chosen), options.most)).round().astype(int)}
     level = gb.Vector("INT32", n).to(matrix.device)
     frontier = gb.Vector.from_coo([source], True, size=n).to(matrix.device)
     visited, rows = 0, []
@@ -140,7 +136,7 @@ def walk(matrix: Any, source: int, request: LevelsRequest) -> tuple[Any, list[di
         if depth not in picked:
             frontier = step({})
             continue
-        found = {way: _in_one_way(step, pins, request) for way, pins in WAYS.items()}
+        found = {way: _in_one_way(step, pins, options) for way, pins in WAYS.items()}
         frontier = found["auto"][0]
         agree = all(frontier.isequal(result) for result, _ in found.values())
         row = {"source": source, "level": depth, "frontier": entries, "unvisited": n - visited}
@@ -151,7 +147,7 @@ def walk(matrix: Any, source: int, request: LevelsRequest) -> tuple[Any, list[di
 
 
 def _in_one_way(
-    step: Callable[[dict[str, Any]], Any], pins: dict[str, Any], request: LevelsRequest
+    step: Callable[[dict[str, Any]], Any], pins: dict[str, Any], options: LevelsOptions
 ) -> tuple[Any, dict[str, Any]]:
     """Return the next frontier, and what one way took: its seconds, entries, vertices, method."""
     import semira as gb
@@ -159,7 +155,7 @@ def _in_one_way(
     with gb.tracing() as trace:
         result = step(pins)
     (ran,) = trace.rows
-    times = [_seconds(request.device, lambda: step(pins)) for _ in range(request.trials)]
+    times = [_seconds(options.device, lambda: step(pins)) for _ in range(options.trials)]
     taken_s = round(statistics.median(times), 9)
     return result, {"s": taken_s, "touched": ran.touched, "found": ran.produced, "ran": ran.method}
 
@@ -402,3 +398,16 @@ def band_of(sizes: Sequence[int], times: Sequence[float]) -> Band:
 def first_search(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows of the first source."""
     return [row for row in rows if row["source"] == rows[0]["source"]]
+
+
+STUDY = Study(
+    __doc__,
+    LevelsOptions,
+    trial,
+    {
+        "Level by level": levels_table,
+        "All searches: 10% / 50% / 90%": quantiles_table,
+        "Beside an oracle": policy_table,
+    },
+    picture="levels",
+)

@@ -1,21 +1,30 @@
-"""One product under masks that let more and more rows through, the mask looked at first or last."""
+"""Measure push and pull over random masks, looked at before multiplying or after.
+
+Products of min_plus without early exit, with a sixty-fourth of the vertices and with all (C.
+Yang's thesis of 2019, Figures 7.3 and 7.5). The table says what it saves to look at the mask
+first, and from which mask on push is the better way.
+
+Examples
+--------
+python -m benchmarks masks --quick --plot masks.svg
+python -m benchmarks masks --graphs kron:20 --device cuda --out bench/results/masks.jsonl
+"""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import Options, Study, option
 from benchmarks.studies.frontiers import GOAL, SHARES, crossing, measure_product
 from semira.base.errors import PlanError
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record
 from semira.bench.report import figure, time_of
-from semira.bench.sweep import SweepRequest, keep_graphs
 
 #: Pins of each way; the planner has none.
 WAYS: dict[str, dict[str, Any]] = {
@@ -35,57 +44,28 @@ SEMIRING, READ = "min_plus", {"early_exit": False}
 
 
 @dataclass(frozen=True, slots=True)
-class MasksRequest(SweepRequest):
-    """What to measure, beside what `SweepRequest` says.
+class MasksOptions(Options):
+    """What the study can be asked for."""
 
-    Attributes
-    ----------
-    shares : sequence of float
-        Parts of the rows that the mask lets through, drawn at random.
-    frontiers : sequence of float
-        Parts of the vertices in the frontier, drawn at random.
-    """
-
-    seconds: float = 0.5
-    shares: Sequence[float] = SHARES
-    frontiers: Sequence[float] = FRONTIERS
+    seconds: float = option(0.5, quick=0.1)
+    shares: Sequence[float] = option(
+        SHARES, "Parts of the rows that the mask lets through, drawn at random.", quick=SHARES[2::3]
+    )
+    frontiers: Sequence[float] = option(FRONTIERS, "Parts of the vertices in the frontier.")
 
 
-def run_masks(
-    request: MasksRequest,
-    *,
-    out: Path | None = None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
+def trial(options: MasksOptions, graph: BenchGraph) -> Iterator[Record]:
     """Measure ``min_plus`` in FP32 in each way for each frontier and mask; the ways must agree.
 
     No row ends early, so that nothing but the mask spares work.
-
-    Raises
-    ------
-    DeviceUnavailable
-        This machine lacks the device.
-    MissingFile
-        A graph is absent.
-    FileWriteError
-        `out` cannot be written.
-
-    References
-    ----------
-    C. Yang, *High-performance linear algebra-based graph framework on the GPU*, 2019, Figures 7.3
-    and 7.5.
     """
-    return keep_graphs(request, lambda graph: _of_graph(request, graph), out, done)
-
-
-def _of_graph(request: MasksRequest, graph: BenchGraph) -> Iterator[Record]:
     import semira as gb
 
-    with gb.device(request.device):
-        matrix = graph.matrix_in("FP32").to(request.device)
-        for part in request.frontiers:
-            for share in request.shares:
-                yield from _point(request, graph, matrix, part, share)
+    with gb.device(options.device):
+        matrix = graph.matrix_in("FP32").to(options.device)
+        for part in options.frontiers:
+            for share in options.shares:
+                yield from _point(options, graph, matrix, part, share)
 
 
 def _drawn(n: int, part: float, rng: np.random.Generator) -> Any:
@@ -94,7 +74,7 @@ def _drawn(n: int, part: float, rng: np.random.Generator) -> Any:
 
 
 def _point(
-    request: MasksRequest, graph: BenchGraph, matrix: Any, part: float, share: float
+    options: MasksOptions, graph: BenchGraph, matrix: Any, part: float, share: float
 ) -> Iterator[Record]:
     """Measure one frontier under one mask in every way that the device has."""
     import semira as gb
@@ -102,8 +82,8 @@ def _point(
     rng, n = np.random.default_rng([1, round(1e9 * part), round(1e9 * share)]), graph.n
     vertices, let_through = _drawn(n, part, rng), _drawn(n, share, rng)
     lengths = rng.random(len(vertices)).astype(np.float32)
-    frontier = gb.Vector.from_coo(vertices, lengths, size=n).to(request.device)
-    mask = gb.Vector.from_coo(let_through, True, size=n).to(request.device)
+    frontier = gb.Vector.from_coo(vertices, lengths, size=n).to(options.device)
+    mask = gb.Vector.from_coo(let_through, True, size=n).to(options.device)
 
     def call_with(pins: dict[str, Any]) -> Callable[[int], Any]:
         output = gb.Vector("FP32", n)
@@ -114,13 +94,13 @@ def _point(
 
         return call
 
-    options = {"frontier": len(vertices), "open": len(let_through), **READ}
+    told = {"frontier": len(vertices), "open": len(let_through), **READ}
     kernel = f"vxm {SEMIRING} masked"
-    blank = Record("mask", kernel, graph.dataset, "semira", request.device, options=options)
+    blank = Record("mask", kernel, graph.dataset, "semira", options.device, options=told)
     made = []
     for pins in WAYS.values():
         try:
-            made.append(measure_product(replace(blank, plan=pins), call_with(pins), request))
+            made.append(measure_product(replace(blank, plan=pins), call_with(pins), options))
         except PlanError:
             # Not every device looks at a mask at either time.
             continue
@@ -212,3 +192,8 @@ def masks_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
             ]
         )  # fmt: skip
     return head, rows
+
+
+STUDY = Study(
+    __doc__, MasksOptions, trial, {"The mask first or last": masks_table}, picture="masks"
+)

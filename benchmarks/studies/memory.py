@@ -1,21 +1,30 @@
-"""Peak memory of building, transposing and multiplying, against what a matrix holds in the end."""
+"""Measure the peak memory of building, transposing and multiplying.
+
+The peak counts everything Semira allocates and the operands, not the arrays that a caller
+passes; it is compared with the arrays of the matrix by rows and by columns.
+
+Examples
+--------
+python -m benchmarks memory --quick
+python -m benchmarks memory --graphs kron:18 --only build,transpose --most 1.6
+"""
 
 from __future__ import annotations
 
 import gc
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import Options, Say, Study, graphs, option
 from benchmarks.studies.selection import choose_cases
-from semira.bench.environment import describe_environment
-from semira.bench.graphs import BenchGraph, load_bench_graph
-from semira.bench.record import Record, keep_records
+from semira.bench.graphs import BenchGraph
+from semira.bench.record import Record
 from semira.formats import MatrixArrays
+from semira.generators import is_generator_spec
 
 
 @dataclass(slots=True, eq=False)
@@ -149,31 +158,14 @@ CASES: dict[str, Callable[[BenchGraph], Prepared]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryRequest:
-    """What to measure.
+class MemoryOptions(Options):
+    """What the study can be asked for."""
 
-    Attributes
-    ----------
-    graphs : sequence of str
-    only : sequence of str
-        Parts of names of cases; empty: all.
-    data : Path or None
-        Folder of named graphs.
-    """
-
-    graphs: Sequence[str] = ("kron:16",)
-    only: Sequence[str] = field(default=())
-    data: Path | None = None
-
-    def cases(self) -> dict[str, Callable[[BenchGraph], Prepared]]:
-        """Return the chosen cases.
-
-        Raises
-        ------
-        InvalidValue
-            None has such a name.
-        """
-        return choose_cases(CASES, self.only, "case")
+    graphs: Sequence[str] = option(("kron:16", "kron:18"), quick=("kron:12",))
+    only: Sequence[str] = option((), "Parts of names of cases.")
+    most: float | None = option(
+        None, "Exit with 1 if a peak exceeds so many times rows and columns.", least=0.0
+    )
 
 
 def peak_of(prepare: Callable[[], Prepared]) -> tuple[int, bool | None]:
@@ -209,47 +201,33 @@ def peak_of(prepare: Callable[[], Prepared]) -> tuple[int, bool | None]:
     return held + peak - before, None if case.check is None else case.check(made)
 
 
-def run_memory(
-    request: MemoryRequest,
-    *,
-    out: Path | None = None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Measure and record the peaks on the cpu device.
+def points(options: MemoryOptions, xp: Any, say: Say) -> Iterator[tuple[str, Any, BenchGraph]]:
+    """Yield each graph with each case.
 
     Raises
     ------
     InvalidValue
         No case has a name asked for.
-    MissingFile
-        A graph is absent.
-    FileWriteError
-        `out` cannot be written.
     """
-    environment = describe_environment()
-    return keep_records(_measure_all(request, request.cases(), environment), out, done)
+    cases = choose_cases(CASES, options.only, "case")
+    return (
+        (name, case, graph)
+        for graph in graphs(options, xp, say)
+        for name, case in cases.items()
+        if name != "read" or is_generator_spec(graph.name)
+    )
 
 
-def _measure_all(
-    request: MemoryRequest, cases: dict[str, Any], environment: dict[str, Any]
-) -> Iterator[Record]:
-    from semira import device
-    from semira.generators import is_generator_spec
+def trial(_options: MemoryOptions, point: tuple[str, Any, BenchGraph]) -> Iterator[Record]:
+    """Measure the peak of one case on the cpu device."""
+    import semira
 
-    with device("cpu"):
-        for graph_name in request.graphs:
-            graph = load_bench_graph(graph_name, request.data)
-            for name, case in cases.items():
-                if name != "read" or is_generator_spec(graph_name):
-                    yield _measure(name, case, graph, environment)
+    name, case, graph = point
+    with semira.device("cpu"):
+        yield _measure(name, case, graph)
 
 
-def _measure(
-    name: str,
-    case: Callable[[BenchGraph], Prepared],
-    graph: BenchGraph,
-    environment: dict[str, Any],
-) -> Record:
+def _measure(name: str, case: Callable[[BenchGraph], Prepared], graph: BenchGraph) -> Record:
     peak, is_right = peak_of(lambda: case(graph))
     arrays = case(graph).arrays
     record = Record("memory", name, graph.dataset, "semira", "cpu", arrays.dtype.name)
@@ -260,5 +238,15 @@ def _measure(
         verified=is_right,
         verified_by="" if is_right is None else "the arrays it was made from",
         note="" if is_right is not False else "another matrix",
-        environment=environment,
     )
+
+
+def too_large(options: MemoryOptions, records: Sequence[Record]) -> Iterator[str]:
+    """Yield what exceeds the most that was allowed."""
+    for record in records:
+        if options.most is not None and (record.memory_ratio or 0) > options.most:
+            name = f"{record.dataset.name} {record.kernel}"
+            yield f"{name}: {record.memory_ratio:.2f} exceeds {options.most:g}"
+
+
+STUDY = Study(__doc__, MemoryOptions, trial, points=points, objections=too_large)

@@ -1,20 +1,27 @@
-"""Measurements of single operations, and of what a call costs on objects of eight entries."""
+"""Measure single operations next to python-graphblas, also on objects of eight entries.
+
+Examples
+--------
+python -m benchmarks micro --quick
+python -m benchmarks micro --graphs kron:16 --only mxm,mxv
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import Options, Say, Study, graphs, option
 from benchmarks.studies.micro_cases import CASES, TINY_CASES, Case, Operands, make_operands
 from benchmarks.studies.selection import choose_cases
 from semira.base.settings import settings
-from semira.bench.environment import describe_environment, version_of
-from semira.bench.graphs import BenchGraph, load_bench_graph
-from semira.bench.record import Record, keep_records
+from semira.bench.environment import version_of
+from semira.bench.graphs import BenchGraph
+from semira.bench.record import Record
 from semira.bench.timer import Budget, measure
 from semira.formats import EdgeList
 
@@ -26,45 +33,16 @@ _RTOL = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class MicroRequest:
-    """What to measure.
+class MicroOptions(Options):
+    """What the study can be asked for."""
 
-    Attributes
-    ----------
-    graphs : sequence of str
-    only : sequence of str
-        Parts of names of operations; empty: all.
-    peer : bool
-        Whether python-graphblas runs beside, and checks.
-    overhead : bool
-        Whether calls on tiny objects are measured.
-    trials : int
-    seconds : float
-        Budget of the warm calls of one case.
-    device : str
-    data : Path or None
-    """
-
-    graphs: Sequence[str] = ("kron:14", "kron:16")
-    only: Sequence[str] = ()
-    peer: bool = True
-    overhead: bool = True
-    trials: int = 7
-    seconds: float = 1.0
-    device: str = "cpu"
-    data: Path | None = None
-    calls: int = field(default=_CALLS)
-
-    def cases(self) -> dict[str, Any]:
-        """Return the chosen operations.
-
-        Raises
-        ------
-        InvalidValue
-            None has such a name.
-        """
-        known = CASES | TINY_CASES if self.overhead else CASES
-        return choose_cases(known, self.only, "operation")
+    graphs: Sequence[str] = option(("kron:14", "kron:16"), quick=("kron:10",))
+    only: Sequence[str] = option((), "Parts of names of operations.")
+    peers: bool = option(True, "Run python-graphblas beside, which checks the results.")
+    overhead: bool = option(True, "Measure calls on eight entries.")
+    trials: int = option(7, quick=3)
+    seconds: float = option(1.0, quick=0.2)
+    calls: int = option(_CALLS, "Calls that one sample of overhead averages over.", least=1)
 
 
 def tiny_graph() -> BenchGraph:
@@ -77,11 +55,11 @@ def tiny_graph() -> BenchGraph:
     return BenchGraph("ring of 8", matrix, arrays_of(matrix), 0.0, 0.0)
 
 
-def _modules(request: MicroRequest, say: Callable[[str], None]) -> dict[str, Any]:
+def _modules(options: MicroOptions, say: Callable[[str], None]) -> dict[str, Any]:
     import semira
 
     found: dict[str, Any] = {"semira": semira}
-    if not request.peer:
+    if not options.peers:
         return found
     if version_of("python-graphblas") is None:
         say("peer suitesparse: not installed; results are not checked")
@@ -91,51 +69,38 @@ def _modules(request: MicroRequest, say: Callable[[str], None]) -> dict[str, Any
     return found | {"suitesparse": open_graphblas(settings().threads)}
 
 
-def run_micro(
-    request: MicroRequest,
-    *,
-    out: Path | None = None,
-    say: Callable[[str], None] = lambda _text: None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Measure, check and record; see `semira.bench.suite.run_suite`.
+def points(options: MicroOptions, xp: Any, say: Say) -> Iterator[tuple[str, BenchGraph, Any]]:
+    """Yield the graphs and a tiny one, each with the kind of its records and the libraries.
 
     Raises
     ------
     InvalidValue
         No operation has a name asked for.
-    MissingFile
-        A graph is absent.
-    FileWriteError
-        `out` cannot be written.
     """
-    cases = request.cases()
-    environment = describe_environment()
-    made = _measure_all(request, cases, _modules(request, say))
-    return keep_records((replace(each, environment=environment) for each in made), out, done)
+    _cases(options)
+    modules = _modules(options, say)
+    found = (("operation", graph, modules) for graph in graphs(options, xp, say))
+    return chain(found, [("overhead", tiny_graph(), modules)] if options.overhead else [])
 
 
-def _measure_all(
-    request: MicroRequest, cases: dict[str, Any], modules: dict[str, Any]
-) -> Iterator[Record]:
-    from semira import device
+def _cases(options: MicroOptions) -> dict[str, Case]:
+    """Return the chosen operations."""
+    known = CASES | TINY_CASES if options.overhead else CASES
+    return choose_cases(known, options.only, "operation")
 
-    graphs: list[tuple[str, BenchGraph]] = [
-        ("operation", load_bench_graph(name, request.data)) for name in request.graphs
-    ]
-    if request.overhead:
-        graphs.append(("overhead", tiny_graph()))
-    with device(request.device):
-        for kind, graph in graphs:
-            operands = {
-                name: make_operands(module, graph.arrays) for name, module in modules.items()
-            }
-            operands["semira"] = place_operands(operands["semira"], request.device)
-            for name, case in cases.items():
-                if name in TINY_CASES and kind != "overhead":
-                    continue
+
+def trial(options: MicroOptions, point: tuple[str, BenchGraph, Any]) -> Iterator[Record]:
+    """Measure the operations on a graph by each library; they check each other."""
+    import semira
+
+    kind, graph, modules = point
+    with semira.device(options.device):
+        operands = {name: make_operands(module, graph.arrays) for name, module in modules.items()}
+        operands["semira"] = place_operands(operands["semira"], options.device)
+        for name, case in _cases(options).items():
+            if name not in TINY_CASES or kind == "overhead":
                 blank = Record(kind, name, graph.dataset, "")
-                yield from _run_case(blank, case, modules, operands, request)
+                yield from _run_case(blank, case, modules, operands, options)
 
 
 def place_operands(operands: Operands, device: str) -> Operands:
@@ -149,13 +114,13 @@ def _run_case(
     case: Case,
     modules: dict[str, Any],
     operands: dict[str, Operands],
-    request: MicroRequest,
+    options: MicroOptions,
 ) -> list[Record]:
-    budget = Budget(request.trials, request.seconds)
+    budget = Budget(options.trials, options.seconds)
     records, results = [], {}
     for library, module in modules.items():
         result, record = _measure_one(
-            replace(blank, library=library), case, module, operands[library], budget, request
+            replace(blank, library=library), case, module, operands[library], budget, options
         )
         results[library] = result
         records.append(record)
@@ -176,9 +141,9 @@ def _measure_one(
     module: Any,
     operands: Operands,
     budget: Budget,
-    request: MicroRequest,
+    options: MicroOptions,
 ) -> tuple[Any, Record]:
-    calls = request.calls if blank.kind == "overhead" else 1
+    calls = options.calls if blank.kind == "overhead" else 1
 
     def call_once() -> Any:
         return case(module, operands).wait()
@@ -191,7 +156,7 @@ def _measure_one(
     is_ours = blank.library == "semira"
     record = replace(
         blank,
-        backend=request.device if is_ours else "",
+        backend=options.device if is_ours else "",
         dtype=result.dtype.name,
         first_s=samples.first_s,
         compile_s=samples.compile_s if is_ours else None,
@@ -213,3 +178,6 @@ def same_result(ours: Any, theirs: Any, rtol: float = _RTOL) -> bool:
 def _sorted(coo: tuple[Any, ...]) -> tuple[Any, ...]:
     order = np.lexsort(coo[-2::-1])
     return tuple(part[order] for part in coo)
+
+
+STUDY = Study(__doc__, MicroOptions, trial, points=points)

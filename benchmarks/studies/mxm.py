@@ -1,8 +1,12 @@
-"""Products of sparse matrices (SpGEMM), masked and not, and what else two matrices make.
+"""Measure products of sparse matrices (SpGEMM) in FP32, beside cuSPARSE.
 
-Each graph's matrix has drawn values in FP32. ``A A`` by rows and in equal shares, through the
-matrix as a mask and through its complement; dense products at the places of its entries (SDDMM);
-its Kronecker product with a ring, and its third power. Beside ``A A`` stands cuSPARSE, or SciPy.
+A A by rows and in equal shares, through A as a mask and through its complement, dense products
+at the places of A's entries, a Kronecker product and a third power. Every result is checked.
+
+Examples
+--------
+python -m benchmarks mxm --quick
+python -m benchmarks mxm --device cuda --out bench/results/mxm.jsonl
 """
 
 from __future__ import annotations
@@ -11,20 +15,19 @@ import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import Options, Say, Study, option
 from benchmarks.studies.device_micro import rtol_in
 from benchmarks.studies.spmm import Sparse, load_sparse
-from semira.base.errors import InvalidValue, MissingFile, OutOfMemory
-from semira.bench.device import array_module, free_memory, product_peer, profile_calls
-from semira.bench.environment import describe_environment
+from semira.base.errors import InvalidValue, OutOfMemory
+from semira.bench.device import free_memory, product_peer, profile_calls
 from semira.bench.graphs import rows_of_entries
-from semira.bench.record import Record, keep_records, require_some, without_result
+from semira.bench.record import Record, without_result
 from semira.bench.report import checked, figure
-from semira.bench.sweep import SweepRequest
+from semira.bench.sweep import graphs_of
 from semira.bench.timer import Budget, clock, measure
 
 #: Kronecker graphs, roads, meshes, the web, people.
@@ -51,24 +54,22 @@ PAIRED, RING = 1 << 27, 8
 _CHUNK = 1 << 20
 
 
+def products_of(text: str) -> tuple[str, ...]:
+    """Return the names of products between semicolons."""
+    return tuple(each.strip() for each in text.split(";"))
+
+
 @dataclass(frozen=True, slots=True)
-class MxmRequest(SweepRequest):
-    """What to measure.
+class MxmOptions(Options):
+    """What the study can be asked for."""
 
-    Attributes
-    ----------
-    graphs : sequence of str
-    products : sequence of str
-        Of `PRODUCTS`.
-    peer : bool
-        Whether cuSPARSE (on the GPU) or SciPy (on the host) multiplies ``A A`` as well.
-    """
-
-    graphs: Sequence[str] = GRAPHS
-    trials: int = 3
-    seconds: float = 0.3
-    products: Sequence[str] = ()
-    peer: bool = True
+    graphs: Sequence[str] = option(GRAPHS, quick=QUICK)
+    trials: int = option(3, quick=2)
+    seconds: float = option(0.3, quick=0.1)
+    products: Sequence[str] = option(
+        (), "Products, by semicolons: A A; C<A> = A A; ...", parse=products_of
+    )
+    peers: bool = option(True, "Run cuSPARSE (SciPy on the host) beside.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Setting:
 
     Attributes
     ----------
-    request : MxmRequest
+    options : MxmOptions
     sparse : Sparse
     matrix : Matrix
     blank : Record
@@ -88,7 +89,7 @@ class Setting:
         NumPy, or what computes like it on the device.
     """
 
-    request: MxmRequest
+    options: MxmOptions
     sparse: Sparse
     matrix: Any
     blank: Record
@@ -148,7 +149,7 @@ def _square(setting: Setting, pins: dict[str, Any], mask: Any = None) -> Callabl
 
     matrix, n = setting.matrix, setting.matrix.nrows
     semiring = gb.semiring.plus_times["FP32"]
-    result = gb.Matrix("FP32", n, n).to(setting.request.device)
+    result = gb.Matrix("FP32", n, n).to(setting.options.device)
 
     def call() -> Any:
         if mask is None:
@@ -178,7 +179,7 @@ def _factors(setting: Setting) -> tuple[Any, Any]:
 def _sampled(setting: Setting, pins: dict[str, Any]) -> Callable[[], Any]:
     import semira as gb
 
-    device, matrix = setting.request.device, setting.matrix
+    device, matrix = setting.options.device, setting.matrix
     semiring = gb.semiring.plus_times["FP32"]
     with gb.device(device):
         left, right = (gb.Matrix.from_dense(each).to(device) for each in _factors(setting))
@@ -202,7 +203,7 @@ def _kronecker(setting: Setting, pins: dict[str, Any]) -> Callable[[], Any]:
     import semira as gb
 
     assert not pins
-    device = setting.request.device
+    device = setting.options.device
     with gb.device(device):
         ring = gb.Matrix.from_coo(*_ring()).to(device)
     return lambda: setting.matrix.kronecker(ring, gb.binary.times["FP32"]).new().wait()
@@ -220,7 +221,7 @@ def _times_vector(setting: Setting, result: Any, vector: Any) -> Any:
     """Return the product of a result with a vector of the host, by Semira, in FP64."""
     import semira as gb
 
-    with gb.device(setting.request.device):
+    with gb.device(setting.options.device):
         operand = gb.Vector.from_dense(vector)
         return result.mxv(operand, gb.semiring.plus_times["FP64"]).new().to_dense(0)
 
@@ -333,66 +334,44 @@ PRODUCTS: dict[str, Product] = {
 
 
 # the run -----------------------------------------------------------------------------------------
-def run_mxm(
-    request: MxmRequest,
-    *,
-    out: Path | None = None,
-    say: Callable[[str], None] = lambda _text: None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Measure and check the products of every matrix; absent graphs are left out with a word.
-
-    A product that does not fit has a record with a note.
+def points(options: MxmOptions, xp: Any, say: Say) -> Iterator[tuple[Sparse, Any, Any]]:
+    """Yield the matrices, and what times the peer's product.
 
     Raises
     ------
-    DeviceUnavailable
-        This machine lacks the device.
     InvalidValue
-        There is no such product, or nothing was measured.
-    FileWriteError
-        `out` cannot be written.
+        There is no such product.
     """
-    unknown = set(request.products) - PRODUCTS.keys()
+    unknown = set(options.products) - PRODUCTS.keys()
     if unknown:
         raise InvalidValue(f"no product {min(unknown)!r}; choose from {', '.join(PRODUCTS)}")
-    environment, xp = describe_environment(request.device), array_module(request.device)
     peer = product_peer(
-        request.device, say, cusparse=_cusparse_product, scipy=_scipy_product, wanted=request.peer
+        options.device, say, cusparse=_cusparse_product, scipy=_scipy_product, wanted=options.peers
     )
-
-    def made() -> Iterator[Record]:
-        for name in request.graphs:
-            try:
-                sparse = load_sparse(name, request.data, xp)
-            except MissingFile as error:
-                say(f"graph {error}: left out")
-                continue
-            for record in _of_matrix(request, sparse, xp, peer):
-                yield replace(record, environment=environment)
-            free_memory(xp)
-
-    return require_some(keep_records(made(), out, done), request.graphs)
+    matrices = graphs_of(options.graphs, options.data, xp, say, load_sparse)
+    return ((matrix, xp, peer) for matrix in matrices)
 
 
-def _of_matrix(request: MxmRequest, sparse: Sparse, xp: Any, peer: Any) -> Iterator[Record]:
+def trial(options: MxmOptions, point: tuple[Sparse, Any, Any]) -> Iterator[Record]:
+    """Measure and check the products of a matrix; what does not fit has a record with a note."""
     import semira as gb
 
-    with gb.device(request.device):
+    sparse, xp, peer = point
+    with gb.device(options.device):
         parts = sparse.indptr, sparse.indices, sparse.values
-        matrix = gb.Matrix.from_csr(*parts, ncols=sparse.shape[1]).to(request.device)
+        matrix = gb.Matrix.from_csr(*parts, ncols=sparse.shape[1]).to(options.device)
     beforehand = gb.estimate(matrix.mxm(matrix))
     blank = Record(
-        "mxm", "", sparse.dataset, "semira", request.device, dtype="FP32",
+        "mxm", "", sparse.dataset, "semira", options.device, dtype="FP32",
         facts={"products": beforehand.products},
     )  # fmt: skip
-    setting = Setting(request, sparse, matrix, blank, beforehand.products, xp)
-    for name in request.products or PRODUCTS:
+    setting = Setting(options, sparse, matrix, blank, beforehand.products, xp)
+    for name in options.products or PRODUCTS:
         product = PRODUCTS[name]
         if not product.fits(setting):
             continue
         for pins in product.pins:
-            if pins and request.device != "cuda":
+            if pins and options.device != "cuda":
                 continue
             named = replace(blank, kernel=name, plan=pins)
             try:
@@ -406,14 +385,14 @@ def _of_matrix(request: MxmRequest, sparse: Sparse, xp: Any, peer: Any) -> Itera
 
 
 def _ours(setting: Setting, product: Product, blank: Record) -> Record:
-    request = setting.request
+    options = setting.options
     call = product.make(setting, blank.plan)
-    result, samples = measure(lambda _trial: call(), Budget(request.trials, request.seconds))
+    result, samples = measure(lambda _trial: call(), Budget(options.trials, options.seconds))
     note, by = product.check(setting, result)
     facts = {**blank.facts, "entries": result.nvals}
     return replace(
         blank, first_s=samples.first_s, warm_s=samples.warm_s, facts=facts, verified=not note,
-        verified_by=by, note=note, **profile_calls(request.device, call),
+        verified_by=by, note=note, **profile_calls(options.device, call),
     )  # fmt: skip
 
 
@@ -446,10 +425,10 @@ def _cusparse_product(sparse: Sparse, trials: int) -> _Timed:
 
 
 def _theirs(setting: Setting, peer: Any, blank: Record) -> Record:
-    is_cuda = setting.request.device == "cuda"
+    is_cuda = setting.options.device == "cuda"
     blank = replace(blank, library="cusparse" if is_cuda else "scipy", backend="")
     try:
-        made, calls, device_s, ordered = peer(setting.sparse, setting.request.trials)
+        made, calls, device_s, ordered = peer(setting.sparse, setting.options.trials)
         found = made.astype(np.float64) @ setting.vector()
         nvals = int(made.nnz)
     except Exception as error:  # noqa: BLE001 - libraries raise what they like
@@ -558,3 +537,12 @@ def mxm_summary(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
     mean = figure(math.exp(sum(map(math.log, ratios)) / len(ratios))) if ratios else "-"
     head = ["products A A", "beside the peer", "times faster", "only ours completes"]
     return head, [[str(len(squares)), str(len(ratios)), mean, ", ".join(alone) or "-"]]
+
+
+STUDY = Study(
+    __doc__,
+    MxmOptions,
+    trial,
+    {"Products of sparse matrices": mxm_table, "All products A A": mxm_summary},
+    points,
+)

@@ -1,20 +1,28 @@
-"""Edges a second of breadth-first search as graphs of one kind grow."""
+"""Measure edges a second of breadth-first search on Kronecker graphs of growing size.
+
+From seeded start vertices, each call timed whole, the result of the first one checked; in the
+manner of Figure 8.1 of C. Yang's thesis of 2019. One graph at a time: each scale takes twice
+the memory and the time of the one before. On the GPU, graphs from scale 20 on are drawn there.
+
+Examples
+--------
+python -m benchmarks scales --scales 8-12 --sources 4
+python -m benchmarks scales --scales 16-26 --device cuda --limit 120 --out scales.jsonl
+"""
 
 from __future__ import annotations
 
-import math
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from semira.bench.device import array_module, free_memory
-from semira.bench.environment import describe_environment
+from benchmarks.harness import Options, Say, Study, option
+from semira.base.errors import InvalidValue
 from semira.bench.graphs import load_bench_graph
 from semira.bench.ours import semira_library
-from semira.bench.record import Record, keep_records
+from semira.bench.record import Record
 from semira.bench.report import checked, figure
 from semira.bench.runner import Preset, run_kernel
 
@@ -22,87 +30,58 @@ from semira.bench.runner import Preset, run_kernel
 _GROWTH = 2.2
 
 
-@dataclass(frozen=True, slots=True)
-class ScalesRequest:
-    """What to measure.
-
-    Attributes
-    ----------
-    scales : sequence of int
-        Logarithms of the numbers of vertices.
-    edge_factor : int
-        Edges drawn for each vertex, before parallel ones are dropped.
-    sources : int
-        Different start vertices, drawn at random; one warm call each.
-    seconds : float
-        Of the warm calls of one graph, and of counting the edges of each.
-    limit : float
-        Seconds of the whole; a graph that is expected to end after them is left out, and so are
-        larger ones. Each takes about twice as long as the one before.
-    device : str
-    data : Path or None
-    """
-
-    scales: Sequence[int] = (12, 14, 16, 18)
-    edge_factor: int = 16
-    sources: int = 16
-    seconds: float = 20.0
-    limit: float = math.inf
-    device: str = "cpu"
-    data: Path | None = None
-
-
-def run_scales(
-    request: ScalesRequest,
-    *,
-    out: Path | None = None,
-    say: Callable[[str], None] = lambda _text: None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Measure and check searches on Kronecker graphs, one graph in memory at a time.
-
-    A graph that does not fit into memory, or not into the time, ends the run with a remark.
+def scales_from(text: str) -> range:
+    """Return the scales from one to another, both included.
 
     Raises
     ------
-    DeviceUnavailable
-        This machine lacks the device.
-    FileWriteError
-        `out` cannot be written.
+    InvalidValue
+        These are no scales.
+
+    Examples
+    --------
+    >>> scales_from("12-14")
+    range(12, 15)
     """
-    environment, xp = describe_environment(request.device), array_module(request.device)
-
-    def made() -> Iterator[Record]:
-        start_s = time.perf_counter()
-        last_s = 0.0
-        for scale in request.scales:
-            begun_s = time.perf_counter()
-            if last_s and begun_s - start_s + _GROWTH * last_s > request.limit:
-                say(
-                    f"scale {scale} and beyond: left out, about {_GROWTH * last_s:.0f} s are needed"
-                )
-                return
-            try:
-                yield from _of_scale(request, scale, xp, environment)
-            except MemoryError as error:
-                say(f"scale {scale} and beyond: left out: {str(error) or 'out of memory'}")
-                return
-            finally:
-                free_memory(xp)
-            last_s = time.perf_counter() - begun_s
-
-    return keep_records(made(), out, done)
+    first, _, last = text.partition("-")
+    if not (first.isdecimal() and (last or first).isdecimal()):
+        raise InvalidValue(f"{text}: give a number, or two such as 16-24")
+    return range(int(first), int(last or first) + 1)
 
 
-def _of_scale(
-    request: ScalesRequest, scale: int, xp: Any, environment: dict[str, Any]
-) -> list[Record]:
-    """Return the record of one graph, a pattern: a search reads no weights."""
-    spec = f"kron:{scale},ef={request.edge_factor}"
-    graph = load_bench_graph(spec, request.data, xp, weights=False)
-    preset = Preset({"bfs": request.sources}, request.seconds, request.sources, request.seconds)
-    library = semira_library(request.device)
-    return run_kernel("bfs", graph, [library], preset, environment=environment)
+@dataclass(frozen=True, slots=True)
+class ScalesOptions(Options):
+    """What the study can be asked for; graphs are named by their scales."""
+
+    graphs: Sequence[str] = option((), hidden=True)
+    seconds: float = option(20.0, "Of the warm calls of one graph, and of counting its edges.")
+    scales: Sequence[int] = option(
+        (12, 14, 16, 18), "Logarithms of the numbers of vertices: from-to.", parse=scales_from
+    )
+    edge_factor: int = option(16, "Edges drawn for each vertex.", least=1)
+    sources: int = option(16, "Start vertices of each graph, drawn at random.", least=1)
+
+
+def points(options: ScalesOptions, xp: Any, say: Say) -> Iterator[tuple[int, Any]]:
+    """Yield scales as long as the next graph is expected to end within the limit."""
+    start_s = begun_s = time.perf_counter()
+    for scale in options.scales:
+        now_s = time.perf_counter()
+        needed_s = _GROWTH * (now_s - begun_s)
+        if scale != options.scales[0] and now_s - start_s + needed_s > options.limit:
+            say(f"scale {scale} and beyond: left out, about {needed_s:.0f} s are needed")
+            return
+        begun_s = now_s
+        yield scale, xp
+
+
+def trial(options: ScalesOptions, point: tuple[int, Any]) -> list[Record]:
+    """Search on one Kronecker graph, a pattern: a search reads no weights."""
+    scale, xp = point
+    spec = f"kron:{scale},ef={options.edge_factor}"
+    graph = load_bench_graph(spec, options.data, xp, weights=False)
+    preset = Preset({"bfs": options.sources}, options.seconds, options.sources, options.seconds)
+    return run_kernel("bfs", graph, [semira_library(options.device)], preset)
 
 
 def searches_of(records: Sequence[Record]) -> list[Record]:
@@ -147,3 +126,8 @@ def scales_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]
         for record in searches_of(records)
     ]  # fmt: skip
     return head, rows
+
+
+STUDY = Study(
+    __doc__, ScalesOptions, trial, {"Breadth-first search": scales_table}, points, picture="scales"
+)

@@ -1,4 +1,14 @@
-"""What graphs are like: the longest row, and how far apart two vertices lie at most."""
+"""Look at graphs: vertices, entries, the longest row, bounds of the diameter.
+
+The diameter is bounded by breadth-first searches (`semira.algorithms.diameter`), edges in both
+directions; where the bounds meet it is known. Nothing is timed. The documentation says with it
+what the graphs of other measurements are like (C. Yang's thesis of 2019, Table 4.1).
+
+Examples
+--------
+python -m benchmarks shapes --quick
+python -m benchmarks shapes --graphs kron:16,coAuthorsDBLP --out bench/results/shapes.jsonl
+"""
 
 from __future__ import annotations
 
@@ -8,26 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.studies.ideas import over_graphs
+from benchmarks.harness import Options, Study, option
 from semira.bench import algorithm_checks as checks
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record
 from semira.bench.report import checked
-from semira.bench.sweep import SweepRequest
 
 
 @dataclass(frozen=True, slots=True)
-class ShapesRequest(SweepRequest):
-    """What to look at, beside what `SweepRequest` says; nothing is timed.
+class ShapesOptions(Options):
+    """What the study can be asked for."""
 
-    Attributes
-    ----------
-    searches : int
-        Most searches that bound the diameter of a graph.
-    """
-
-    graphs: Sequence[str] = ("kron:14",)
-    searches: int = 64
+    graphs: Sequence[str] = option(("kron:14",), quick=("kron:8", "road:20x20"))
+    searches: int = option(64, "Most searches that bound the diameter of a graph.", least=1)
 
 
 def _is_reached(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
@@ -40,16 +43,18 @@ def _is_reached(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[
     }
 
 
-def _of_graph(request: ShapesRequest, graph: BenchGraph) -> Iterator[Record]:
+def trial(options: ShapesOptions, graph: BenchGraph) -> Iterator[Record]:
+    """Look at a graph, its edges in both directions and without self-loops."""
+    graph = graph.undirected
     from semira import algorithms
 
     found = algorithms.diameter(
-        graph.matrix.to(request.device), searches=request.searches, symmetric=True
+        graph.matrix.to(options.device), searches=options.searches, symmetric=True
     )
     farthest = [int(np.argmax(found.lower.to_dense(-1)))]
     verdict = checks.judge(_is_reached, "levels by products in SciPy", graph, found, farthest)
     yield Record(
-        "shape", "diameter", graph.dataset, "semira", request.device,
+        "shape", "diameter", graph.dataset, "semira", options.device,
         iterations=found.iterations, load_s=graph.load_s, build_s=graph.build_s, sources=farthest,
         verified=verdict.ok, verified_by=verdict.method, note=verdict.finding,
         facts={
@@ -58,10 +63,6 @@ def _of_graph(request: ShapesRequest, graph: BenchGraph) -> Iterator[Record]:
             "searches": found.searches,
         },
     )  # fmt: skip
-
-
-#: Looks at the graphs of a request, their edges in both directions and without self-loops.
-run_shapes = over_graphs(_of_graph)
 
 
 def diameter_text(bounds: Sequence[int]) -> str:
@@ -89,3 +90,6 @@ def shapes_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]
         if each.kind == "shape"
     ]  # fmt: skip
     return head, rows
+
+
+STUDY = Study(__doc__, ShapesOptions, trial, {"Graphs": shapes_table})

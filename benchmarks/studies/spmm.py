@@ -1,8 +1,13 @@
-"""Sparse times dense (SpMM): every way to share the work out, the planner's choice, and cuSPARSE.
+"""Measure sparse times dense (SpMM) in FP32, beside cuSPARSE.
 
-C. Yang's thesis of 2019, chapter 6: products in FP32 with 64 columns, on matrices from a few long
-rows to many short ones (Figure 6.1) and on graphs; the heuristic beside an oracle that tries every
-balance.
+On matrices from a few long rows to many short ones (dense:ROWSxCOLUMNS, or with an entry in
+every STEP columns, strided:ROWSxCOLUMNSxSTEP) and on graphs; on the GPU in every way to share
+the work out, with the planner's choice beside an oracle.
+
+Examples
+--------
+python -m benchmarks spmm --quick
+python -m benchmarks spmm --device cuda --columns 1,8,64,256 --out bench/results/spmm.jsonl
 """
 
 from __future__ import annotations
@@ -16,21 +21,19 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import Options, Say, Study, option
 from benchmarks.studies.device_micro import rtol_in
-from semira.base.errors import InvalidValue, MissingFile
+from semira.base.errors import InvalidValue
 from semira.bench.device import (
     STEADY,
-    array_module,
-    free_memory,
     held_for,
     product_peer,
     profile_calls,
 )
-from semira.bench.environment import describe_environment
 from semira.bench.graphs import load_bench_graph, rows_of_entries
-from semira.bench.record import Dataset, Record, keep_records, require_some, without_result
+from semira.bench.record import Dataset, Record, without_result
 from semira.bench.report import checked, figure, time_of
-from semira.bench.sweep import SweepRequest
+from semira.bench.sweep import graphs_of
 from semira.bench.timer import Budget, clock, measure
 from semira.bench.traffic import ROOF
 from semira.plan.rules_full import PIECES
@@ -71,28 +74,15 @@ def default_matrices() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class SpmmRequest(SweepRequest):
-    """What to measure.
+class SpmmOptions(Options):
+    """What the study can be asked for."""
 
-    Attributes
-    ----------
-    graphs : sequence of str
-        ``dense:ROWSxCOLUMNS`` (every entry there, held as a sparse matrix),
-        ``strided:ROWSxCOLUMNSxSTEP`` (each row has an entry in every STEP columns), or a graph.
-    columns : sequence of int
-        Columns of the dense operand.
-    by_columns : bool
-        Whether the dense operand lies column by column.
-    peer : bool
-        Whether cuSPARSE (on the GPU) or SciPy (on the host) computes the same, if installed.
-    """
-
-    graphs: Sequence[str] = default_matrices()
-    trials: int = 5
-    seconds: float = 1.0
-    columns: Sequence[int] = (64,)
-    by_columns: bool = False
-    peer: bool = True
+    graphs: Sequence[str] = option(default_matrices(), quick=QUICK)
+    trials: int = option(5, quick=2)
+    seconds: float = option(1.0, quick=0.2)
+    columns: Sequence[int] = option((64,), "Columns of the dense operand.")
+    by_columns: bool = option(False, "The dense operand by columns.")
+    peers: bool = option(True, "Run cuSPARSE (SciPy on the host) beside.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,42 +153,16 @@ def _long_rows(name: str, rng: Any, nrows: int, ncols: int, step: int = 1) -> Sp
     return Sparse(name, (nrows, ncols), indptr, indices, rng.random(len(indices), np.float32))
 
 
-def run_spmm(
-    request: SpmmRequest,
-    *,
-    out: Path | None = None,
-    say: Callable[[str], None] = lambda _text: None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Measure and check the products of every matrix; absent graphs are left out with a word.
-
-    Raises
-    ------
-    DeviceUnavailable
-        This machine lacks the device.
-    InvalidValue
-        Nothing was measured.
-    FileWriteError
-        `out` cannot be written.
-    """
-    environment, xp = describe_environment(request.device), array_module(request.device)
+def points(options: SpmmOptions, xp: Any, say: Say) -> Iterator[tuple[Sparse, int, Any, Any]]:
+    """Yield the matrices with each number of columns, and what times the peer's product."""
     peer = product_peer(
-        request.device, say, cusparse=_cusparse_product, scipy=_scipy_product, wanted=request.peer
+        options.device, say, cusparse=_cusparse_product, scipy=_scipy_product, wanted=options.peers
     )
-
-    def made() -> Iterator[Record]:
-        for name in request.graphs:
-            try:
-                matrix = load_sparse(name, request.data, xp)
-            except MissingFile as error:
-                say(f"graph {error}: left out")
-                continue
-            for columns in request.columns:
-                for record in _of_matrix(request, matrix, columns, xp, peer):
-                    yield replace(record, environment=environment)
-                free_memory(xp)
-
-    return require_some(keep_records(made(), out, done), request.graphs)
+    return (
+        (matrix, columns, xp, peer)
+        for matrix in graphs_of(options.graphs, options.data, xp, say, load_sparse)
+        for columns in options.columns
+    )
 
 
 def least_bytes_of(matrix: Sparse, columns: int) -> int:
@@ -206,52 +170,52 @@ def least_bytes_of(matrix: Sparse, columns: int) -> int:
     return 8 * len(matrix.indices) + 4 * columns * sum(matrix.shape) + 4 * len(matrix.indptr)
 
 
-def _of_matrix(
-    request: SpmmRequest, matrix: Sparse, columns: int, xp: Any, peer: Any
-) -> Iterator[Record]:
+def trial(options: SpmmOptions, point: tuple[Sparse, int, Any, Any]) -> Iterator[Record]:
+    """Measure and check the products of a matrix with so many columns."""
     import semira as gb
 
+    matrix, columns, xp, peer = point
     dense = np.random.default_rng(1).random((matrix.shape[1], columns), np.float32)
     blank = Record(
-        "spmm", f"mxm n={columns}", matrix.dataset, "semira", request.device, dtype="FP32",
-        options={"columns": columns, "by_columns": request.by_columns},
+        "spmm", f"mxm n={columns}", matrix.dataset, "semira", options.device, dtype="FP32",
+        options={"columns": columns, "by_columns": options.by_columns},
         least_bytes=least_bytes_of(matrix, columns), facts={"mean_row": matrix.mean_row},
     )  # fmt: skip
     expected = row_sums(matrix, dense, xp)
-    balances = (None, *BALANCES) if request.device == "cuda" else (None,)
-    with gb.device(request.device):
+    balances = (None, *BALANCES) if options.device == "cuda" else (None,)
+    with gb.device(options.device):
         sparse = gb.Matrix.from_csr(
             matrix.indptr, matrix.indices, matrix.values, ncols=matrix.shape[1]
-        ).to(request.device)
-        given = gb.Matrix.from_dense(dense.T if request.by_columns else dense)
-        full = given.to(request.device)
-    right = full.T if request.by_columns else full
+        ).to(options.device)
+        given = gb.Matrix.from_dense(dense.T if options.by_columns else dense)
+        full = given.to(options.device)
+    right = full.T if options.by_columns else full
     for balance in balances:
         pins = {} if balance is None else {"balance": balance}
-        yield _ours(request, sparse, right, blank, pins, expected, xp)
+        yield _ours(options, sparse, right, blank, pins, expected, xp)
     if peer is not None:
-        yield _theirs(request, peer, matrix, dense, blank, expected, xp)
+        yield _theirs(options, peer, matrix, dense, blank, expected, xp)
 
 
 def _ours(
-    request: SpmmRequest, sparse: Any, right: Any, blank: Record, pins: dict[str, Any],
+    options: SpmmOptions, sparse: Any, right: Any, blank: Record, pins: dict[str, Any],
     expected: Any, xp: Any,
 ) -> Record:  # fmt: skip
     import semira as gb
 
     semiring = gb.semiring.plus_times["FP32"]
-    result = gb.Matrix("FP32", sparse.nrows, right.ncols).to(request.device)
+    result = gb.Matrix("FP32", sparse.nrows, right.ncols).to(options.device)
 
     def call(_trial: int = 0) -> Any:
         result(**pins) << sparse.mxm(right, semiring)
         return result.wait()
 
-    _, samples = measure(call, Budget(request.trials, request.seconds))
-    sums = result.reduce_rowwise("plus").new("FP64").to(request.device)
+    _, samples = measure(call, Budget(options.trials, options.seconds))
+    sums = result.reduce_rowwise("plus").new("FP64").to(options.device)
     record = replace(
         blank, plan=pins, first_s=samples.first_s, warm_s=samples.warm_s,
         **profile_calls(
-            request.device, call, held_s=held_for(samples.warm_s), times=STEADY
+            options.device, call, held_s=held_for(samples.warm_s), times=STEADY
         ),
     )  # fmt: skip
     return _checked(record, sums.to_dense(0), expected, xp)
@@ -316,12 +280,12 @@ def fastest_of(
 
 
 def _theirs(
-    request: SpmmRequest, peer: Any, matrix: Sparse, dense: Any, blank: Record, expected: Any,
+    options: SpmmOptions, peer: Any, matrix: Sparse, dense: Any, blank: Record, expected: Any,
     xp: Any,
 ) -> Record:  # fmt: skip
-    blank = replace(blank, library="cusparse" if request.device == "cuda" else "scipy", backend="")
+    blank = replace(blank, library="cusparse" if options.device == "cuda" else "scipy", backend="")
     try:
-        name, made, calls, device_s = peer(matrix, dense, request.trials, request.by_columns)
+        name, made, calls, device_s = peer(matrix, dense, options.trials, options.by_columns)
         sums = made.sum(axis=1, dtype=np.float64)
     except Exception as error:  # noqa: BLE001 - libraries raise what they like
         return without_result(blank, error)
@@ -443,3 +407,12 @@ def summary_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]
 
 def _geometric_mean(values: Sequence[float]) -> float:
     return math.exp(sum(map(math.log, values)) / len(values))
+
+
+STUDY = Study(
+    __doc__,
+    SpmmOptions,
+    trial,
+    {"Sparse times dense": spmm_table, "All products": summary_table},
+    points,
+)

@@ -1,7 +1,7 @@
-"""Strategies of a sparse push beside the dense product, over frontiers and in whole searches.
+"""Strategies of a sparse push beside the dense product, by size of the frontier.
 
-After chapter 4 of C. Yang's thesis (2019): Tables 4.1 to 4.4, Figures 4.1 and 4.2, and its question
-whether the frontier from which the dense product wins is a size or a fraction of the graph.
+Atomics, scatter, radix sort and merge sort, of columns alone (any_pair) and with values beside them
+(any_first, min_plus); then breadth-first search by each.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import Options, option
 from benchmarks.studies.frontiers import GOAL, crossing
 from semira.backends.registry import backend_for
 from semira.bench.device import STEADY, held_for, profile_calls
@@ -24,7 +24,6 @@ from semira.bench.ours import semira_library
 from semira.bench.record import Record
 from semira.bench.report import checked, figure, time_of
 from semira.bench.runner import Preset, run_kernel
-from semira.bench.sweep import SweepRequest, keep_graphs
 from semira.bench.timer import Budget, measure
 from semira.contract import MERGES, TraceRow
 from semira.plan.reasons import Code
@@ -46,20 +45,15 @@ PULL: dict[str, Any] = {"direction": "pull"}
 
 
 @dataclass(frozen=True, slots=True)
-class SpmspvRequest(SweepRequest):
-    """What to measure, beside what `SweepRequest` says.
+class SpmspvOptions(Options):
+    """What the study can be asked for."""
 
-    Attributes
-    ----------
-    step : int
-        Each frontier has so many times the vertices of the one before.
-    searches : bool
-        Whether whole searches run by every strategy too.
-    """
-
-    seconds: float = 0.5
-    step: int = 4
-    searches: bool = True
+    graphs: Sequence[str] = option(("kron:14", "kron:16", "kron:18"), quick=("kron:8", "kron:10"))
+    seconds: float = option(0.5, quick=0.05)
+    step: int = option(
+        4, "Each frontier has so many times the vertices of the one before.", quick=16, least=2
+    )
+    searches: bool = option(True, "Run whole searches by every strategy.")
 
 
 def ways_on(device: str) -> dict[str, dict[str, Any]]:
@@ -76,29 +70,6 @@ def ways_on(device: str) -> dict[str, dict[str, Any]]:
     return {**(pushes or {"push": {"direction": "push"}}), **pulls, "auto": {}}
 
 
-def run_spmspv(
-    request: SpmspvRequest,
-    *,
-    out: Path | None = None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Measure each product in every way over frontiers of every size; all ways must agree.
-
-    Then breadth-first search in every way, checked as `semira bench run` does.
-
-    Raises
-    ------
-    DeviceUnavailable
-        This machine lacks the device.
-    MissingFile
-        A graph is absent.
-    FileWriteError
-        `out` cannot be written.
-    """
-    ways = ways_on(request.device)
-    return keep_graphs(request, lambda graph: _of_graph(request, graph, ways), out, done)
-
-
 def sizes_of(n: int, step: int) -> list[int]:
     """Return the sizes of frontiers: powers of `step` below `n`, and `n`.
 
@@ -111,28 +82,28 @@ def sizes_of(n: int, step: int) -> list[int]:
     return [*(size for size in powers if size < n), n]
 
 
-def _of_graph(
-    request: SpmspvRequest, graph: BenchGraph, ways: dict[str, dict[str, Any]]
-) -> Iterator[Record]:
+def trial(options: SpmspvOptions, graph: BenchGraph) -> Iterator[Record]:
+    """Measure each product in every way over frontiers of every size; all ways must agree."""
     import semira as gb
 
-    with gb.device(request.device):
-        matrix = graph.matrix_in("FP32").to(request.device)
+    ways = ways_on(options.device)
+    with gb.device(options.device):
+        matrix = graph.matrix_in("FP32").to(options.device)
         # Each frontier holds those before it.
         order = np.random.default_rng(0).permutation(graph.n)
         for semiring, (listed, dtype, _) in PRODUCTS.items():
-            for size in sizes_of(graph.n, request.step):
-                frontier = _frontier(order[:size], semiring, dtype, graph.n).to(request.device)
+            for size in sizes_of(graph.n, options.step):
+                frontier = _frontier(order[:size], semiring, dtype, graph.n).to(options.device)
                 blank = Record(
-                    "spmspv", f"vxm {semiring}", graph.dataset, "semira", request.device,
+                    "spmspv", f"vxm {semiring}", graph.dataset, "semira", options.device,
                     options={"frontier": size, "listed": listed},
                 )  # fmt: skip
-                yield from _point(request, blank, frontier, matrix, ways)
-    if not request.searches:
+                yield from _point(options, blank, frontier, matrix, ways)
+    if not options.searches:
         return
-    preset = Preset({"bfs": request.trials}, request.seconds)
+    preset = Preset({"bfs": options.trials}, options.seconds)
     for pins in ways.values():
-        library = semira_library(request.device, pins)
+        library = semira_library(options.device, pins)
         yield from run_kernel("bfs", graph.undirected, [library], preset)
 
 
@@ -148,7 +119,7 @@ def _frontier(vertices: Any, semiring: str, dtype: str, n: int) -> Any:
 
 
 def _point(
-    request: SpmspvRequest,
+    options: SpmspvOptions,
     blank: Record,
     frontier: Any,
     matrix: Any,
@@ -159,7 +130,7 @@ def _point(
     # Where one product is as good as another, it may be stored, and a row may be left at it.
     may_stay = PRODUCTS[semiring][2]
     made = [
-        _measure(request, replace(blank, plan=pins), frontier, matrix, semiring)
+        _measure(options, replace(blank, plan=pins), frontier, matrix, semiring)
         for way, pins in ways.items()
         if may_stay or way not in ("scatter", "pull")
     ]
@@ -177,7 +148,7 @@ def _point(
 
 
 def _measure(
-    request: SpmspvRequest, blank: Record, frontier: Any, matrix: Any, semiring: str
+    options: SpmspvOptions, blank: Record, frontier: Any, matrix: Any, semiring: str
 ) -> tuple[Any, Record]:
     import semira as gb
 
@@ -187,7 +158,7 @@ def _measure(
         output(**blank.plan) << frontier.vxm(matrix, semiring)
         return output.wait()
 
-    result, samples = measure(call, Budget(request.trials, request.seconds))
+    result, samples = measure(call, Budget(options.trials, options.seconds))
     with gb.tracing() as trace:
         call()
     record = replace(
@@ -197,7 +168,7 @@ def _measure(
         warm_s=samples.warm_s,
         ran=dict(Counter(way_taken(trace, row) for row in trace.rows)),
         touched=sum(row.touched for row in trace.rows),
-        **profile_calls(request.device, call, held_s=held_for(samples.warm_s), times=STEADY),
+        **profile_calls(options.device, call, held_s=held_for(samples.warm_s), times=STEADY),
     )
     return result, record
 

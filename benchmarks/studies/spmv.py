@@ -1,25 +1,29 @@
-"""Products of a matrix with a full vector on every family of matrices, beside cuSPARSE.
+"""Measure products with a full vector on every family of matrices, beside cuSPARSE.
 
-On the GPU the peer is cuSPARSE behind CuPy, on the host SciPy. The floor counts each index (and
-value) of the matrix once, and of each row an offset, a place of the operand and a result.
+plus_times in FP32, and plus_second of a pattern that has no values; beside the time that the
+bytes take at least. Families: R-MAT, web, road, grid, mesh, random.
+
+Examples
+--------
+python -m benchmarks spmv --quick
+python -m benchmarks spmv --device cuda --out bench/results/spmv.jsonl
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import Options, Say, Study, graphs, option
 from benchmarks.studies.device_micro import rtol_in
 from semira.bench.device import free_memory, product_peer, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record, without_result
 from semira.bench.report import checked, figure, time_of
-from semira.bench.sweep import SweepRequest, keep_graphs
 from semira.bench.timer import Budget, clock, measure
 from semira.bench.traffic import ROOF
 
@@ -55,41 +59,20 @@ _PEER_BATCH = 10
 
 
 @dataclass(frozen=True, slots=True)
-class SpmvRequest(SweepRequest):
-    """What to measure.
+class SpmvOptions(Options):
+    """What the study can be asked for."""
 
-    Attributes
-    ----------
-    peer : bool
-        Whether cuSPARSE (on the GPU) or SciPy (on the host) computes the same, if installed.
-    """
-
-    graphs: Sequence[str] = tuple(FAMILIES)
-    trials: int = 10
-    seconds: float = 1.0
-    peer: bool = True
+    graphs: Sequence[str] = option(tuple(FAMILIES), quick=QUICK)
+    seconds: float = option(1.0, quick=0.2)
+    peers: bool = option(True, "Run cuSPARSE (SciPy on the host) beside.")
 
 
-def run_spmv(
-    request: SpmvRequest,
-    *,
-    out: Path | None = None,
-    say: Callable[[str], None] = lambda _text: None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Measure and check both products of every graph; absent graphs are left out with a word.
-
-    Raises
-    ------
-    DeviceUnavailable
-        This machine lacks the device.
-    FileWriteError
-        `out` cannot be written.
-    """
+def points(options: SpmvOptions, xp: Any, say: Say) -> Iterator[tuple[BenchGraph, Any]]:
+    """Yield the graphs, each with what times the peer's product."""
     peer = product_peer(
-        request.device, say, cusparse=_cusparse_product, scipy=_scipy_product, wanted=request.peer
+        options.device, say, cusparse=_cusparse_product, scipy=_scipy_product, wanted=options.peers
     )
-    return keep_graphs(request, lambda graph: _of_graph(request, graph, peer), out, done, say)
+    return ((graph, peer) for graph in graphs(options, xp, say))
 
 
 def least_bytes_of(graph: BenchGraph, has_values: bool) -> int:
@@ -97,29 +80,31 @@ def least_bytes_of(graph: BenchGraph, has_values: bool) -> int:
     return graph.arrays.nvals * (8 if has_values else 4) + _ROW_BYTES * graph.n
 
 
-def _of_graph(request: SpmvRequest, graph: BenchGraph, peer: Any) -> Iterator[Record]:
+def trial(options: SpmvOptions, point: tuple[BenchGraph, Any]) -> Iterator[Record]:
+    """Measure and check both products of a graph."""
     import semira as gb
 
+    graph, peer = point
     operand = np.random.default_rng(1).random(graph.n, np.float32)
     blank = Record(
-        "spmv", "", graph.dataset, "semira", request.device,
+        "spmv", "", graph.dataset, "semira", options.device,
         load_s=graph.load_s, build_s=graph.build_s,
     )  # fmt: skip
     expected: dict[str, Any] = {}
-    with gb.device(request.device):
+    with gb.device(options.device):
         for name, (semiring, has_values) in PRODUCTS.items():
             named = replace(blank, kernel=f"mxv {name} {semiring}")
-            record, result = _ours(request, graph, named, semiring, operand)
+            record, result = _ours(options, graph, named, semiring, operand)
             expected[name] = added_up(graph, operand, has_values)
             yield _checked(record, graph, result.to_dense(0), expected[name])
     free_memory(graph.xp)
     if peer is not None:
-        yield _theirs(request, graph, blank, peer, operand, expected["FP32"])
+        yield _theirs(options, graph, blank, peer, operand, expected["FP32"])
         free_memory(graph.xp)
 
 
 def _ours(
-    request: SpmvRequest, graph: BenchGraph, blank: Record, semiring: str, operand: Any
+    options: SpmvOptions, graph: BenchGraph, blank: Record, semiring: str, operand: Any
 ) -> tuple[Record, Any]:
     import semira as gb
 
@@ -129,14 +114,14 @@ def _ours(
         if has_values
         else gb.Matrix.from_csr(arrays.indptr, arrays.indices, True, ncols=graph.n)
     )
-    matrix, convert_s = clock(lambda: made.to(request.device))
-    vector = gb.Vector.from_dense(operand).to(request.device)
+    matrix, convert_s = clock(lambda: made.to(options.device))
+    vector = gb.Vector.from_dense(operand).to(options.device)
     product = getattr(gb.semiring, semiring)["FP32"]
 
     def call(_trial: int = 0) -> Any:
         return matrix.mxv(vector, product).new().wait()
 
-    result, samples = measure(call, Budget(request.trials, request.seconds))
+    result, samples = measure(call, Budget(options.trials, options.seconds))
     with gb.tracing() as trace:
         call()
     record = replace(
@@ -144,7 +129,7 @@ def _ours(
         warm_s=samples.warm_s, least_bytes=least_bytes_of(graph, has_values),
         ran=dict(Counter(row.method for row in trace.rows)),
         touched=sum(row.touched for row in trace.rows),
-        **profile_calls(request.device, call),
+        **profile_calls(options.device, call),
     )  # fmt: skip
     return record, result
 
@@ -189,15 +174,15 @@ def _cusparse_product(graph: BenchGraph, operand: Any, trials: int) -> tuple[str
 
 
 def _theirs(
-    request: SpmvRequest, graph: BenchGraph, blank: Record, peer: Any, operand: Any, expected: Any
+    options: SpmvOptions, graph: BenchGraph, blank: Record, peer: Any, operand: Any, expected: Any
 ) -> Record:
     blank = replace(
         blank, kernel="mxv FP32 plus_times", backend="", dtype="FP32",
-        library="cusparse" if request.device == "cuda" else "scipy",
+        library="cusparse" if options.device == "cuda" else "scipy",
         least_bytes=least_bytes_of(graph, has_values=True),
     )  # fmt: skip
     try:
-        name, made, calls, device_s = peer(graph, operand, request.trials)
+        name, made, calls, device_s = peer(graph, operand, options.trials)
     except Exception as error:  # noqa: BLE001 - libraries raise what they like
         return without_result(blank, error)
     record = replace(blank, library=name, warm_s=calls, device_s=device_s)
@@ -260,3 +245,6 @@ def _beside(taken_s: float, peer: Record | None) -> list[str]:
         return ["-"] * 3
     name = f"{peer.library} {figure(1e3 * theirs_s)}"
     return [name, figure(theirs_s / taken_s), "yes" if taken_s <= theirs_s else "no"]
+
+
+STUDY = Study(__doc__, SpmvOptions, trial, {"Products with a full vector": spmv_table}, points)

@@ -1,4 +1,15 @@
-"""Bodies of a search that differ a little: none of them may fall off the fast path."""
+"""Measure bodies that differ a little from breadth-first search, an iteration of each.
+
+Another semiring, levels as values, one more statement, two frontiers, a Python function as
+multiply: each is written with the public API and checked, and its iteration compared with the
+plain one's. Nothing is fast because it has a name. Two frontiers are two products.
+
+Examples
+--------
+python -m benchmarks variants --quick
+python -m benchmarks variants --device cuda --out bench/results/variants.jsonl
+python -m benchmarks variants --graphs kron:20,grid4900 --device cuda
+"""
 
 from __future__ import annotations
 
@@ -10,13 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.studies.ideas import over_graphs
+from benchmarks.harness import Options, Study, option
 from semira.bench.device import QUEUED_S, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import dense
 from semira.bench.record import Record
 from semira.bench.report import checked, figure, time_of
-from semira.bench.sweep import SweepRequest
 from semira.bench.timer import Budget, measure
 from semira.bench.verify import Verdict, check_levels
 
@@ -31,10 +41,10 @@ _LEVEL = "INT32"
 
 
 @dataclass(frozen=True, slots=True)
-class VariantsRequest(SweepRequest):
-    """What to measure, as `SweepRequest` says."""
+class VariantsOptions(Options):
+    """What the study can be asked for."""
 
-    graphs: Sequence[str] = ("kron:20", "road:1000x1000,removed=0.05")
+    graphs: Sequence[str] = option(("kron:20", "road:1000x1000,removed=0.05"), quick=QUICK)
 
 
 @dataclass(slots=True)
@@ -215,24 +225,22 @@ VARIANTS: dict[str, tuple[Callable[[Any, list[int]], Search], int]] = {
 
 
 # measuring ---------------------------------------------------------------------------------------
-def _of_graph(request: VariantsRequest, graph: BenchGraph) -> Iterator[Record]:
+def trial(options: VariantsOptions, graph: BenchGraph) -> Iterator[Record]:
+    """Measure and check every body on a graph."""
     import semira as gb
 
+    graph = graph.undirected
     # The vertex with most edges, and another one.
     first = graph.sources(0)[0]
     sources = [first, next((v for v in graph.sources(8) if v != first), first)]
-    with gb.device(request.device):
-        matrix = graph.matrix_in(_LEVEL).to(request.device)
+    with gb.device(options.device):
+        matrix = graph.matrix_in(_LEVEL).to(options.device)
         for name in VARIANTS:
-            yield _measured(request, graph, matrix, name, sources)
-
-
-#: Measures and checks every body on every graph.
-run_variants = over_graphs(_of_graph)
+            yield _measured(options, graph, matrix, name, sources)
 
 
 def _measured(
-    request: VariantsRequest, graph: BenchGraph, matrix: Any, name: str, sources: list[int]
+    options: VariantsOptions, graph: BenchGraph, matrix: Any, name: str, sources: list[int]
 ) -> Record:
     import semira as gb
 
@@ -241,12 +249,12 @@ def _measured(
     def call(_trial: int = 0) -> Search:
         return make(matrix, sources).run(graph.n)
 
-    search, samples = measure(call, Budget(request.trials, request.seconds))
+    search, samples = measure(call, Budget(options.trials, options.seconds))
     with gb.tracing() as trace:
         call()
     verdict = _verify(graph, search)
     return Record(
-        "variant", name, graph.dataset, "semira", request.device, _LEVEL,
+        "variant", name, graph.dataset, "semira", options.device, _LEVEL,
         options={"products": products},
         ran=dict(Counter(row.method for row in trace.rows)),
         touched=sum(row.touched for row in trace.rows),
@@ -255,7 +263,7 @@ def _measured(
         first_s=samples.first_s, warm_s=samples.warm_s,
         sources=sources[: len(search.levels)],
         verified=verdict.ok, verified_by=verdict.method, note=verdict.finding,
-        **profile_calls(request.device, call, held_s=QUEUED_S),
+        **profile_calls(options.device, call, held_s=QUEUED_S),
     )  # fmt: skip
 
 
@@ -313,3 +321,6 @@ def _judged(times: float | None, products: int) -> str:
         return "-"
     within = "yes" if times <= GOAL * products else "no"
     return within if products == 1 else f"{within}, of {products} x plain"
+
+
+STUDY = Study(__doc__, VariantsOptions, trial, {"Bodies beside the plain one": variants_table})

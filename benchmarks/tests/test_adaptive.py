@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.__main__ import app
-from benchmarks.studies.adaptive import AdaptiveRequest, adaptive_table, run_adaptive
+from benchmarks.studies.adaptive import STUDY, AdaptiveOptions, adaptive_table
 from typer.testing import CliRunner
 
 from semira.bench.record import Record, read_records
@@ -15,7 +15,7 @@ from semira.bench.record import Record, read_records
 
 @pytest.fixture(scope="module")
 def measured() -> list[Record]:
-    return run_adaptive(AdaptiveRequest(("kron:9",), trials=1, seconds=0.1))
+    return STUDY.run(AdaptiveOptions(("kron:9",), trials=1, seconds=0.1))
 
 
 def test_both_ways_are_right_and_close(measured: list[Record]) -> None:

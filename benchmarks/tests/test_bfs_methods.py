@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.__main__ import app
-from benchmarks.studies.bfs_methods import MethodsRequest, methods_table, run_methods, winners_table
+from benchmarks.studies.bfs_methods import STUDY, MethodsOptions, methods_table, winners_table
 from typer.testing import CliRunner
 
 from semira.bench.record import Record, read_records
@@ -16,7 +16,7 @@ from semira.cli.searches import METHODS
 
 @pytest.fixture(scope="module")
 def measured() -> list[Record]:
-    return run_methods(MethodsRequest(("kron:6", "road:9x9"), trials=1, seconds=0.1))
+    return STUDY.run(MethodsOptions(("kron:6", "road:9x9"), trials=1, seconds=0.1))
 
 
 def test_each_distinct_search_is_measured_once_and_checked(measured: list[Record]) -> None:

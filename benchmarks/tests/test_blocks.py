@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from benchmarks.__main__ import app
 from benchmarks.studies import blocks
-from benchmarks.studies.blocks import BlocksRequest, levels_table, run_blocks, widths_table
+from benchmarks.studies.blocks import STUDY, BlocksOptions, levels_table, widths_table
 from typer.testing import CliRunner
 
 import semira as gb
@@ -20,8 +20,8 @@ from semira.bench.timer import TooSlow
 
 @pytest.fixture(scope="module")
 def measured() -> list[Record]:
-    request = BlocksRequest(graphs=("kron:7",), trials=1, seconds=0.1, widths=(1, 4, 1000))
-    return run_blocks(request)
+    request = BlocksOptions(graphs=("kron:7",), trials=1, seconds=0.1, widths=(1, 4, 1000))
+    return STUDY.run(request)
 
 
 def of(measured: list[Record], function: str) -> list[Record]:
@@ -109,7 +109,7 @@ def test_a_level_where_the_ways_differ_is_said(monkeypatch):
         levels.rows[1]["agree"] = False
 
     monkeypatch.setitem(blocks.CASES, "bfs", replace(case, walk=differing))
-    (record, *_) = run_blocks(BlocksRequest(("kron:6",), 1, 0.1, names=("bfs",), widths=(2,)))
+    (record, *_) = STUDY.run(BlocksOptions(("kron:6",), 1, 0.1, names=("bfs",), widths=(2,)))
     assert record.verified is False
     assert record.note == "the ways differ at level out 1"
 
@@ -126,7 +126,7 @@ def test_a_result_that_differs_by_way_is_said(monkeypatch, name):
         return found
 
     monkeypatch.setitem(blocks.CASES, name, replace(case, call=wrong))
-    records = run_blocks(BlocksRequest(("kron:6",), 1, 0.1, names=(name,), widths=(2,)))
+    records = STUDY.run(BlocksOptions(("kron:6",), 1, 0.1, names=(name,), widths=(2,)))
     assert [each.verified for each in records[:3]] == [True, False, True]
     assert records[1].note == "the result of pull differs from the first way's"
 
@@ -142,7 +142,7 @@ def test_ways_that_agree_on_what_is_wrong_are_found_out(monkeypatch, name):
         return found
 
     monkeypatch.setitem(blocks.CASES, name, replace(case, call=wrong))
-    records = run_blocks(BlocksRequest(("kron:6",), 1, 0.1, names=(name,), widths=(2,)))
+    records = STUDY.run(BlocksOptions(("kron:6",), 1, 0.1, names=(name,), widths=(2,)))
     assert all(each.verified is False for each in records)
 
 
@@ -155,7 +155,7 @@ def test_a_call_that_takes_too_long_has_no_time(monkeypatch):
         return case.call(run, matrix, sources, pins)
 
     monkeypatch.setitem(blocks.CASES, "bc", replace(case, call=slow))
-    first, *others = run_blocks(BlocksRequest(("kron:6",), 1, 0.1, names=("bc",), widths=(2,)))
+    first, *others = STUDY.run(BlocksOptions(("kron:6",), 1, 0.1, names=("bc",), widths=(2,)))
     assert (first.verified, first.warm_s, first.note) == (None, [], "TooSlow: over 30 s")
     assert all(each.verified for each in others)
     _, rows = widths_table([first])
@@ -165,7 +165,7 @@ def test_a_call_that_takes_too_long_has_no_time(monkeypatch):
 def test_no_case_begins_after_the_limit():
     said: list[str] = []
     with pytest.raises(InvalidValue, match="nothing was measured"):
-        run_blocks(BlocksRequest(("kron:5",), widths=(2,), limit_s=0.0), say=said.append)
+        STUDY.run(BlocksOptions(("kron:5",), widths=(2,), limit=0.0), say=said.append)
     assert [text.partition(":")[0] for text in said] == ["kron"] * 3
     assert all("left out, 0 s are over" in text for text in said)
 
@@ -179,7 +179,7 @@ def test_a_large_graph_has_no_pairs_and_one_source_no_batch():
 
 def test_an_algorithm_that_is_not_there():
     with pytest.raises(InvalidValue, match="choose among bfs, bc, apsp"):
-        run_blocks(BlocksRequest(("kron:5",), names=("cc",)))
+        STUDY.run(BlocksOptions(("kron:5",), names=("cc",)))
 
 
 def test_as_many_starts_as_the_block_has_rows():
@@ -223,7 +223,7 @@ def test_records_of_the_first_kind_have_tables():
         "level": 0, "frontier": 1, "agree": True,
         **{way: {"s": 1e-3, "touched": 5, "ran": "push"} for way in ("push", "pull", "auto")},
     }  # fmt: skip
-    (record, *_) = run_blocks(BlocksRequest(("kron:5",), 1, 0.1, names=("bfs",), widths=(2,)))
+    (record, *_) = STUDY.run(BlocksOptions(("kron:5",), 1, 0.1, names=("bfs",), widths=(2,)))
     facts = {"levels": [level], "directions": ["push"]}
     old = replace(record, plan={}, facts=facts)
     assert widths_table([old])[1][0][11] == "-"

@@ -13,7 +13,7 @@ import pytest
 from benchmarks import cupy_calls as peer
 from benchmarks.studies import spmm
 from benchmarks.studies.formats import draw
-from benchmarks.studies.spmm import SpmmRequest, fastest_of, load_sparse
+from benchmarks.studies.spmm import SpmmOptions, fastest_of, load_sparse
 from scipy import sparse as scipy_sparse
 
 
@@ -159,7 +159,7 @@ def test_a_failing_peer_of_spmm_is_a_note(monkeypatch: pytest.MonkeyPatch) -> No
         raise AttributeError("module has no attribute 'CUSPARSE_SPMM_ALG_DEFAULT'")
 
     monkeypatch.setattr(spmm, "_scipy_product", fails)
-    records = spmm.run_spmm(SpmmRequest(("dense:3x40",), trials=1, seconds=0.1, columns=(2,)))
+    records = spmm.STUDY.run(SpmmOptions(("dense:3x40",), trials=1, seconds=0.1, columns=(2,)))
     assert [each.verified for each in records] == [True, None]
     assert "CUSPARSE_SPMM_ALG_DEFAULT" in records[1].note
     assert spmm.spmm_table(records)[1][0][-3] == "-"

@@ -11,10 +11,10 @@ from benchmarks.__main__ import app
 from benchmarks.studies.device_micro import (
     BATCH,
     BATCHES,
-    DeviceRequest,
+    STUDY,
+    DeviceOptions,
     agrees,
     measure_overhead,
-    run_device_micro,
 )
 from benchmarks.studies.micro import tiny_graph
 from benchmarks.studies.micro_cases import TINY_CASES, make_operands
@@ -29,8 +29,8 @@ from semira.exceptions import InvalidValue
 
 @pytest.fixture(scope="module")
 def records() -> dict[str, Record]:
-    request = DeviceRequest(["kron:6"], overhead=False, trials=1, device="reference")
-    return {record.kernel: record for record in run_device_micro(request)}
+    request = DeviceOptions(["kron:6"], overhead=False, trials=1, device="reference")
+    return {record.kernel: record for record in STUDY.run(request)}
 
 
 def test_every_probe_is_checked_by_the_cpu_backend(records: dict[str, Record]) -> None:
@@ -61,15 +61,15 @@ def test_a_push_moves_what_it_touches(records: dict[str, Record]) -> None:
 
 def test_a_wrong_result_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.studies.device_micro.same_result", lambda *_args: False)
-    request = DeviceRequest(["kron:4"], ["reduce"], overhead=False, trials=1, device="reference")
-    (record,) = run_device_micro(request)
+    request = DeviceOptions(["kron:4"], ["reduce"], overhead=False, trials=1, device="reference")
+    (record,) = STUDY.run(request)
     assert (record.verified, record.note) == (False, "the cpu backend differs")
 
 
 def test_heavy_probes_are_left_out_on_larger_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.studies.device_micro.HEAVY_ENTRIES", 10)
-    request = DeviceRequest(["kron:4"], ["mxm"], overhead=False, trials=1, device="reference")
-    assert [record.kernel for record in run_device_micro(request)] == ["mxm masked"]
+    request = DeviceOptions(["kron:4"], ["mxm"], overhead=False, trials=1, device="reference")
+    assert [record.kernel for record in STUDY.run(request)] == ["mxm masked"]
 
 
 def test_bytes_of_objects() -> None:
@@ -118,7 +118,7 @@ def test_operands_lie_on_the_device() -> None:
 
 def test_unknown_operation_is_refused() -> None:
     with pytest.raises(InvalidValue, match="mxv pull FP32"):
-        run_device_micro(DeviceRequest(only=["absent"]))
+        STUDY.run(DeviceOptions(only=["absent"]))
 
 
 def test_command_writes_records(tmp_path: Path) -> None:

@@ -9,15 +9,9 @@ import numpy as np
 import pytest
 from benchmarks.__main__ import app
 from benchmarks.studies import formats as bench_formats
-from benchmarks.studies.formats import (
-    STORAGES,
-    FormatsRequest,
-    draw,
-    format_bytes,
-    least_bytes_of,
-    run_formats,
-)
+from benchmarks.studies.formats import STORAGES, FormatsOptions, draw, format_bytes, least_bytes_of
 from benchmarks.studies.formats_tables import (
+    STUDY,
     TEXTBOOK,
     calls_table,
     copies_table,
@@ -32,12 +26,12 @@ from semira.bench.record import Dataset, Record, read_records
 from semira.formats import CoordinateArrays, DenseArrays, EllArrays, MatrixArrays
 from semira.formats.ell import KINDS
 
-REQUEST = FormatsRequest((40, 70), (0.1,), columns=3, trials=1, seconds=0.1)
+REQUEST = FormatsOptions(rows=(40, 70), densities=(0.1,), columns=3, trials=1, seconds=0.1)
 
 
 @pytest.fixture(scope="module")
 def measured() -> list[Record]:
-    return run_formats(REQUEST)
+    return STUDY.run(REQUEST)
 
 
 def named(records: list[Record], kernel: str, n: int) -> dict[str, Record]:
@@ -123,7 +117,7 @@ def test_wrong_products_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(drawn, expected=1.001 * drawn.expected)
 
     monkeypatch.setattr(bench_formats, "draw", other)
-    records = run_formats(replace(REQUEST, rows=(20,), columns=0))
+    records = STUDY.run(replace(REQUEST, rows=(20,), columns=0))
     assert [each.verified for each in records] == [False] * len(records)
     assert formats_table(records)[1][0][-1].startswith("**no**")
 
@@ -133,7 +127,7 @@ def test_a_failing_peer_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AttributeError("no such\nalgorithm")
 
     monkeypatch.setattr(bench_formats, "_scipy_csr", fails)
-    records = run_formats(replace(REQUEST, rows=(20,), columns=0))
+    records = STUDY.run(replace(REQUEST, rows=(20,), columns=0))
     record = records[-1]
     assert (record.library, record.verified) == ("scipy csr", None)
     assert record.note == "AttributeError: no such algorithm"

@@ -11,7 +11,8 @@ from benchmarks.__main__ import app
 from benchmarks.plots import plot_records
 from benchmarks.studies import levels as bench_levels
 from benchmarks.studies.levels import (
-    LevelsRequest,
+    STUDY,
+    LevelsOptions,
     band_of,
     choices,
     first_search,
@@ -20,7 +21,6 @@ from benchmarks.studies.levels import (
     policy_table,
     quantiles_table,
     rows_of,
-    run_levels,
     to_columns,
     to_rows,
     totals,
@@ -33,12 +33,12 @@ from semira.bench.graphs import load_bench_graph
 from semira.bench.record import Dataset, Record, append_records, read_records
 from semira.bench.report import figure
 
-QUICK = LevelsRequest(("kron:7",), sources=3, trials=1)
+QUICK = LevelsOptions(("kron:7",), sources=3, trials=1)
 
 
 @pytest.fixture(scope="module")
 def walked() -> list[Record]:
-    return run_levels(QUICK)
+    return STUDY.run(QUICK)
 
 
 def row_of(source: int, push: float, pull: float, auto: float, loop: str) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def test_looks_are_counted_for_each_vertex_found(walked: list[Record]) -> None:
 
 
 def test_long_searches_are_sampled_and_still_right() -> None:
-    (record,) = run_levels(LevelsRequest(("road:15x15",), most=4, trials=1))
+    (record,) = STUDY.run(LevelsOptions(("road:15x15",), most=4, trials=1))
     depths = [row["level"] for row in record.facts["levels"]]
     assert record.verified
     assert len(depths) == 4
@@ -108,20 +108,20 @@ def test_long_searches_are_sampled_and_still_right() -> None:
 def test_searches_after_the_first_are_timed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     timed: list[str] = []
     monkeypatch.setattr(bench_levels, "_seconds", lambda device, _call: timed.append(device) or 1.0)
-    first, second = run_levels(replace(QUICK, sources=2, trials=4))
+    first, second = STUDY.run(replace(QUICK, sources=2, trials=4))
     (rows,) = rows_of([first, second]).values()
     firsts = len(first_search(rows))
     assert len(timed) == 3 * (4 * firsts + len(rows) - firsts)
 
 
 def test_no_search_begins_after_the_budget() -> None:
-    records = run_levels(replace(QUICK, seconds=0.0))
+    records = STUDY.run(replace(QUICK, seconds=0.0))
     assert [len(each.sources) for each in records] == [1]
 
 
 def test_ways_that_differ_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gb.Vector, "isequal", lambda self, other: False)
-    (record,) = run_levels(replace(QUICK, sources=1))
+    (record,) = STUDY.run(replace(QUICK, sources=1))
     assert record.verified is False
     assert "the ways differ" in record.note
 
@@ -135,13 +135,13 @@ def test_levels_unlike_those_of_the_whole_search_are_wrong(monkeypatch: pytest.M
         return result
 
     monkeypatch.setattr(gb.algorithms, "bfs", spoiled)
-    (record,) = run_levels(replace(QUICK, sources=1))
+    (record,) = STUDY.run(replace(QUICK, sources=1))
     assert record.verified is False
     assert record.note.startswith("the ways differ")
 
 
 def test_sources_are_as_many_as_asked_for_and_different() -> None:
-    records = run_levels(replace(QUICK, graphs=("kron:6",), sources=30))
+    records = STUDY.run(replace(QUICK, graphs=("kron:6",), sources=30))
     sources = [source for record in records for source in record.sources]
     assert len(sources) == len({*sources}) == 30
     assert [len(record.sources) for record in records] == [1, bench_levels.BATCH, 4]
@@ -194,7 +194,7 @@ def test_wrong_levels_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
         return level, rows
 
     monkeypatch.setattr(bench_levels, "walk", spoiled)
-    assert run_levels(replace(QUICK, sources=1))[0].verified is False
+    assert STUDY.run(replace(QUICK, sources=1))[0].verified is False
 
 
 def test_oracle_takes_the_better_way_of_each_level() -> None:

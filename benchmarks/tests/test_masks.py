@@ -10,26 +10,19 @@ import pytest
 from benchmarks.__main__ import app
 from benchmarks.plots import plot_records
 from benchmarks.studies import masks as bench_masks
-from benchmarks.studies.masks import (
-    WAYS,
-    MasksRequest,
-    MaskSweep,
-    mask_sweeps,
-    masks_table,
-    run_masks,
-)
+from benchmarks.studies.masks import STUDY, WAYS, MasksOptions, MaskSweep, mask_sweeps, masks_table
 from typer.testing import CliRunner
 
 import semira as gb
 from semira.bench.record import Dataset, Record, append_records, read_records
 from semira.exceptions import PlanError
 
-QUICK = MasksRequest(("kron:8",), trials=1, seconds=0.1, shares=(0.02, 1.0), frontiers=(0.1, 1.0))
+QUICK = MasksOptions(("kron:8",), trials=1, seconds=0.1, shares=(0.02, 1.0), frontiers=(0.1, 1.0))
 
 
 @pytest.fixture(scope="module")
 def swept() -> list[Record]:
-    return run_masks(QUICK)
+    return STUDY.run(QUICK)
 
 
 def test_ways_agree_and_run_as_pinned(swept: list[Record], tmp_path: Path) -> None:
@@ -47,7 +40,7 @@ def test_ways_agree_and_run_as_pinned(swept: list[Record], tmp_path: Path) -> No
 
 @pytest.mark.parametrize("device", ["reference", "cpu"])
 def test_a_pull_that_looks_first_reads_what_the_mask_lets_through(device: str) -> None:
-    records = run_masks(replace(QUICK, device=device, frontiers=(1.0,)))
+    records = STUDY.run(replace(QUICK, device=device, frontiers=(1.0,)))
     touched = {
         (each.plan["mask_order"], each.options["open"]): each.touched
         for each in records
@@ -62,7 +55,7 @@ def test_a_pull_that_looks_first_reads_what_the_mask_lets_through(device: str) -
 
 def test_ways_that_differ_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gb.Vector, "isequal", lambda self, other: False)
-    records = run_masks(replace(QUICK, shares=(1.0,), frontiers=(1.0,)))
+    records = STUDY.run(replace(QUICK, shares=(1.0,), frontiers=(1.0,)))
     assert {each.note for each in records} == {"the ways differ"}
     assert not any(each.verified for each in records)
 
@@ -76,7 +69,7 @@ def test_what_a_device_cannot_do_is_left_out(monkeypatch: pytest.MonkeyPatch) ->
         return measured(blank, *given)
 
     monkeypatch.setattr(bench_masks, "measure_product", refused)
-    records = run_masks(replace(QUICK, frontiers=(1.0,)))
+    records = STUDY.run(replace(QUICK, frontiers=(1.0,)))
     (sweep,) = mask_sweeps(records)
     assert list(sweep.times) == [way for way in WAYS if way != "push, mask before"]
     head, (row,) = masks_table(records)

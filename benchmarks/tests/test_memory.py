@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.__main__ import app
-from benchmarks.studies.memory import CASES, MemoryRequest, Prepared, peak_of, run_memory
+from benchmarks.studies.memory import CASES, STUDY, MemoryOptions, Prepared, peak_of
 from typer.testing import CliRunner
 
 from semira.bench.record import read_records
@@ -43,7 +43,7 @@ def test_operands_count() -> None:
 
 def test_every_case_is_right_and_within_bounds(tmp_path: Path) -> None:
     out = tmp_path / "memory.jsonl"
-    records = run_memory(MemoryRequest(graphs=("kron:15",)), out=out)
+    records = STUDY.run(MemoryOptions(graphs=("kron:15",)), out=out)
     assert read_records(out) == records
     assert [each.kernel for each in records] == list(CASES)
     assert [each.kernel for each in records if each.verified is False] == []
@@ -58,13 +58,13 @@ def test_every_case_is_right_and_within_bounds(tmp_path: Path) -> None:
 def test_a_file_is_not_generated_again(tmp_path: Path) -> None:
     path = tmp_path / "one.mtx"
     path.write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
-    records = run_memory(MemoryRequest(graphs=(str(path),), only=("read", "build iso")))
+    records = STUDY.run(MemoryOptions(graphs=(str(path),), only=("read", "build iso")))
     assert [each.kernel for each in records] == ["build iso"]
 
 
 def test_unknown_case_is_refused_with_the_list() -> None:
     with pytest.raises(InvalidValue, match="transpose"):
-        run_memory(MemoryRequest(only=("mxw",)))
+        STUDY.run(MemoryOptions(only=("mxw",)))
 
 
 @pytest.mark.parametrize(("limit", "code"), [("1000", 0), ("0.5", 1)])

@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from benchmarks.studies.micro import MicroRequest, run_micro, same_result
+from benchmarks.studies.micro import STUDY, MicroOptions, same_result
 from benchmarks.studies.micro_cases import CASES, TINY_CASES
 
 from semira import Matrix, Vector
 from semira.bench.record import read_records
 from semira.exceptions import InvalidValue
 
-SMALL = MicroRequest(graphs=("kron:6",), trials=1, calls=2)
+SMALL = MicroOptions(graphs=("kron:6",), trials=1, calls=2)
 
 
 def test_every_operation_agrees_with_suitesparse(tmp_path: Path) -> None:
     pytest.importorskip("graphblas")
     out = tmp_path / "micro.jsonl"
-    records = run_micro(SMALL, out=out)
+    records = STUDY.run(SMALL, out=out)
     assert read_records(out) == records
     assert {record.kernel for record in records} == set(CASES) | set(TINY_CASES)
     tiny = {record.kind for record in records if record.kernel in TINY_CASES}
@@ -30,17 +30,17 @@ def test_every_operation_agrees_with_suitesparse(tmp_path: Path) -> None:
 
 
 def test_without_a_peer_nothing_is_claimed() -> None:
-    request = MicroRequest(
-        graphs=("kron:4",), only=("mxv",), peer=False, overhead=False, trials=1, device="reference"
+    request = MicroOptions(
+        graphs=("kron:4",), only=("mxv",), peers=False, overhead=False, trials=1, device="reference"
     )
-    records = run_micro(request)
+    records = STUDY.run(request)
     assert {record.kernel for record in records} == {name for name in CASES if "mxv" in name}
     assert all(record.verified is None and "not checked" in record.note for record in records)
 
 
 def test_unknown_operation_is_refused_with_the_list() -> None:
     with pytest.raises(InvalidValue, match="transpose"):
-        run_micro(MicroRequest(only=("mxw",)))
+        STUDY.run(MicroOptions(only=("mxw",)))
 
 
 def test_results_that_differ_are_seen() -> None:

@@ -13,11 +13,11 @@ from benchmarks.studies import mxm as bench_mxm
 from benchmarks.studies.mxm import (
     PRODUCTS,
     QUICK,
-    MxmRequest,
+    STUDY,
+    MxmOptions,
     compare_products,
     mxm_summary,
     mxm_table,
-    run_mxm,
 )
 from benchmarks.studies.spmm import load_sparse
 from scipy import sparse as scipy_sparse
@@ -28,14 +28,14 @@ from semira.base.errors import InvalidValue
 from semira.bench.record import Dataset, Record, read_records
 
 #: A few triangles, and none.
-REQUEST = MxmRequest(("kron:6", "grid:9x9"), trials=1, seconds=0.1)
+REQUEST = MxmOptions(("kron:6", "grid:9x9"), trials=1, seconds=0.1)
 
 
 @pytest.mark.parametrize("exact", [1 << 20, 0])
 def test_products_and_the_peer_are_right(monkeypatch: pytest.MonkeyPatch, exact: int) -> None:
     """Compared entry by entry, and as large ones are."""
     monkeypatch.setattr(bench_mxm, "EXACT", exact)
-    records = run_mxm(REQUEST)
+    records = STUDY.run(REQUEST)
     assert [each.note for each in records] == [""] * 14
     assert all(each.verified and each.warm_s for each in records)
     names = list(PRODUCTS)
@@ -73,8 +73,8 @@ def test_wrong_products_are_found(monkeypatch: pytest.MonkeyPatch, name: str, ex
             return lambda: wrong(call(), how)
 
         monkeypatch.setitem(PRODUCTS, name, replace(product, make=make))
-        request = replace(REQUEST, products=(name,), peer=False, graphs=("kron:6",))
-        (record,) = run_mxm(request)
+        request = replace(REQUEST, products=(name,), peers=False, graphs=("kron:6",))
+        (record,) = STUDY.run(request)
         assert record.verified is False, how
         assert record.note
     monkeypatch.setitem(PRODUCTS, name, product)
@@ -83,18 +83,18 @@ def test_wrong_products_are_found(monkeypatch: pytest.MonkeyPatch, name: str, ex
 def test_products_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_mxm, "RAISED", 100)
     monkeypatch.setattr(bench_mxm, "PAIRED", 100)
-    kernels = {each.kernel for each in run_mxm(replace(REQUEST, peer=False))}
+    kernels = {each.kernel for each in STUDY.run(replace(REQUEST, peers=False))}
     assert kernels == set(list(PRODUCTS)[:4])
 
 
 def test_absent_graphs_and_products_have_a_word() -> None:
     said: list[str] = []
-    assert run_mxm(replace(REQUEST, graphs=("no-such-graph", "kron:4")), say=said.append)
+    assert STUDY.run(replace(REQUEST, graphs=("no-such-graph", "kron:4")), say=said.append)
     assert said[0].endswith("left out")
     with pytest.raises(InvalidValue, match="nothing was measured: none of no-such-graph is there"):
-        run_mxm(replace(REQUEST, graphs=("no-such-graph",)))
+        STUDY.run(replace(REQUEST, graphs=("no-such-graph",)))
     with pytest.raises(InvalidValue, match="no product 'B B'; choose from A A,"):
-        run_mxm(replace(REQUEST, products=("B B",)))
+        STUDY.run(replace(REQUEST, products=("B B",)))
 
 
 def test_the_calls_of_cusparse_give_the_product(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from benchmarks.__main__ import app
-from benchmarks.studies.shapes import ShapesRequest, _is_reached, run_shapes, shapes_table
+from benchmarks.studies.shapes import STUDY, ShapesOptions, _is_reached, shapes_table
 from benchmarks.studies.spmspv_searches import SEARCH_PARTS, search_parts_table, studied_table
 from typer.testing import CliRunner
 
@@ -20,7 +20,7 @@ from semira.bench.versus import Peers
 
 @pytest.fixture(scope="module")
 def shapes() -> list[Record]:
-    return run_shapes(ShapesRequest(("kron:6", "road:9x5")))
+    return STUDY.run(ShapesOptions(("kron:6", "road:9x5")))
 
 
 def test_shapes_are_those_of_the_graph(shapes: list[Record]) -> None:
@@ -45,7 +45,7 @@ def test_bounds_that_do_not_hold_are_found() -> None:
 
 
 def test_a_few_searches_bound_the_diameter() -> None:
-    (record,) = run_shapes(ShapesRequest(("road:30x30,removed=0.3",), searches=1))
+    (record,) = STUDY.run(ShapesOptions(("road:30x30,removed=0.3",), searches=1))
     least, most = record.facts["diameter"]
     assert record.facts["searches"] == 1
     assert 0 < least < most

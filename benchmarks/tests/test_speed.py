@@ -8,38 +8,28 @@ from typing import Any
 
 import pytest
 from benchmarks.__main__ import app
+from benchmarks.harness import Options
 from benchmarks.plots import plot_records
-from benchmarks.studies.frontiers import (
-    FrontiersRequest,
-    Sweep,
-    frontiers_table,
-    run_frontiers,
-    sweeps,
-)
-from benchmarks.studies.ideas import (
-    IDEAS,
-    fired_table,
-    ideas_table,
-    run_ideas,
-    steps,
-    timed_statements,
-)
+from benchmarks.studies.frontiers import STUDY as FRONTIERS
+from benchmarks.studies.frontiers import FrontiersOptions, Sweep, frontiers_table, sweeps
+from benchmarks.studies.ideas import IDEAS, fired_table, ideas_table, steps, timed_statements
+from benchmarks.studies.ideas import STUDY as IDEAS_STUDY
 from benchmarks.studies.roofline import Point, losses_table, points, roofline_table
-from benchmarks.studies.scales import ScalesRequest, gteps, run_scales, scales_table, searches_of
+from benchmarks.studies.scales import STUDY as SCALES
+from benchmarks.studies.scales import ScalesOptions, gteps, scales_table, searches_of
 from benchmarks.studies.variants import (
     PLAIN,
     VARIANTS,
-    VariantsRequest,
+    VariantsOptions,
     iteration_s,
-    run_variants,
     variants_table,
 )
+from benchmarks.studies.variants import STUDY as VARIANTS_STUDY
 from typer.testing import CliRunner
 
 import semira as gb
 from semira.bench.graphs import load_bench_graph
 from semira.bench.record import Dataset, Record, append_records, parse_record, read_records
-from semira.bench.sweep import SweepRequest
 from semira.bench.traffic import ASYNCHRONOUS, LEVEL_S, ROOF
 from semira.bench.versus import Peers
 
@@ -59,7 +49,7 @@ def test_each_step_takes_one_pin_away() -> None:
 
 @pytest.fixture(scope="module")
 def ladder() -> list[Record]:
-    return run_ideas(SweepRequest(("kron:8",), trials=1, seconds=0.1))
+    return IDEAS_STUDY.run(Options(("kron:8",), trials=1, seconds=0.1))
 
 
 def test_every_step_is_checked_and_runs_what_it_says(ladder: list[Record]) -> None:
@@ -106,10 +96,10 @@ def test_statements_are_timed_in_the_block_only() -> None:
 # frontiers ---------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def swept() -> list[Record]:
-    request = FrontiersRequest(
+    request = FrontiersOptions(
         ("kron:8",), trials=1, seconds=0.1, shares=(0.01, 1.0), open=(1.0, 0.5)
     )
-    return run_frontiers(request)
+    return FRONTIERS.run(request)
 
 
 def test_ways_agree_and_are_what_they_say(swept: list[Record]) -> None:
@@ -124,7 +114,7 @@ def test_ways_agree_and_are_what_they_say(swept: list[Record]) -> None:
 
 def test_ways_that_differ_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gb.Vector, "isequal", lambda self, other: False)
-    records = run_frontiers(FrontiersRequest(("kron:6",), trials=1, shares=(0.1,), open=(1.0,)))
+    records = FRONTIERS.run(FrontiersOptions(("kron:6",), trials=1, shares=(0.1,), open=(1.0,)))
     assert [each.verified for each in records] == [False] * 3
 
 
@@ -143,7 +133,7 @@ def test_ways_cross_where_powers_meet() -> None:
 
 # scales ------------------------------------------------------------------------------------------
 def test_scales_are_checked_and_drawn(tmp_path: Path) -> None:
-    records = run_scales(ScalesRequest((5, 4), sources=2), out=tmp_path / "scales.jsonl")
+    records = SCALES.run(ScalesOptions(scales=(5, 4), sources=2), out=tmp_path / "scales.jsonl")
     assert [each.verified for each in records] == [True, True]
     assert read_records(tmp_path / "scales.jsonl") == records
     assert [row[1] for row in scales_table(records)[1]] == ["16", "32"]
@@ -160,7 +150,7 @@ def test_rates_are_of_calls_and_of_the_device() -> None:
 
 def test_scales_that_do_not_fit_are_left_out_with_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    records = run_scales(ScalesRequest((4, 5, 6), sources=1, limit=1e-9), say=said.append)
+    records = SCALES.run(ScalesOptions(scales=(4, 5, 6), sources=1, limit=1e-9), say=said.append)
     assert [each.dataset.n for each in records] == [16]
     assert said[0].startswith("scale 5 and beyond: left out, about")
 
@@ -170,7 +160,7 @@ def test_scales_that_do_not_fit_are_left_out_with_a_word(monkeypatch: pytest.Mon
         return load_bench_graph(spec, *args, **options)
 
     monkeypatch.setattr("benchmarks.studies.scales.load_bench_graph", refuse)
-    records = run_scales(ScalesRequest((4, 5, 6), sources=1), say=said.append)
+    records = SCALES.run(ScalesOptions(scales=(4, 5, 6), sources=1), say=said.append)
     assert [each.dataset.n for each in records] == [16]
     assert said[1] == "scale 5 and beyond: left out: no room"
 
@@ -178,7 +168,7 @@ def test_scales_that_do_not_fit_are_left_out_with_a_word(monkeypatch: pytest.Mon
 # variants ----------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def bodies() -> list[Record]:
-    return run_variants(VariantsRequest(("kron:6", "road:6x6"), trials=1, seconds=0.1))
+    return VARIANTS_STUDY.run(VariantsOptions(("kron:6", "road:6x6"), trials=1, seconds=0.1))
 
 
 def test_every_body_is_checked(bodies: list[Record]) -> None:
@@ -213,7 +203,7 @@ def test_bodies_with_wrong_results_are_found(monkeypatch: pytest.MonkeyPatch) ->
         return replace(make(matrix, sources), check=lambda _graph, _levels: "no parent")
 
     monkeypatch.setitem(VARIANTS, "parents", (broken, products))
-    found = run_variants(VariantsRequest(("kron:4",), trials=1, seconds=0.1))
+    found = VARIANTS_STUDY.run(VariantsOptions(("kron:4",), trials=1, seconds=0.1))
     wrong = {each.kernel: each.note for each in found if not each.verified}
     assert wrong == {"parents": "no parent"}
 

@@ -11,13 +11,13 @@ from benchmarks.__main__ import app
 from benchmarks.studies import spmm as bench_spmm
 from benchmarks.studies.spmm import (
     QUICK,
-    SpmmRequest,
+    STUDY,
+    SpmmOptions,
     compare_records,
     default_matrices,
     least_bytes_of,
     load_sparse,
     row_sums,
-    run_spmm,
     spmm_table,
     summary_table,
 )
@@ -26,12 +26,12 @@ from typer.testing import CliRunner
 from semira.base.errors import InvalidValue
 from semira.bench.record import Dataset, Record, read_records
 
-REQUEST = SpmmRequest(("dense:3x40", "kron:6"), trials=1, seconds=0.1, columns=(1, 8))
+REQUEST = SpmmOptions(("dense:3x40", "kron:6"), trials=1, seconds=0.1, columns=(1, 8))
 
 
 @pytest.fixture(scope="module")
 def measured() -> list[Record]:
-    return run_spmm(REQUEST)
+    return STUDY.run(REQUEST)
 
 
 def test_products_and_the_peer_are_right(measured: list[Record]) -> None:
@@ -41,7 +41,7 @@ def test_products_and_the_peer_are_right(measured: list[Record]) -> None:
 
 
 def test_both_layouts_are_right() -> None:
-    records = run_spmm(replace(REQUEST, by_columns=True, graphs=("er:50,degree=3",)))
+    records = STUDY.run(replace(REQUEST, by_columns=True, graphs=("er:50,degree=3",)))
     assert [each.verified for each in records] == [True] * 4
 
 
@@ -58,7 +58,7 @@ def test_row_sums_are_those_of_the_product() -> None:
 
 def test_wrong_products_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_spmm, "row_sums", lambda *args: 1.001 * row_sums(*args))
-    records = run_spmm(replace(REQUEST, graphs=("dense:3x40",), columns=(2,)))
+    records = STUDY.run(replace(REQUEST, graphs=("dense:3x40",), columns=(2,)))
     assert [each.verified for each in records] == [False] * 2
 
 
@@ -80,10 +80,10 @@ def test_names_of_matrices() -> None:
 
 def test_absent_graphs_are_left_out_with_a_word() -> None:
     said: list[str] = []
-    assert run_spmm(replace(REQUEST, graphs=("no-such-graph", "kron:4")), say=said.append)
+    assert STUDY.run(replace(REQUEST, graphs=("no-such-graph", "kron:4")), say=said.append)
     assert said[0].endswith("left out")
     with pytest.raises(InvalidValue, match="nothing was measured: none of no-such-graph is there"):
-        run_spmm(replace(REQUEST, graphs=("no-such-graph",)))
+        STUDY.run(replace(REQUEST, graphs=("no-such-graph",)))
 
 
 def made(balance: str | None, ms: float, mean_row: float = 20.0) -> Record:

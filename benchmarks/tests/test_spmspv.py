@@ -16,11 +16,10 @@ from benchmarks.studies.spmspv import (
     PRODUCTS,
     PULL,
     Series,
-    SpmspvRequest,
+    SpmspvOptions,
     crossings_table,
     part_of,
     parts_table,
-    run_spmspv,
     searches_table,
     series_of,
     sizes_of,
@@ -29,6 +28,7 @@ from benchmarks.studies.spmspv import (
     verdicts_table,
     way_of,
 )
+from benchmarks.studies.spmspv_study import STUDY
 from typer.testing import CliRunner
 
 import semira as gb
@@ -41,7 +41,7 @@ WAYS = [*MERGES, "pull", "dense", "auto"]
 
 @pytest.fixture(scope="module")
 def measured() -> list[Record]:
-    return run_spmspv(SpmspvRequest(("kron:6",), trials=1, seconds=0.01, step=16))
+    return STUDY.run(SpmspvOptions(("kron:6",), trials=1, seconds=0.01, step=16))
 
 
 def test_ways_agree_and_are_what_they_say(measured: list[Record]) -> None:
@@ -68,8 +68,8 @@ def test_edges_are_those_of_the_frontier(measured: list[Record]) -> None:
 
 def test_ways_that_differ_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gb.Vector, "isequal", lambda self, other: False)
-    request = SpmspvRequest(("kron:4",), trials=1, seconds=0.0, step=16, searches=False)
-    assert not any(each.verified for each in run_spmspv(request))
+    request = SpmspvOptions(("kron:4",), trials=1, seconds=0.0, step=16, searches=False)
+    assert not any(each.verified for each in STUDY.run(request))
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ from benchmarks.__main__ import app
 from benchmarks.studies import spmv as bench_spmv
 from benchmarks.studies.spmv import (
     QUICK,
-    SpmvRequest,
+    STUDY,
+    SpmvOptions,
     added_up,
     family_of,
     least_bytes_of,
-    run_spmv,
     spmv_table,
 )
 from typer.testing import CliRunner
@@ -29,12 +29,12 @@ from semira.bench.record import Dataset, Record, read_records
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.traffic import ROOF
 
-REQUEST = SpmvRequest(("kron:7", "grid:9x9"), trials=2, seconds=0.1)
+REQUEST = SpmvOptions(("kron:7", "grid:9x9"), trials=2, seconds=0.1)
 
 
 @pytest.fixture(scope="module")
 def measured() -> list[Record]:
-    return run_spmv(REQUEST)
+    return STUDY.run(REQUEST)
 
 
 def test_both_products_and_the_peer_are_right(measured: list[Record]) -> None:
@@ -58,13 +58,13 @@ def test_sums_along_entries_are_products() -> None:
 
 def test_wrong_products_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_spmv, "added_up", lambda *args: 1.001 * added_up(*args))
-    records = run_spmv(replace(REQUEST, graphs=("kron:5",)))
+    records = STUDY.run(replace(REQUEST, graphs=("kron:5",)))
     assert [each.verified for each in records] == [False] * 3
 
 
 def test_absent_graphs_are_left_out_with_a_word() -> None:
     said: list[str] = []
-    records = run_spmv(replace(REQUEST, graphs=("no-such-graph", "er:50")), say=said.append)
+    records = STUDY.run(replace(REQUEST, graphs=("no-such-graph", "er:50")), say=said.append)
     assert len(records) == 3
     assert said[0].startswith("graph no-such-graph: no generator and no file of this name")
     assert said[0].endswith("left out")

@@ -6,7 +6,8 @@ import itertools
 
 import numpy as np
 import pytest
-from benchmarks.studies.spmspv import SpmspvRequest, run_spmspv, series_of, way_of
+from benchmarks.studies.spmspv import SpmspvOptions, series_of, way_of
+from benchmarks.studies.spmspv_study import STUDY
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.gpu.test_balance_cuda import skewed_matrix, star_matrix
@@ -367,10 +368,10 @@ def test_the_benchmark_runs_every_strategy(monkeypatch):
     # Events are timed in test_bench_cuda.py; an emulation has none, nor all of CuPy.
     monkeypatch.setattr("semira.bench.sweep.array_module", lambda _device: np)
     monkeypatch.setattr("benchmarks.studies.spmspv.profile_calls", lambda *_, **__: {})
-    request = SpmspvRequest(
+    request = SpmspvOptions(
         ("kron:5",), trials=1, seconds=0.0, step=16, searches=False, device="cuda"
     )
-    records = run_spmspv(request)
+    records = STUDY.run(request)
     assert all(each.verified for each in records)
     strategies = {each.semiring: each.strategies for each in series_of(records)}
     assert strategies["any_pair"] == strategies["any_first"] == [*MERGES]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from semira.base.errors import MissingFile
 from semira.bench.device import array_module
@@ -35,6 +36,40 @@ class SweepRequest:
     data: Path | None = None
 
 
+def graphs_of(
+    names: Sequence[str],
+    data: Path | None,
+    xp: Any,
+    say: Callable[[str], None] | None,
+    load: Callable[[str, Path | None, Any], Any] = load_bench_graph,
+) -> Iterator[Any]:
+    """Yield the graphs of some names; with `say`, an absent one is left out with a word.
+
+    Parameters
+    ----------
+    names : sequence of str
+    data : Path or None
+        Folder of named graphs.
+    xp : module
+        NumPy, or what computes like it on the device.
+    say : callable or None
+    load : callable
+        Loads one.
+
+    Raises
+    ------
+    MissingFile
+        A graph is absent, and nobody is told.
+    """
+    for name in names:
+        try:
+            yield load(name, data, xp)
+        except MissingFile as error:
+            if say is None:
+                raise
+            say(f"graph {error}: left out")
+
+
 def keep_graphs(
     request: SweepRequest,
     of_graph: Callable[[BenchGraph], Iterator[Record]],
@@ -48,23 +83,19 @@ def keep_graphs(
 
     With `append`, after those that `out` has.
 
-    With `say`, a graph that is absent is left out with a word instead of ending the run, unless
-    nothing is left to measure: then it is an error, as everywhere.
+    Raises
+    ------
+    MissingFile
+        A graph is absent, and nobody is told.
+    InvalidValue
+        No graph was measured, though somebody was told.
     """
     # First: without the device, records that are there stay.
     environment, xp = describe_environment(request.device), array_module(request.device)
-
-    def made() -> Iterator[Record]:
-        for name in request.graphs:
-            try:
-                graph = load_bench_graph(name, request.data, xp)
-            except MissingFile as error:
-                if say is None:
-                    raise
-                say(f"graph {error}: left out")
-                continue
-            for record in of_graph(graph):
-                yield replace(record, environment=environment)
-
-    records = keep_records(made(), out, done, append=append)
+    made = (
+        replace(record, environment=environment)
+        for graph in graphs_of(request.graphs, request.data, xp, say)
+        for record in of_graph(graph)
+    )
+    records = keep_records(made, out, done, append=append)
     return records if say is None else require_some(records, request.graphs)
