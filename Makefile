@@ -23,7 +23,7 @@ demo: $(VENV)/.demo
 
 # Tests, then the examples in the docstrings.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile --doctest-modules tests src/semira $(ARGS)
+	$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile --doctest-modules tests src/semira benchmarks $(ARGS)
 
 # All that needs an NVIDIA GPU; a missing one is a failure, not a skip.
 test-gpu: test-gpu-backend test-gpu-suite test-gpu-order test-gpu-sanitizer test-gpu-long
@@ -130,6 +130,7 @@ bench: $(VENV)/.bench
 
 # The GPU's records that the tables of the docs are made of; takes minutes. ../shared/data has the graphs with names.
 RECORD = $(BIN)/semira bench
+STUDY = $(BIN)/python -m benchmarks
 NAMED := minnesota,mycielskian12,delaunay_n14,delaunay_n16,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,USA-road-NE
 records: $(VENV)/.gpu
 	$(RECORD) cuda --graphs $(NAMED),kron21,grid4900,kron:20 --trials 5 --budget 0.6 --limit 240 --out bench/results/cuda.jsonl
@@ -142,34 +143,34 @@ records: $(VENV)/.gpu
 	append=; for algorithm in auto bellman_ford window delta_stepping asynchronous; do \
 		$(RECORD) cuda --graphs $(NAMED),kron21,grid4900 --algorithms sssp --no-copies --trials 5 --budget 0.15 --limit 90 \
 			--pin algorithm=$$algorithm $$append --out bench/results/formulations.jsonl || exit 1; append=--append; done
-	$(RECORD) cuda-micro --trials 5 --budget 0.2 --out bench/results/cuda_micro.jsonl
-	$(RECORD) bfs-methods kron:16,minnesota,coAuthorsDBLP,delaunay_n16,cnr-2000,soc-Slashdot0902 --device cuda --trials 3 \
+	$(STUDY) cuda-micro --trials 5 --budget 0.2 --out bench/results/cuda_micro.jsonl
+	$(STUDY) bfs-methods --graphs kron:16,minnesota,coAuthorsDBLP,delaunay_n16,cnr-2000,soc-Slashdot0902 --device cuda --trials 3 \
 		--budget 0.5 --out bench/results/bfs-methods.jsonl
-	$(RECORD) spmspv --graphs ak2010,coAuthorsDBLP,delaunay_n16,luxembourg_osm,soc-Slashdot0902,kron:16,kron:17,kron:18,kron:19,kron:20,kron:21 \
+	$(STUDY) spmspv --graphs ak2010,coAuthorsDBLP,delaunay_n16,luxembourg_osm,soc-Slashdot0902,kron:16,kron:17,kron:18,kron:19,kron:20,kron:21 \
 		--device cuda --trials 3 --budget 0.1 --out bench/results/spmspv.jsonl
-	$(RECORD) blocks --algorithms bfs,bc,apsp --device cuda --trials 3 --budget 2 --limit 120 --out bench/results/blocks.jsonl
-	$(RECORD) spmv --device cuda --trials 5 --out bench/results/spmv.jsonl
-	$(RECORD) spmm --device cuda --trials 3 --budget 0.02 --out bench/results/spmm.jsonl
-	$(RECORD) spmm --graphs delaunay_n14,soc-Slashdot0902,coAuthorsDBLP,kron:14 --columns 1,2,8,128,256,1250 --device cuda \
+	$(STUDY) blocks --algorithms bfs,bc,apsp --device cuda --trials 3 --budget 2 --limit 120 --out bench/results/blocks.jsonl
+	$(STUDY) spmv --device cuda --trials 5 --out bench/results/spmv.jsonl
+	$(STUDY) spmm --device cuda --trials 3 --budget 0.02 --out bench/results/spmm.jsonl
+	$(STUDY) spmm --graphs delaunay_n14,soc-Slashdot0902,coAuthorsDBLP,kron:14 --columns 1,2,8,128,256,1250 --device cuda \
 		--trials 3 --budget 0.02 --out bench/results/spmm_columns.jsonl
-	$(RECORD) mxm --device cuda --trials 5 --out bench/results/mxm.jsonl
-	$(RECORD) formats --device cuda --trials 3 --budget 0.1 --out bench/results/formats.jsonl
-	$(RECORD) ideas --graphs kron_logn21 --device cuda --trials 5 --out bench/results/ideas.jsonl
-	$(RECORD) levels --graphs kron:18,coAuthorsDBLP,cnr-2000,delaunay_n16 --device cuda --trials 3 --seconds 6 \
+	$(STUDY) mxm --device cuda --trials 5 --out bench/results/mxm.jsonl
+	$(STUDY) formats --device cuda --trials 3 --budget 0.1 --out bench/results/formats.jsonl
+	$(STUDY) ideas --graphs kron_logn21 --device cuda --trials 5 --out bench/results/ideas.jsonl
+	$(STUDY) levels --graphs kron:18,coAuthorsDBLP,cnr-2000,delaunay_n16 --device cuda --trials 3 --seconds 6 \
 		--out bench/results/levels.jsonl
-	$(RECORD) levels --graphs kron:18 --device cuda --sources 1000 --trials 3 --seconds 90 --out bench/results/level_sources.jsonl
-	$(RECORD) frontiers --graphs kron:16,kron:18 --device cuda --trials 3 --out bench/results/frontiers.jsonl
-	$(RECORD) masks --graphs kron:16,kron:18 --device cuda --trials 3 --out bench/results/masks.jsonl
-	$(RECORD) variants --graphs kron:10 --device cuda --trials 5 --out bench/results/variants.jsonl
-	$(RECORD) adaptive --graphs kron:18,cnr-2000,USA-road-NE --device cuda --trials 3 --out bench/results/adaptive.jsonl
-	$(RECORD) scales --scales 16-26 --device cuda --limit 250 --out bench/results/scales.jsonl
-	$(RECORD) algorithms --graphs minnesota,delaunay_n10 --out bench/results/algorithms.jsonl
-	$(RECORD) algorithms --device cuda --processes 12 --limit 130 --append --out bench/results/algorithms.jsonl
-	$(BIN)/python bench/phases_gpu.py minnesota,mycielskian12,delaunay_n16,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,USA-road-NE,kron21 \
+	$(STUDY) levels --graphs kron:18 --device cuda --sources 1000 --trials 3 --seconds 90 --out bench/results/level_sources.jsonl
+	$(STUDY) frontiers --graphs kron:16,kron:18 --device cuda --trials 3 --out bench/results/frontiers.jsonl
+	$(STUDY) masks --graphs kron:16,kron:18 --device cuda --trials 3 --out bench/results/masks.jsonl
+	$(STUDY) variants --graphs kron:10 --device cuda --trials 5 --out bench/results/variants.jsonl
+	$(STUDY) adaptive --graphs kron:18,cnr-2000,USA-road-NE --device cuda --trials 3 --out bench/results/adaptive.jsonl
+	$(STUDY) scales --scales 16-26 --device cuda --limit 250 --out bench/results/scales.jsonl
+	$(STUDY) algorithms --graphs minnesota,delaunay_n10 --out bench/results/algorithms.jsonl
+	$(STUDY) algorithms --device cuda --processes 12 --limit 130 --append --out bench/results/algorithms.jsonl
+	$(BIN)/python -m benchmarks.scripts.phases_gpu minnesota,mycielskian12,delaunay_n16,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,USA-road-NE,kron21 \
 		bfs,sssp,pagerank,cc,tc --limit 400 --out bench/results/phases_gpu.json
-	$(BIN)/python bench/diagonals_gpu.py --out bench/results/diagonals_gpu.json
-	$(BIN)/python bench/hot_gpu.py --out bench/results/hot_gpu.json
-	PYTHONPATH=. $(BIN)/python bench/memory_policies.py --out bench/results/memory_policies.json
+	$(BIN)/python -m benchmarks.scripts.diagonals_gpu --out bench/results/diagonals_gpu.json
+	$(BIN)/python -m benchmarks.scripts.hot_gpu --out bench/results/hot_gpu.json
+	$(BIN)/python -m benchmarks.scripts.memory_policies --out bench/results/memory_policies.json
 
 # python-graphblas' own tests against Semira; the score in docs/conformance.md must be that of the run.
 conformance: $(VENV)/.test
@@ -178,7 +179,7 @@ conformance: $(VENV)/.test
 clean:
 	rm -rf $(VENV) demo site build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache \
 		.import_linter_cache
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp per set of packages; pyproject.toml is newer than the stamp only when it has changed.
 $(VENV)/.demo:  EXTRAS := plot

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from semira.bench.phases import phases_table, read_cases
+from benchmarks.studies.phases import phases_table, read_cases
+
 from semira.bench.report import figure, markdown_table, where_of
 
 RESULTS = Path(__file__).resolve().parents[2] / "bench" / "results"

@@ -12,36 +12,28 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.docs import algorithm_tables, host_tables, line_tables, push_tables
-from tests.docs.studies import diagonals, memory_policies, phases
-
-import semira as gb
-from semira.bench.adaptive import adaptive_table
-from semira.bench.algorithms import algorithms_table
-from semira.bench.bfs_methods import methods_table
-from semira.bench.blocks import levels_table as block_levels_table
-from semira.bench.blocks import shown_walks, widths_table
-from semira.bench.choices import chance_table, choices_table, reads_table
-from semira.bench.formats_tables import (
+from benchmarks.studies.adaptive import adaptive_table
+from benchmarks.studies.bfs_methods import methods_table
+from benchmarks.studies.blocks import levels_table as block_levels_table
+from benchmarks.studies.blocks import shown_walks, widths_table
+from benchmarks.studies.choices import chance_table, choices_table, reads_table
+from benchmarks.studies.formats_tables import (
     calls_table,
     copies_table,
     failures_table,
     formats_table,
     textbook_table,
 )
-from semira.bench.frontiers import frontiers_table
-from semira.bench.goals import render_goals
-from semira.bench.ideas import fired_table, ideas_table
-from semira.bench.levels import levels_table, policy_table, quantiles_table
-from semira.bench.masks import masks_table
-from semira.bench.mxm import mxm_summary, mxm_table
-from semira.bench.record import Record, read_records
-from semira.bench.report import markdown_table, runs_of
-from semira.bench.roofline import losses_table, roofline_table
-from semira.bench.scales import scales_table
-from semira.bench.sources import sources_table
-from semira.bench.spmm import spmm_table, summary_table
-from semira.bench.spmspv import (
+from benchmarks.studies.frontiers import frontiers_table
+from benchmarks.studies.goals import render_goals
+from benchmarks.studies.ideas import fired_table, ideas_table
+from benchmarks.studies.levels import levels_table, policy_table, quantiles_table
+from benchmarks.studies.masks import masks_table
+from benchmarks.studies.mxm import mxm_summary, mxm_table
+from benchmarks.studies.roofline import losses_table, roofline_table
+from benchmarks.studies.scales import scales_table
+from benchmarks.studies.spmm import spmm_table, summary_table
+from benchmarks.studies.spmspv import (
     crossings_table,
     parts_table,
     searches_table,
@@ -49,11 +41,20 @@ from semira.bench.spmspv import (
     times_table,
     verdicts_table,
 )
-from semira.bench.spmv import spmv_table
+from benchmarks.studies.spmv import spmv_table
+from benchmarks.studies.variants import variants_table
+from benchmarks.studies.versus import render_operations, render_versus
+from benchmarks.studies.versus import summary_table as versus_summary
+from tests.docs import algorithm_tables, host_tables, line_tables, push_tables
+from tests.docs.studies import diagonals, memory_policies, phases
+
+import semira as gb
+from semira.bench.algorithms import algorithms_table
+from semira.bench.record import Record, read_records
+from semira.bench.report import markdown_table, runs_of
+from semira.bench.sources import sources_table
 from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
-from semira.bench.variants import variants_table
-from semira.bench.versus import Peers, read_peers, render_operations, render_versus
-from semira.bench.versus import summary_table as versus_summary
+from semira.bench.versus import Peers, read_peers
 from semira.ops import registry
 
 ROOT = Path(__file__).resolve().parents[2]

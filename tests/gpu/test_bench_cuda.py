@@ -6,35 +6,46 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from benchmarks.harness import Options
+from benchmarks.studies import mxm
+from benchmarks.studies.blocks import STUDY as BLOCKS
+from benchmarks.studies.blocks import BlocksOptions
+from benchmarks.studies.device_micro import STUDY as DEVICE_MICRO
+from benchmarks.studies.device_micro import DeviceOptions
+from benchmarks.studies.formats import STORAGES, FormatsOptions
+from benchmarks.studies.formats_tables import STUDY as FORMATS
+from benchmarks.studies.frontiers import STUDY as FRONTIERS
+from benchmarks.studies.frontiers import FrontiersOptions, sweeps
+from benchmarks.studies.ideas import IDEAS
+from benchmarks.studies.ideas import STUDY as IDEAS_STUDY
+from benchmarks.studies.levels import STUDY as LEVELS
+from benchmarks.studies.levels import LevelsOptions
+from benchmarks.studies.masks import STUDY as MASKS
+from benchmarks.studies.masks import WAYS as MASK_WAYS
+from benchmarks.studies.masks import MasksOptions, mask_sweeps
+from benchmarks.studies.probes import PROBES
+from benchmarks.studies.roofline import points
+from benchmarks.studies.scales import STUDY as SCALES
+from benchmarks.studies.scales import ScalesOptions, gteps
+from benchmarks.studies.spmm import BALANCES, SpmmOptions
+from benchmarks.studies.spmm import STUDY as SPMM
+from benchmarks.studies.spmv import STUDY as SPMV
+from benchmarks.studies.spmv import SpmvOptions
 from typer.testing import CliRunner
 
 import semira as gb
 from semira.backends.cuda.runtime.diagonals import copy_bytes
 from semira.backends.registry import backend_for
-from semira.bench import mxm
-from semira.bench.blocks import BlocksRequest, run_blocks
 from semira.bench.copies import ORIENTED, ROWS, measure_copies
 from semira.bench.device import array_module, free_memory
-from semira.bench.device_micro import DeviceRequest, run_device_micro
 from semira.bench.drawn import draw_kronecker
-from semira.bench.formats import STORAGES, FormatsRequest, run_formats
-from semira.bench.frontiers import FrontiersRequest, run_frontiers, sweeps
 from semira.bench.graphs import BenchGraph, load_bench_graph
-from semira.bench.ideas import IDEAS, IdeasRequest, run_ideas
-from semira.bench.levels import LevelsRequest, run_levels
 from semira.bench.libraries import KERNELS
-from semira.bench.masks import WAYS as MASK_WAYS
-from semira.bench.masks import MasksRequest, mask_sweeps, run_masks
 from semira.bench.ours import VARIANTS, semira_library
 from semira.bench.peers.cusparse import open_library
-from semira.bench.probes import PROBES
 from semira.bench.record import Record, read_records
-from semira.bench.roofline import points
 from semira.bench.runner import Preset, run_kernel
-from semira.bench.scales import ScalesRequest, gteps, run_scales
 from semira.bench.sources import measure_sources
-from semira.bench.spmm import BALANCES, SpmmRequest, run_spmm
-from semira.bench.spmv import SpmvRequest, run_spmv
 from semira.bench.traffic import ASYNCHRONOUS, ROOF
 from semira.bench.triangles import count_triangles
 from semira.bench.verify import CHECKS, check_iterations, count_by_hooking, rank_step
@@ -185,8 +196,8 @@ def test_all_that_a_matrix_keeps_is_among_the_copies(host: BenchGraph) -> None:
 
 
 def test_every_probe_is_right_beside_cupy() -> None:
-    request = DeviceRequest(["kron:8"], trials=1, overhead=True)
-    records = run_device_micro(request)
+    request = DeviceOptions(["kron:8"], trials=1, overhead=True)
+    records = DEVICE_MICRO.run(request)
     ours = {each.kernel for each in records if each.library == "semira"}
     theirs = {each.kernel for each in records if each.library == "cupy"}
     assert ours >= PROBES.keys()
@@ -195,7 +206,7 @@ def test_every_probe_is_right_beside_cupy() -> None:
 
 
 def test_masks_are_looked_at_first_and_last() -> None:
-    records = run_masks(MasksRequest(("kron:7",), 1, 0.1, "cuda", shares=(0.1, 1.0)))
+    records = MASKS.run(MasksOptions(("kron:7",), 1, 0.1, "cuda", shares=(0.1, 1.0)))
     assert all(each.verified for each in records)
     assert {len(sweep.shares) for sweep in mask_sweeps(records)} == {2}
     assert all(sweep.times.keys() == MASK_WAYS.keys() for sweep in mask_sweeps(records))
@@ -225,7 +236,7 @@ def test_results_are_the_same_under_every_policy_of_memory(policy, host: BenchGr
 
 def test_ideas_are_measured_by_the_clock_of_the_device() -> None:
     # Large enough that a GPU pulls.
-    records = run_ideas(IdeasRequest(("kron:14",), trials=1, seconds=0.1, device="cuda"))
+    records = IDEAS_STUDY.run(Options(("kron:14",), trials=1, seconds=0.1, device="cuda"))
     searches = [each for each in records if each.kind == "algorithm"]
     assert [each.verified for each in searches] == [True] * (1 + len(IDEAS))
     assert all(each.device_s for each in searches)
@@ -233,19 +244,19 @@ def test_ideas_are_measured_by_the_clock_of_the_device() -> None:
 
 
 def test_push_pull_and_auto_agree_on_every_frontier() -> None:
-    records = run_frontiers(FrontiersRequest((SPEC,), trials=1, seconds=0.1, device="cuda"))
+    records = FRONTIERS.run(FrontiersOptions((SPEC,), trials=1, seconds=0.1, device="cuda"))
     assert all(each.verified for each in records)
     assert all(len(sweep.shares) > 2 for sweep in sweeps(records))
 
 
 def test_scales_have_both_clocks() -> None:
-    (record,) = run_scales(ScalesRequest((10,), sources=2, device="cuda"))
+    (record,) = SCALES.run(ScalesOptions(scales=(10,), sources=2, device="cuda"))
     assert record.verified
     assert None not in gteps(record)
 
 
 def test_levels_are_timed_by_the_device() -> None:
-    (record,) = run_levels(LevelsRequest((SPEC,), trials=1, device="cuda"))
+    (record,) = LEVELS.run(LevelsOptions((SPEC,), trials=1, device="cuda"))
     assert (record.verified, record.note) == (True, "")
     rows = record.facts["levels"]
     assert all(0 < row[way]["s"] < 0.1 for row in rows for way in ("push", "pull", "auto"))
@@ -262,15 +273,17 @@ def test_searches_from_many_vertices_have_both_clocks(graph: BenchGraph) -> None
 
 @pytest.mark.hardware(reason="cuSPARSE computes")
 def test_products_with_a_full_vector_stand_beside_cusparse() -> None:
-    records = run_spmv(SpmvRequest((SPEC, "grid:30x30"), trials=1, seconds=0.1, device="cuda"))
+    records = SPMV.run(SpmvOptions((SPEC, "grid:30x30"), trials=1, seconds=0.1, device="cuda"))
     assert [each.library for each in records] == ["semira", "semira", "cusparse"] * 2
     assert [each.note for each in records] == [""] * 6
     assert all(each.device_s and each.verified for each in records)
 
 
 def test_products_in_every_storage_are_right() -> None:
-    request = FormatsRequest((40,), (0.1,), columns=3, trials=1, seconds=0.1, device="cuda")
-    records = run_formats(request)
+    request = FormatsOptions(
+        rows=(40,), densities=(0.1,), columns=3, trials=1, seconds=0.1, device="cuda"
+    )
+    records = FORMATS.run(request)
     ours = [each for each in records if each.library == "semira" and each.kernel == "mxv"]
     assert [each.options["storage"] for each in ours] == list(STORAGES)
     assert all(each.verified and each.device_s for each in ours)
@@ -302,8 +315,8 @@ def test_graphs_drawn_on_the_device_are_sound() -> None:
 def test_products_of_matrices_are_right_and_have_the_device_s_time(monkeypatch, exact):
     """In equal shares too; compared entry by entry, and as large ones are."""
     monkeypatch.setattr(mxm, "EXACT", exact)
-    request = mxm.MxmRequest(("kron:6", "grid:9x9"), trials=1, seconds=0.1, device="cuda")
-    records = [each for each in mxm.run_mxm(request) if each.library == "semira"]
+    request = mxm.MxmOptions(("kron:6", "grid:9x9"), trials=1, seconds=0.1, device="cuda")
+    records = [each for each in mxm.STUDY.run(request) if each.library == "semira"]
     assert [each.note for each in records] == [""] * 14
     assert all(each.verified and each.device_s for each in records)
     assert [each.plan for each in records if each.kernel == "A A"] == [{}, {"balance": "edges"}] * 2
@@ -312,11 +325,11 @@ def test_products_of_matrices_are_right_and_have_the_device_s_time(monkeypatch, 
 @pytest.mark.parametrize("by_columns", [False, True])
 def test_sparse_times_dense_of_every_width(by_columns):
     """One column to more than a tile of any kernel, the dense operand by rows and by columns."""
-    request = SpmmRequest(
+    request = SpmmOptions(
         ("er:60,degree=4", "dense:3x300"), trials=1, seconds=0.1, device="cuda",
-        columns=(1, 2, 8, 64, 256, 1250), by_columns=by_columns, peer=False,
+        columns=(1, 2, 8, 64, 256, 1250), by_columns=by_columns, peers=False,
     )  # fmt: skip
-    records = run_spmm(request)
+    records = SPMM.run(request)
     assert [each.note for each in records] == [""] * 2 * 6 * (1 + len(BALANCES))
     assert all(each.verified for each in records)
     widths = {each.options["columns"] for each in records}
@@ -342,7 +355,7 @@ def test_cusparse_runs_beside(host: BenchGraph) -> None:
 
 
 def test_blocks_have_the_devices_time_and_both_storages():
-    records = run_blocks(BlocksRequest(("kron:5",), 1, 0.1, device="cuda", widths=(2,)))
+    records = BLOCKS.run(BlocksOptions(("kron:5",), 1, 0.1, device="cuda", widths=(2,)))
     assert [each.verified for each in records] == [True] * 9, [each.note for each in records]
     assert all(each.device_s and min(each.device_s) > 0 for each in records)
     rows = [row for each in records for row in each.facts["levels"]]

@@ -199,7 +199,7 @@ def test_many_named_results_are_pulled_where_there_is_memory(monkeypatch):
 
 
 def test_walks_see_how_frontiers_are_stored():
-    from semira.bench.block_levels import Levels, walk_centrality, walk_searches
+    from benchmarks.studies.block_levels import Levels, walk_centrality, walk_searches
 
     A = graph("BOOL", 1)
     for walk in (walk_searches, walk_centrality):

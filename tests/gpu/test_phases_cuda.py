@@ -8,14 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.studies.phases import is_product_launch, is_product_phase, times_of
 from tests.helpers import emulated
-
-from semira.bench.phases import is_product_launch, is_product_phase, times_of
 
 pytestmark = pytest.mark.gpu
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "bench" / "phases_gpu.py"
+SCRIPT = ROOT / "benchmarks" / "scripts" / "phases_gpu.py"
 #: A process of its own is emulated only if it is told to be.
 EMULATED = "from tests.helpers.emulated import driver; driver.install()"
 RUN = "import runpy, sys; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"

@@ -6,6 +6,8 @@ import itertools
 
 import numpy as np
 import pytest
+from benchmarks.studies.spmspv import SpmspvOptions, series_of, way_of
+from benchmarks.studies.spmspv_study import STUDY
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.gpu.test_balance_cuda import skewed_matrix, star_matrix
@@ -25,7 +27,6 @@ from semira.backends.cuda.runtime.primitives import primitives_of
 from semira.backends.registry import backend_for
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64, UINT8
 from semira.base.errors import NotImplementedException, OutOfMemory, PlanError
-from semira.bench.spmspv import SpmspvRequest, run_spmspv, series_of, way_of
 from semira.contract import MERGES, Arg, Hints, Program, Slot, Statement
 from semira.formats import MatrixArrays, VectorArrays
 from semira.ops.registry import binary, semiring
@@ -366,12 +367,12 @@ def test_the_trace_says_what_was_pushed():
 
 def test_the_benchmark_runs_every_strategy(monkeypatch):
     # Events are timed in test_bench_cuda.py; an emulation has none, nor all of CuPy.
-    monkeypatch.setattr("semira.bench.ideas.array_module", lambda _device: np)
-    monkeypatch.setattr("semira.bench.spmspv.profile_calls", lambda *_, **__: {})
-    request = SpmspvRequest(
+    monkeypatch.setattr("semira.bench.sweep.array_module", lambda _device: np)
+    monkeypatch.setattr("benchmarks.studies.spmspv.profile_calls", lambda *_, **__: {})
+    request = SpmspvOptions(
         ("kron:5",), trials=1, seconds=0.0, step=16, searches=False, device="cuda"
     )
-    records = run_spmspv(request)
+    records = STUDY.run(request)
     assert all(each.verified for each in records)
     strategies = {each.semiring: each.strategies for each in series_of(records)}
     assert strategies["any_pair"] == strategies["any_first"] == [*MERGES]

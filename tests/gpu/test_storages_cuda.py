@@ -29,7 +29,7 @@ from semira.backends.cuda.lower.context import Made
 from semira.backends.cuda.runtime.made import need_made
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT16
 from semira.base.errors import OutOfMemory, PlanError
-from semira.bench.bfs_methods import METHODS
+from semira.cli.searches import METHODS
 from semira.contract import Arg, Hints, Program, Slot, Statement
 from semira.formats import MatrixArrays, coo_to_matrix
 from semira.methods.dense.arrays import DenseArrays, dense_bytes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.studies.spmspv import way_taken
 from tests.helpers.every import every
 
 import semira as gb
-from semira.bench.spmspv import way_taken
 from semira.contract import walk_statements
 from semira.engine import warm
 from semira.engine.explain import plan_for

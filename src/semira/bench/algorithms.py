@@ -24,11 +24,10 @@ from semira.bench import algorithm_checks as checks
 from semira.bench.algorithm_peers import compared_with, measure_peer
 from semira.bench.device import profile_calls
 from semira.bench.graphs import BenchGraph, load_bench_graph
-from semira.bench.ideas import IdeasRequest, keep_graphs
 from semira.bench.record import Record, without_result
-from semira.bench.report import figure
+from semira.bench.report import checked, figure
+from semira.bench.sweep import SweepRequest, keep_graphs
 from semira.bench.timer import Budget, TooSlow, measure, time_limit
-from semira.bench.versus import checked
 
 #: Searches of an estimate, and of a block of searches.
 SEARCHES = 16
@@ -131,8 +130,8 @@ CASES = View(
 
 
 @dataclass(frozen=True, slots=True)
-class AlgorithmsRequest(IdeasRequest):
-    """What to measure, beside what `IdeasRequest` says.
+class AlgorithmsRequest(SweepRequest):
+    """What to measure, beside what `SweepRequest` says.
 
     Attributes
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -92,14 +93,39 @@ def profile_calls(
     return {"device_s": device_s, "kernels": kernels}
 
 
+#: Keeps one thread busy for so many nanoseconds.
+_HOLD = r"""
+extern "C" __global__ void semira_hold(unsigned long long duration) {
+  unsigned long long start, now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+  do {
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  } while (now - start < duration);
+}
+"""
+
+#: Longest time that a device is held.
+_MOST_HELD_S = 0.25
+
+
+@functools.cache
+def _holding(xp: Any) -> Any:
+    return xp.RawKernel(_HOLD, "semira_hold")
+
+
+def hold(xp: Any, stream: Any, seconds: float) -> None:
+    """Keep a stream of CuPy busy: what is launched on it next queues up, and runs without gaps."""
+    duration = np.uint64(1e9 * min(max(seconds, LEAST_HELD_S), _MOST_HELD_S))
+    with stream:
+        _holding(xp)((1,), (1,), (duration,))
+
+
 def _hold(device: str, seconds: float) -> None:
     """Keep Semira's stream busy, where there is something to do it with."""
     xp = array_module(device)
     if hasattr(xp, "RawKernel"):
-        from semira.bench.peers.cupy import hold
-
         backend: Any = backend_for(device)
-        hold(xp.cuda.Stream.from_external(backend.runtime.stream), seconds)
+        hold(xp, xp.cuda.Stream.from_external(backend.runtime.stream), seconds)
 
 
 def product_peer(

@@ -60,6 +60,14 @@ def processor_name() -> str:
     return next(names, platform.processor() or platform.machine())
 
 
+def _command_line() -> list[str]:
+    """Return the words that started the process, without the folder of the program."""
+    module = getattr(sys.modules["__main__"], "__spec__", None)
+    if module is None:
+        return [Path(sys.argv[0]).name, *sys.argv[1:]]
+    return ["python", "-m", module.name.removesuffix(".__main__"), *sys.argv[1:]]
+
+
 def describe_environment(device: str = "cpu") -> dict[str, Any]:
     """Return the block that every record of a run on `device` carries.
 
@@ -79,7 +87,7 @@ def describe_environment(device: str = "cpu") -> dict[str, Any]:
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": _git("rev-parse", "HEAD"),
         "dirty": None if changes is None else bool(changes),
-        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        "command": _command_line(),
         "versions": {
             "python": platform.python_version(),
             **{name: version for name, version in found.items() if version is not None},

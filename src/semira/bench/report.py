@@ -263,3 +263,18 @@ def _facts(records: Sequence[Record]) -> list[str]:
         "compile ms", "first call ms", "iterations", "products",
     ]  # fmt: skip
     return ["### Before the warm calls", markdown_table(head, rows)]
+
+
+def checked(record: Record) -> str:
+    """Return whether a result was found right, for a table."""
+    return {True: "yes", False: f"**no**: {record.note}", None: "not checked"}[record.verified]
+
+
+def milliseconds(time_s: float | None) -> str:
+    """Return seconds as milliseconds, for a table."""
+    return figure(None if time_s is None else 1e3 * time_s)
+
+
+def time_of(record: Record) -> float | None:
+    """Return the device's time where there is a clock, else the call's."""
+    return record.device_median_s or record.median_s

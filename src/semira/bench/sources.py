@@ -14,11 +14,11 @@ from semira.bench.device import QUEUED_S, device_seconds
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import Library
 from semira.bench.record import Record
-from semira.bench.report import figure
+from semira.bench.report import checked, figure
 from semira.bench.runner import visited_edges
 from semira.bench.timer import clock, quiet_collector
 from semira.bench.verify import verify
-from semira.bench.versus import case_of, checked
+from semira.bench.versus import case_of
 
 
 def measure_sources(

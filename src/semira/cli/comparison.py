@@ -145,7 +145,3 @@ def _print_published(records: Sequence[Record], known: Any) -> None:
     here_on = records[0].environment.get("gpu", "an unknown GPU")
     about = f"Published {known.about['date']} on {known.about['gpu']}; ours here on {here_on}"
     print_table(head, rows, title=f"{about}; in brackets: divided by Semira's")
-
-
-#: The commands of ``semira bench`` that compare what is at hand; the first one is the default.
-COMMANDS = (here,)

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import os
 import sys
 import traceback
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
 from semira.base.errors import GraphblasException
 from semira.base.log import logger
 from semira.base.text import printable
-from semira.cli import bench, closeups, comparison, datasets, speed
+from semira.cli import datasets
 from semira.cli.commands import Algorithms, Command, Group
 from semira.cli.convert import convert
 from semira.cli.demo import demo
 from semira.cli.doctor import doctor
 from semira.cli.generate import generate
 from semira.cli.info import info
+from semira.cli.lazy import LazyGroup, help_of
 from semira.cli.plan import Plan
 from semira.cli.run import Run
 from semira.cli.signals import EXIT_INTERRUPTED, command_running
@@ -31,11 +31,8 @@ EXIT_BROKEN_PIPE = 141
 
 _DEBUG = "--debug"
 
-#: Where the prose of a command's docstring ends.
-_EXAMPLES = "Examples\n--------\n"
 
-
-class _Program(Group):
+class Program(Group):
     """The root command: ``--debug`` anywhere on the line, one line for every error."""
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
@@ -129,7 +126,7 @@ semira doctor
 
 app = typer.Typer(
     name="semira",
-    cls=_Program,
+    cls=Program,
     epilog=_EPILOG,
     no_args_is_help=True,
     add_completion=True,
@@ -146,16 +143,9 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _help_of(command: Any) -> str:
-    """Return a docstring whose prose may be wrapped anew; lines of examples stay as they are."""
-    prose, mark, examples = inspect.cleandoc(command.__doc__ or "").partition(_EXAMPLES)
-    paragraphs = [" ".join(part.split()) for part in prose.split("\n\n")]
-    return "\n\n".join(paragraphs) + (f"\n\nExamples:\n\n{examples}" if mark else "")
-
-
 def _algorithms(commands: type[Algorithms]) -> typer.Typer:
     """Return a command with one for each algorithm."""
-    return typer.Typer(cls=commands, help=_help_of(commands), no_args_is_help=True)
+    return typer.Typer(cls=commands, help=help_of(commands), no_args_is_help=True)
 
 
 def _root(
@@ -176,34 +166,43 @@ def _root(
     """
 
 
-app.callback(help=_help_of(_root))(_root)
+app.callback(help=help_of(_root))(_root)
 app.add_typer(_algorithms(Run), name="run")
 app.add_typer(_algorithms(Plan), name="plan")
 for _command in (info, generate, convert, doctor, demo):
-    app.command(cls=Command, help=_help_of(_command))(_command)
+    app.command(cls=Command, help=help_of(_command))(_command)
 
 
-class _Bench(Group):
-    """The measurements: what names none of them is for the comparison."""
+class _Bench(LazyGroup):
+    """Compare Semira with every peer that is installed, on your graphs and devices.
+
+    semira bench GRAPH... is all that most need; semira bench here --help shows its options. The
+    other commands measure what the documentation shows.
+
+    Examples
+    --------
+    semira bench --quick
+    semira bench kron:16 roads.gr --device cpu
+    semira bench kron:16 --out records.jsonl
+    """
+
+    panels: ClassVar = {
+        "Comparison on your graphs": {"here": "semira.cli.comparison:here"},
+        "Measurements of the documentation": {
+            name: f"semira.cli.bench:{name}" for name in ("cpu", "cuda", "compare", "report")
+        },
+    }
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the name of the comparison before its arguments."""
-        is_named = bool(args) and args[0] in {*self.commands, *ctx.help_option_names}
-        return super().parse_args(ctx, args if is_named else [comparison.here.__name__, *args])
+        """Put the name of the comparison before its arguments, where no command is named."""
+        is_named = bool(args) and args[0] in {*self.list_commands(ctx), *ctx.help_option_names}
+        return super().parse_args(ctx, args if is_named else ["here", *args])
 
 
-_bench = typer.Typer(cls=_Bench, help=_help_of(bench.bench))
-_bench.callback()(bench.bench)
-for _panel, _measurements in (
-    ("Comparison on your graphs", comparison.COMMANDS),
-    ("Measurements of the documentation", (*bench.COMMANDS, *speed.COMMANDS, *closeups.COMMANDS)),
-):
-    for _each in _measurements:
-        _bench.command(cls=Command, help=_help_of(_each), rich_help_panel=_panel)(_each)
-app.add_typer(_bench, name="bench")
+app.add_typer(typer.Typer(cls=_Bench, help=help_of(_Bench)), name="bench")
 _datasets = typer.Typer(cls=Group, no_args_is_help=True, help="Named graphs from the web.")
 for _name, _action in datasets.COMMANDS.items():
-    _datasets.command(_name, cls=Command, help=_help_of(_action))(_action)
+    _datasets.command(_name, cls=Command, help=help_of(_action))(_action)
 app.add_typer(_datasets, name="datasets")
 
 

@@ -8,10 +8,52 @@ from typing import Any
 
 import typer
 
+from semira.algorithms import BFS_METHODS
+from semira.backends.registry import capabilities_of
+from semira.base.errors import InvalidValue
 from semira.cli.output import note
+from semira.contract import Capabilities
 
 #: What leaves the choice to the planner.
 _AUTO = "auto"
+
+
+#: Pins of each method of the textbook; the last one is no method but the planner's choice.
+METHODS: dict[str, dict[str, Any]] = {
+    **{name: dict(pins) for name, pins in BFS_METHODS.items()},
+    "planner": {},
+}
+
+
+def pins_on(name: str, able: Capabilities) -> dict[str, Any]:
+    """Return the pins of a method as far as a backend knows them.
+
+    One that has a single way of sharing work out, or no list to ask for places in, runs what is
+    left of the method: several names may then stand for the same kernels.
+
+    Raises
+    ------
+    InvalidValue
+        There is no method of this name; the message lists them.
+
+    Examples
+    --------
+    >>> from semira.contract import Capabilities
+    >>> pins_on("frontier, block queue", Capabilities("plain", frozenset()))
+    {'direction': 'push'}
+    """
+    if name not in METHODS:
+        raise InvalidValue(f"no method is called {name!r}; choose one of {', '.join(METHODS)}")
+    pins = dict(METHODS[name])
+    if "policy" in pins and not able.solo:
+        return {"direction": "push"}
+    direction = pins.get("direction")
+    known = {"balance": able.balances, "queue": able.queues}
+    return {
+        pin: value
+        for pin, value in pins.items()
+        if pin not in known or (direction, value) in known[pin]
+    }
 
 
 def take_search(algorithm: str, options: dict[str, Any]) -> str | None:
@@ -42,8 +84,6 @@ def take_search(algorithm: str, options: dict[str, Any]) -> str | None:
     """
     if algorithm != "bfs" or "method" not in options:
         return None
-    from semira.algorithms import BFS_METHODS
-
     named = {hyphened(name): name for name in BFS_METHODS}
     asked = options.pop("method")
     if hyphened(asked) not in (_AUTO, *named):
@@ -68,8 +108,6 @@ def pins_for(search: str | None, device: str) -> dict[str, Any]:
     """
     if search is None:
         return {}
-    from semira.bench.bfs_methods import METHODS, capabilities_of, pins_on
-
     pins = pins_on(search, capabilities_of(device))
     if pins != METHODS[search]:
         note(

@@ -1,4 +1,4 @@
-"""Kernels of the studies in ``bench/``, which are scripts and no package, on the emulated GPU."""
+"""Kernels of the scripts in ``benchmarks/scripts/`` on the emulated GPU."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from types import ModuleType
 
 from tests.helpers.emulated import build, driver
 
-BENCH = Path(__file__).resolve().parents[3] / "bench"
+BENCH = Path(__file__).resolve().parents[3] / "benchmarks" / "scripts"
 
 
 @functools.cache
 def study(name: str) -> ModuleType:
-    """Return a script of ``bench/`` as a module."""
+    """Return a script of ``benchmarks/scripts/`` as a module."""
     spec = importlib.util.spec_from_file_location(name, BENCH / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.__main__ import app
 from typer.testing import CliRunner
 
 import semira as gb
@@ -29,7 +30,6 @@ from semira.bench.libraries import KERNELS
 from semira.bench.ours import ALGORITHMS
 from semira.bench.record import Record, read_records
 from semira.bench.timer import TooSlow
-from semira.cli.main import app
 from semira.formats import EdgeList
 
 WITH_PEER = {name for name, case in CASES.items() if case.peer}
@@ -211,7 +211,7 @@ def test_bounds_are_those_of_a_few_searches() -> None:
 
 def test_command(tmp_path: Path) -> None:
     out = tmp_path / "algorithms.jsonl"
-    given = ["bench", "algorithms", "--graphs", "road:4x4", "--only", "core,truss", "--no-peers"]
+    given = ["algorithms", "--graphs", "road:4x4", "--only", "core,truss", "--no-peers"]
     found = CliRunner().invoke(app, [*given, "--trials", "1", "--out", str(out)])
     assert found.exit_code == 0, found.output
     assert [each.kernel for each in read_records(out)] == ["core numbers", "3-core", "4-truss"]
@@ -222,5 +222,5 @@ def test_command(tmp_path: Path) -> None:
 
 
 def test_command_refuses_parts_of_no_name() -> None:
-    found = CliRunner().invoke(app, ["bench", "algorithms", "--only", "cabbage"])
+    found = CliRunner().invoke(app, ["algorithms", "--only", "cabbage"])
     assert found.exit_code == 2

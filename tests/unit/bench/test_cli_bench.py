@@ -61,16 +61,6 @@ def test_wrong_result_exits_with_one(
     assert [each.verified for each in read_records(out)] == [True, False]
 
 
-def test_micro_measures_the_operations_asked_for(invoke: Any, tmp_path: Path) -> None:
-    out = tmp_path / "micro.jsonl"
-    result = invoke(
-        "micro", "--graphs", "kron:4", "--only", "transpose", "--no-peers", "--trials", 1,
-        "--out", out,
-    )  # fmt: skip
-    assert result.exit_code == 0, result.output
-    assert [each.kind for each in read_records(out)] == ["operation", "overhead"]
-
-
 @pytest.mark.parametrize(
     ("time_s", "options", "code", "word"),
     [
@@ -130,25 +120,22 @@ def test_options_of_generators_stay_with_them() -> None:
     ]
 
 
-@pytest.mark.parametrize("command", ["cpu", "spmv", "spmm", "mxm", "levels", "algorithms"])
-def test_nothing_measured_is_an_error(invoke: Any, command: str) -> None:
-    result = invoke(command, "--graphs", "no-such-graph")
+def test_nothing_measured_is_an_error(invoke: Any) -> None:
+    result = invoke("cpu", "--graphs", "no-such-graph")
     assert result.exit_code == 1
     assert result.stdout == ""
     assert "no-such-graph" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["cuda", "algorithms", "scales", "memory"])
-def test_a_limit_that_is_no_number_is_refused(invoke: Any, command: str) -> None:
+def test_a_limit_that_is_no_number_is_refused(invoke: Any) -> None:
     for limit in ("nan", "-1"):
-        result = invoke(command, "--limit", limit)
+        result = invoke("cuda", "--limit", limit)
         assert result.exit_code == 2
         assert "--limit" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["cuda", "algorithms"])
-def test_records_are_appended_to_a_file(invoke: Any, command: str) -> None:
-    result = invoke(command, "--append", "--graphs", "kron:4")
+def test_records_are_appended_to_a_file(invoke: Any) -> None:
+    result = invoke("cuda", "--append", "--graphs", "kron:4")
     assert result.exit_code == 2
     assert "name it with --out" in result.stderr
 

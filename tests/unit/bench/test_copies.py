@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from benchmarks.studies.versus import copy_table
 
 import semira as gb
 from semira.bench import copies as copies_module
@@ -14,7 +15,6 @@ from semira.bench.copies import ORIENTED, ROWS, measure_copies
 from semira.bench.graphs import load_bench_graph
 from semira.bench.record import Record, parse_record
 from semira.bench.suite import Request, run_suite
-from semira.bench.versus import copy_table
 from semira.exceptions import OutOfMemory
 
 

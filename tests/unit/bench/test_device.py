@@ -22,7 +22,6 @@ from semira.bench.device import (
     held_for,
     profile_calls,
 )
-from semira.bench.device_micro import DeviceRequest, run_device_micro
 from semira.bench.graphs import NAMED, BenchGraph, load_bench_graph
 from semira.bench.libraries import KERNELS
 from semira.bench.ours import VARIANTS, semira_library
@@ -115,24 +114,17 @@ def test_device_without_a_clock_has_no_such_facts(graph: BenchGraph) -> None:
     assert profile_calls("reference", lambda: None) == {}
 
 
-@pytest.mark.parametrize(
-    ("module", "measure"),
-    [
-        ("suite", lambda out: run_suite(Request(["kron:4"], peers=(), device="cuda"), out=out)),
-        ("device_micro", lambda out: run_device_micro(DeviceRequest(), out=out)),
-    ],
-)
 def test_absent_device_leaves_the_records_that_are_there(
-    module: str, measure: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def absent(_name: str) -> Any:
         raise DeviceUnavailable("no GPU")
 
-    monkeypatch.setattr(f"semira.bench.{module}.describe_environment", absent)
+    monkeypatch.setattr("semira.bench.suite.describe_environment", absent)
     out = tmp_path / "cuda.jsonl"
     out.write_text("kept\n")
     with pytest.raises(DeviceUnavailable):
-        measure(out)
+        run_suite(Request(["kron:4"], peers=(), device="cuda"), out=out)
     assert out.read_text() == "kept\n"
 
 

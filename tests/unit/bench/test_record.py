@@ -125,7 +125,7 @@ def test_a_stamp_tells_records_apart():
 
 def test_a_picture_has_the_stamp_of_its_records(tmp_path):
     pytest.importorskip("matplotlib")
-    from semira.cli.speed_plots import plot_records
+    from benchmarks.plots import plot_records
 
     made = Record(
         "algorithm",

@@ -1,4 +1,4 @@
-"""The schedules of bench/asynchronous_study.cu, on the emulated GPU beside SciPy's Dijkstra."""
+"""The schedules of asynchronous_study.cu, on the emulated GPU beside SciPy's Dijkstra."""
 
 from __future__ import annotations
 

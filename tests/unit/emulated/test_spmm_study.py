@@ -1,4 +1,4 @@
-"""The tiled kernels of bench/spmm_study.cu, on the emulated GPU beside NumPy."""
+"""The tiled kernels of spmm_study.cu, on the emulated GPU beside NumPy."""
 
 from __future__ import annotations
 

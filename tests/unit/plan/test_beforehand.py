@@ -25,7 +25,7 @@ def weighed(statement, capabilities=COSTLY, **hints):
 
 
 #: Graph, vertices, entries, entries of the vector, what any_pair and min_plus do: the way that was
-#: the fastest by its pin or within a tenth of that, on one H100 (semira bench spmspv).
+#: the fastest by its pin or within a tenth of that, on one H100 (python -m benchmarks spmspv).
 MEASURED = [
     ("delaunay_n16", 65_536, 393_150, 1, "whole", "pull"),
     ("delaunay_n16", 65_536, 393_150, 65_536, "whole", "pull"),

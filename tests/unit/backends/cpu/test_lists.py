@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.studies.spmspv import ways_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.storages import RINGS, check_hinted
@@ -16,7 +17,6 @@ from semira.backends.cpu.storage import Compressed, CpuVector
 from semira.base.dtypes import FP64
 from semira.base.errors import PlanError
 from semira.base.settings import override, restore
-from semira.bench.spmspv import ways_on
 from semira.contract import MERGES, Hints
 from semira.ops.registry import semiring
 

@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 import pytest
+from benchmarks.studies.variants import VARIANTS
 from tests.helpers.kernels import listed_programs
 from tests.helpers.recorded_loops import looping_program
 from tests.unit.backends.cuda.test_lower import VECTORS, add, phases
@@ -16,7 +17,6 @@ from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.lower.notes import clash
 from semira.base.dtypes import BOOL, INT64, lookup_dtype
 from semira.base.errors import NotImplementedException
-from semira.bench.variants import VARIANTS
 from semira.contract import (
     Arg,
     Barrier,

@@ -1,4 +1,4 @@
-"""Where buffers on the device come from: the policies that `bench/memory_policies.py` compares."""
+"""Where buffers on the device come from: the policies that the script memory_policies compares."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""One module for each study: its options, its points, its trial, its tables."""

@@ -1,0 +1,78 @@
+"""Measure the other algorithms: centralities, cores, colours, trees, paths, embeddings, ...
+
+All but the five of ``bench cpu`` and ``bench cuda``, in whole calls. SciPy or NumPy checks
+every result by another method, or by properties that decide; what would take too long is not
+checked, and says so. Peers run once each, on small graphs.
+
+Examples
+--------
+python -m benchmarks algorithms --quick
+python -m benchmarks algorithms --graphs minnesota --out algorithms.jsonl
+python -m benchmarks algorithms --device cuda --processes 12 --limit 130 --out algorithms.jsonl
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness import Options, Say, Study, option
+from benchmarks.studies.selection import choose_cases
+from semira.bench.algorithms import CASES, AlgorithmsRequest, algorithms_table, run_algorithms
+from semira.bench.record import Record
+from semira.cli.bench import split_names
+
+
+def cases_of(text: str) -> tuple[str, ...]:
+    """Return the algorithms whose names contain one of some parts.
+
+    Raises
+    ------
+    InvalidValue
+        There is none.
+
+    Examples
+    --------
+    >>> cases_of("truss,hits")
+    ('k_truss', 'hits')
+    """
+    return tuple(choose_cases(CASES, split_names(text), "algorithm"))
+
+
+@dataclass(frozen=True, slots=True)
+class AlgorithmsOptions(Options):
+    """What the study can be asked for."""
+
+    graphs: Sequence[str] = option(AlgorithmsRequest().graphs, quick=("kron:7", "road:12x12"))
+    trials: int = option(3, quick=1)
+    seconds: float = option(0.5, quick=0.05)
+    names: Sequence[str] = option(
+        tuple(CASES), "Parts of names of algorithms.", flag="--only", parse=cases_of
+    )
+    peers: bool = option(True, "Run NetworkX or SciPy beside, 5 s each.")
+    processes: int = option(1, "Compile first, in so many processes, if above 1.", least=1)
+
+
+class _Algorithms(Study):
+    """The sweep is that of `semira.bench.algorithms`."""
+
+    def run(
+        self,
+        options: Any = None,
+        *,
+        out: Path | None = None,
+        append: bool = False,
+        say: Say = lambda _text: None,
+        done: Callable[[Record], None] = lambda _record: None,
+    ) -> list[Record]:
+        """Measure and check every case; see `Study.run`."""
+        asked = asdict(options or self.options())
+        request = AlgorithmsRequest(limit_s=asked.pop("limit"), append=append, **asked)
+        return run_algorithms(request, out=out, say=say, done=done)
+
+
+STUDY = _Algorithms(
+    __doc__, AlgorithmsOptions, lambda _options, _point: (), {"Algorithms": algorithms_table}
+)

@@ -1,0 +1,106 @@
+"""Whole searches by one strategy of a push: what they were measured on, and where their time goes.
+
+After Table 4.1, Table 4.3 and Figure 4.1 of C. Yang's thesis (2019); the records are those of
+`benchmarks.studies.spmspv`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchmarks.studies.shapes import diameter_text
+from benchmarks.studies.spmspv import PARTS, part_of, way_of
+from semira.bench.record import Record
+from semira.bench.report import figure
+from semira.bench.versus import Peers, best_peer, is_like_peers
+from semira.contract import MERGES
+
+#: Ways that the first table has a column of: strategies, the dense product, the planner.
+_COLUMNS = (*MERGES, "dense", "auto")
+
+#: The parts of `PARTS`, and what is left: writes, and the other statements of a search.
+SEARCH_PARTS = (*PARTS, "write and others")
+
+
+def _searches(records: Sequence[Record]) -> Iterator[Record]:
+    """Yield the searches, those of small graphs first."""
+    for record in sorted(records, key=lambda each: each.dataset.nvals):
+        if record.kind == "algorithm" and record.kernel == "bfs" and record.median_s:
+            yield record
+
+
+def studied_table(
+    records: Sequence[Record], shapes: Sequence[Record], peers: Peers
+) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows: each graph, and the device's time of a search by every strategy.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        Of `benchmarks.studies.spmspv`.
+    shapes : sequence of Record
+        Of `benchmarks.studies.shapes`: of a graph that is not among them, by its checksum, the
+        longest row is unknown, and its diameter at least the levels of the search.
+    peers : Peers
+        The faster one on the same graph is named, by the device's clock.
+    """
+    known = {each.dataset.checksum: each.facts for each in shapes if each.kind == "shape"}
+    graphs: dict[str, dict[str, Record]] = {}
+    for record in _searches(records):
+        graphs.setdefault(record.dataset.name, {})[way_of(record)] = record
+    head = [
+        "graph", "vertices", "entries", "longest row", "diameter", "levels of the search",
+        *(f"{way} ms" for way in _COLUMNS), "faster peer, ms",
+    ]  # fmt: skip
+    rows = []
+    for name, ways in graphs.items():
+        any_way = next(iter(ways.values()))
+        levels, facts = any_way.iterations or 0, known.get(any_way.dataset.checksum)
+        times = (ways[way].device_median_s if way in ways else None for way in _COLUMNS)
+        alike = is_like_peers(any_way, peers)
+        best = best_peer(peers.times.get((name, "bfs"), ()) if alike else (), "device_ms")
+        rows.append(
+            [
+                name, f"{any_way.dataset.n:,}", f"{any_way.dataset.nvals:,}",
+                "-" if facts is None else f"{facts['longest_row']:,}",
+                # The last product of a search finds nothing.
+                f"at least {levels - 1:,}" if facts is None else diameter_text(facts["diameter"]),
+                f"{levels:,}", *(figure(1e3 * each if each else None) for each in times),
+                "-" if best is None else f"{best[1]} {figure(best[0])}",
+            ]
+        )  # fmt: skip
+    return head, rows
+
+
+def search_parts(records: Sequence[Record]) -> dict[str, dict[str, dict[str, float]]]:
+    """Return, by strategy and graph, the milliseconds of each part of a search, small graphs first.
+
+    Only of strategies that list their products, whose parts are kernels of their own; atomics are
+    one kernel with the loop.
+    """
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for record in _searches(records):
+        way = way_of(record)
+        if way not in MERGES[1:] or not record.kernels:
+            continue
+        taken = found.setdefault(way, {})[record.dataset.name] = dict.fromkeys(SEARCH_PARTS, 0.0)
+        for kernel in record.kernels:
+            part = part_of(kernel["name"])
+            taken[part if part in taken else SEARCH_PARTS[-1]] += kernel["device_ms"]
+    return found
+
+
+def search_parts_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows: what searches by a strategy spend their time on, in milliseconds.
+
+    Only of devices that time their kernels.
+    """
+    found = search_parts(records)
+    graphs = dict.fromkeys(graph for each in found.values() for graph in each)
+    rows = [
+        [graph, way, *map(figure, each[graph].values()), figure(sum(each[graph].values()))]
+        for graph in graphs
+        for way, each in found.items()
+        if graph in each
+    ]
+    return ["graph", "strategy", *(f"{part} ms" for part in SEARCH_PARTS), "all ms"], rows

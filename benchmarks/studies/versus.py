@@ -1,0 +1,170 @@
+"""Tables of a run on a GPU beside its peers there: cases, kernels, copies, single operations."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from semira.bench.record import Record
+from semira.bench.report import checked, figure, markdown_table, milliseconds, runs_of
+from semira.bench.traffic import ROOF
+from semira.bench.versus import (
+    CLOCKS,
+    Peers,
+    against,
+    best_peer,
+    case_of,
+    floor_s,
+    floor_share,
+    is_like_peers,
+    ours_of,
+    versus_table,
+)
+
+#: Options of cases that a summary is made of.
+_PLAIN = {"dtype", "tol", "max_iterations"}
+
+#: Kernels of a case that the table of kernels lists, longest first.
+_KERNELS = 3
+
+
+def summary_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows: over graphs, how often ours fits into the best peer's time.
+
+    Cases without options but the dtype and the number of iterations; each clock over the graphs of
+    which a peer has such a time.
+    """
+    head = ["algorithm", "dtype", *(f"{name}: mean, range" for name in CLOCKS.values()), "lost"]
+    found: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
+    for record in ours_of(records):
+        if record.options.keys() - _PLAIN or not is_like_peers(record, peers):
+            continue
+        times = peers.times.get((record.dataset.name, record.kernel), [])
+        ours = {"device_ms": record.device_median_s, "call_ms": record.median_s}
+        clocks = found.setdefault((record.kernel, record.dtype), {clock: {} for clock in ours})
+        for clock, ours_s in ours.items():
+            best = best_peer(times, clock)
+            if best is not None and ours_s:
+                clocks[clock][record.dataset.name] = best[0] / (1e3 * ours_s)
+    rows = []
+    for case, clocks in found.items():
+        lost = [
+            f"{graph} ({CLOCKS[clock]} {figure(ratio)})"
+            for clock, ratios in clocks.items() for graph, ratio in ratios.items() if ratio < 1
+        ]  # fmt: skip
+        if any(clocks.values()):
+            rows.append([*case, *map(_over_graphs, clocks.values()), ", ".join(lost) or "none"])
+    return head, rows
+
+
+def _over_graphs(ratios: dict[str, float]) -> str:
+    """Return the geometric mean of ratios, their range and their number."""
+    if not ratios:
+        return "-"
+    values = ratios.values()
+    mean, least, most = map(figure, (statistics.geometric_mean(values), min(values), max(values)))
+    return f"{mean}, {least} to {most}, {len(ratios)} graph{'s' * (len(ratios) > 1)}"
+
+
+def kernel_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of what kernels take of a multiprocessor.
+
+    Of each case the longest few, on its largest graph.
+    """
+    head = [
+        "graph", "case", "kernel", "launches", "device ms", "registers", "shared B", "local B",
+        "threads", "blocks per SM", "occupancy", "code KiB", "workspace MiB",
+    ]  # fmt: skip
+    rows = []
+    largest: dict[str, Record] = {}
+    for record in sorted(ours_of(records), key=lambda each: each.dataset.nvals):
+        largest[case_of(record)] = record
+    for record in largest.values():
+        for use in record.kernels[:_KERNELS]:
+            counts = ("registers", "shared_bytes", "local_bytes", "threads", "blocks_per_sm")
+            occupancy, code, room = (
+                use.get(name) for name in ("occupancy", "code_bytes", "workspace_bytes")
+            )
+            rows.append(
+                [
+                    record.dataset.name, case_of(record), use["name"], str(use["launches"]),
+                    figure(use["device_ms"]),
+                    *("-" if use.get(name) is None else str(use[name]) for name in counts),
+                    "-" if occupancy is None else f"{occupancy:.0%}",
+                    figure(None if code is None else code / 2**10),
+                    figure(None if room is None else room / 2**20),
+                ]
+            )  # fmt: skip
+    return head, rows
+
+
+def copy_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of what copies of a matrix cost.
+
+    Of one that was not made: what it cost to find out that it is of no use, or does not fit.
+    """
+    rows = [
+        [
+            record.dataset.name, f"{record.kernel}{', not made' if record.note else ''}",
+            milliseconds(record.first_s), milliseconds(record.median_s),
+            figure(None if record.arrays_bytes is None else record.arrays_bytes / 2**20),
+        ]
+        for record in records
+        if record.kind == "copy"
+    ]  # fmt: skip
+    return ["graph", "copy", "first ms", "ms", "MiB"], rows
+
+
+def operation_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of single operations, with CuPy's device time where it has them."""
+    theirs = {(each.dataset.name, each.kernel): each for each in records if each.library == "cupy"}
+    rows = []
+    for record in records:
+        if record.kind != "operation" or record.library != "semira":
+            continue
+        peer = theirs.get((record.dataset.name, record.kernel))
+        times = [] if peer is None else [{"peer": "cupy", "ms": 1e3 * (peer.device_median_s or 0)}]
+        rows.append(
+            [
+                record.dataset.name, record.kernel,
+                *map(milliseconds, (record.device_median_s, record.median_s, floor_s(record))),
+                floor_share(record), against(times, "ms", record.device_median_s),
+                checked(record),
+            ]
+        )  # fmt: skip
+    head = ["graph", "operation", "device ms", "call ms", "floor ms", "share of floor"]
+    return [*head, "cupy device ms", "verified"], rows
+
+
+def overhead_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of what calls on tiny objects cost the host."""
+    rows = [
+        [record.kernel, figure(1e6 * record.median_s), record.note]
+        for record in records
+        if record.kind == "overhead" and record.median_s is not None
+    ]
+    return ["call", "us", "device"], rows
+
+
+def render_operations(records: Sequence[Record]) -> str:
+    """Return the Markdown of single operations on a GPU."""
+    notes = [runs_of(records)]
+    tables = [operation_table(records), overhead_table(records)]
+    return "\n\n".join([*notes, *(markdown_table(*table) for table in tables if table[1])])
+
+
+def render_versus(records: Sequence[Record], peers: Peers) -> str:
+    """Return the Markdown of a run on a GPU beside the times of peers.
+
+    Records of several runs keep their order; the first lines name each run.
+    """
+    notes = [runs_of(records)]
+    about = peers.about
+    whose = ", ".join(f"{name}: {text}" for name, text in about["peers"].items())
+    notes.append(f"Peers, {about['date']} on {about['gpu']}: {about['how']} ({whose}.)")
+    notes.append(
+        "In brackets: the peer's time divided by Semira's (above 1, Semira is faster). "
+        f"Floor: the bytes that the products of this run must move at {ROOF / 1e12:g} TB/s."
+    )
+    tables = [versus_table(records, peers), kernel_table(records), copy_table(records)]
+    return "\n\n".join([*notes, *(markdown_table(*table) for table in tables if table[1])])

@@ -1,0 +1,101 @@
+"""Measure graph after graph: what a sweep is asked for, and how its records are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from semira.base.errors import MissingFile
+from semira.bench.device import array_module
+from semira.bench.environment import describe_environment
+from semira.bench.graphs import BenchGraph, load_bench_graph
+from semira.bench.record import Record, keep_records, require_some
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRequest:
+    """What to measure.
+
+    Attributes
+    ----------
+    graphs : sequence of str
+    trials : int
+    seconds : float
+        Budget of the warm calls of one case.
+    device : str
+    data : Path or None
+        Folder of named graphs.
+    """
+
+    graphs: Sequence[str] = ("kron:18",)
+    trials: int = 10
+    seconds: float = 5.0
+    device: str = "cpu"
+    data: Path | None = None
+
+
+def graphs_of(
+    names: Sequence[str],
+    data: Path | None,
+    xp: Any,
+    say: Callable[[str], None] | None,
+    load: Callable[[str, Path | None, Any], Any] = load_bench_graph,
+) -> Iterator[Any]:
+    """Yield the graphs of some names; with `say`, an absent one is left out with a word.
+
+    Parameters
+    ----------
+    names : sequence of str
+    data : Path or None
+        Folder of named graphs.
+    xp : module
+        NumPy, or what computes like it on the device.
+    say : callable or None
+    load : callable
+        Loads one.
+
+    Raises
+    ------
+    MissingFile
+        A graph is absent, and nobody is told.
+    """
+    for name in names:
+        try:
+            yield load(name, data, xp)
+        except MissingFile as error:
+            if say is None:
+                raise
+            say(f"graph {error}: left out")
+
+
+def keep_graphs(
+    request: SweepRequest,
+    of_graph: Callable[[BenchGraph], Iterator[Record]],
+    out: Path | None,
+    done: Callable[[Record], None],
+    say: Callable[[str], None] | None = None,
+    *,
+    append: bool = False,
+) -> list[Record]:
+    """Measure graph by graph; each record is kept as soon as it is made.
+
+    With `append`, after those that `out` has.
+
+    Raises
+    ------
+    MissingFile
+        A graph is absent, and nobody is told.
+    InvalidValue
+        No graph was measured, though somebody was told.
+    """
+    # First: without the device, records that are there stay.
+    environment, xp = describe_environment(request.device), array_module(request.device)
+    made = (
+        replace(record, environment=environment)
+        for graph in graphs_of(request.graphs, request.data, xp, say)
+        for record in of_graph(graph)
+    )
+    records = keep_records(made, out, done, append=append)
+    return records if say is None else require_some(records, request.graphs)
