@@ -200,7 +200,7 @@ class Row:
     @property
     def function(self) -> Callable[..., Any]:
         """The function; its module is loaded now."""
-        return load(f"{self.home}:{self.name}")  # type: ignore[no-any-return]
+        return load(f"{__package__}:{self.name}")  # type: ignore[no-any-return]
 
     @property
     def layout(self) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from semira.algorithms.bfs_methods import BFS_METHODS
 from semira.cli.output import note
 
 #: What leaves the choice to the planner.
@@ -42,8 +43,6 @@ def take_search(algorithm: str, options: dict[str, Any]) -> str | None:
     """
     if algorithm != "bfs" or "method" not in options:
         return None
-    from semira.algorithms import BFS_METHODS
-
     named = {hyphened(name): name for name in BFS_METHODS}
     asked = options.pop("method")
     if hyphened(asked) not in (_AUTO, *named):
