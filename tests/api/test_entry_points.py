@@ -14,9 +14,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.helpers.arguments import needed_by
 from tests.helpers.every import every
 
 import semira as gb
+from semira.algorithms.registry import REGISTRY
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 
@@ -87,19 +89,11 @@ MODULES = {
     for name in gb._MODULES
 }
 
-#: Arguments beside the matrix.
-_ARGUMENTS = {
-    "bfs": "A, 0", "k_core": "A, 1", "k_hop": "A, 0, 2", "k_truss": "A, 3",
-    "multi_source_bfs": "A, [0, 1]", "personalised_pagerank": "A, 0",
-    "spectral_embedding": "A, 1", "sssp": "A, 0", "widest_path": "A, 0",
-}  # fmt: skip
-
 ALGORITHMS = {
     f"algorithm {name}": "import semira as gb; A = gb.io.from_numpy(1 - np.eye(4), 0); "
-    f"found = gb.algorithms.{name}({_ARGUMENTS.get(name, 'A')}); repr(found); "
+    f"found = gb.algorithms.{name}({', '.join(['A', *map(str, needed_by(row))])}); repr(found); "
     "x = next((y for y in map(found.__getattribute__, found.__slots__) if hasattr(y, 'ndim')), A)"
-    for name in gb.algorithms.__all__
-    if name.islower()
+    for name, row in REGISTRY.items()
 }
 
 ENTRY_POINTS = READERS | MODULES | ALGORITHMS

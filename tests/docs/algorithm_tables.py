@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from tests.helpers.arguments import needed_by
 
 import semira as gb
 from semira.algorithms import _OTHERS
@@ -16,9 +17,6 @@ from semira.cli.catalogue import CATALOGUE, Asked, ask, options_of, others_of, t
 
 ROOT = Path(__file__).resolve().parents[2]
 STUB = ROOT / "src" / "semira" / "algorithms" / "__init__.pyi"
-
-#: What calls of the table of limits are given.
-_GIVEN = {"source": "0", "sources": "[0, 3]", "k": "2"}
 
 
 def stub() -> str:
@@ -98,11 +96,8 @@ def commands() -> str:
 
 def _calls(row: Row) -> Iterator[str]:
     """Yield calls of an algorithm: with what it needs, and those that the row adds."""
-    parameters = list(inspect.signature(row.function).parameters.values())[1:]
-    needed = [_GIVEN[each.name] for each in parameters if each.default is each.empty
-              and each.kind is not each.VAR_KEYWORD]  # fmt: skip
     for matrix in ("A", "A_float") if row.weighted else ("A",):
-        yield f"{row.name}({', '.join([matrix, *needed])})"
+        yield f"{row.name}({', '.join([matrix, *map(str, needed_by(row))])})"
     yield from (f"{row.name}({given})" for given in row.calls)
 
 

@@ -23,6 +23,7 @@ from semira import (
     semiring,
     unary,
 )
+from semira.algorithms.registry import REGISTRY
 from semira.exceptions import (
     DimensionMismatch,
     DomainMismatch,
@@ -42,13 +43,6 @@ _EXACT = 2**53
 
 #: The public algorithms that were loaded, by name; `naming.takes_graph` enters them.
 KNOWN: dict[str, Callable[..., Any]] = {}
-
-#: Algorithms whose result has a value for every vertex.
-_OF_EVERY_VERTEX = frozenset((
-    "connected_components", "core_number", "diameter", "eccentricity", "graph_colouring", "hits",
-    "k_core", "label_propagation", "local_clustering_coefficient", "maximal_independent_set",
-    "pagerank", "spectral_embedding", "strongly_connected_components",
-))  # fmt: skip
 
 #: What other libraries call our parameters.
 _SYNONYMS = {
@@ -102,7 +96,7 @@ def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) ->
     for option in options or ():
         if option.lower() not in CALL_OPTIONS:
             raise _unknown_option(option, name)
-    if name in _OF_EVERY_VERTEX:
+    if name in REGISTRY and REGISTRY[name].every_vertex:
         check_every(A.nrows, f"{name}: a value for every vertex")
     return A.nrows
 

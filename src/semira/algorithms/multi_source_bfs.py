@@ -29,7 +29,7 @@ class MultiSourceResult(Run):
         Numbers of the sources, in the order of the rows of a Matrix.
     """
 
-    layout = Layout("level", answer=("reached", "depth"), rows="sources")
+    layout = Layout("level", answer=("reached", "depth"), rows="sources", vector_if="together")
 
     level: Matrix | Vector
     sources: NDArray[np.int64] | None = None

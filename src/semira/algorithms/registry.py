@@ -61,13 +61,14 @@ _ROWS = (
     ),
     Row(
         name="pagerank", title="PageRank", section=RANKS, result="PageRankResult",
-        facts=_BY_RANK, cost=_passes(40), oracle="semira.bench.verify:check_ranks", cases=(),
+        facts=_BY_RANK, every_vertex=True, cost=_passes(40),
+        oracle="semira.bench.verify:check_ranks", cases=(),
         calls=("A, weighted=True",),
     ),
     Row(
         name="connected_components", title="connected components", section=PARTS, command="cc",
         result="ComponentsResult", directed=False, picture=Picture.sizes, facts=_BY_PART,
-        cost=_passes(4), oracle="semira.bench.verify:check_labels", cases=(),
+        every_vertex=True, cost=_passes(4), oracle="semira.bench.verify:check_labels", cases=(),
     ),
     Row(
         name="triangle_count", title="triangles", section=PATTERNS, command="tc",
@@ -77,7 +78,7 @@ _ROWS = (
     Row(
         name="maximal_independent_set", title="maximal independent set", section=GROUPS,
         command="mis", result="IndependentSetResult", directed=False, picture=Picture.none,
-        facts=("members=count", "iterations"), cost=_passes(4),
+        facts=("members=count", "iterations"), every_vertex=True, cost=_passes(4),
         oracle=f"{_CHECKS}:check_independent",
         peer=Peer("networkx:maximal_independent_set", {"seed": 0}),
         cases=(Case("independent set"),),
@@ -85,7 +86,8 @@ _ROWS = (
     Row(
         name="graph_colouring", title="graph colouring", section=GROUPS, command="colouring",
         result="ColouringResult", directed=False, picture=Picture.sizes,
-        facts=("colours=count", "iterations", "largest=group_sizes"), cost=_passes(10),
+        facts=("colours=count", "iterations", "largest=group_sizes"), every_vertex=True,
+        cost=_passes(10),
         oracle=f"{_CHECKS}:check_colours",
         peer=Peer("networkx:greedy_color", {"strategy": "random_sequential"}),
         cases=(Case("colouring"),),
@@ -94,12 +96,14 @@ _ROWS = (
         name="core_number", title="core numbers", section=GROUPS, command="kcore",
         module="semira.algorithms.k_core", result="CoreNumberResult", directed=False,
         facts=("degeneracy", "iterations", "innermost=at_most", "core_sum=sum"),
-        cost=_passes(5), oracle=f"{_CHECKS}:check_cores", peer=Peer("networkx:core_number"),
+        every_vertex=True, cost=_passes(5), oracle=f"{_CHECKS}:check_cores",
+        peer=Peer("networkx:core_number"),
     ),
     Row(
         name="k_core", title="k-core", section=GROUPS, command="kcore", when="k",
         result="KCoreResult", directed=False,
-        facts=("vertices=count", "edges=half_sum", "iterations"), cost=_passes(3),
+        facts=("vertices=count", "edges=half_sum", "iterations"), every_vertex=True,
+        cost=_passes(3),
         oracle=f"{_CHECKS}:check_core", peer=Peer("networkx:k_core", {"k": 3}),
         cases=(Case("3-core", {"k": 3}),),
         texts={"k": "The k-core itself, and the neighbours that each of its vertices has inside. "
@@ -115,7 +119,8 @@ _ROWS = (
         name="hits", title="HITS", section=RANKS, result="HITSResult",
         facts=("iterations", "converged", "top_hubs=top hub score",
                "top_authorities=top authority score"),
-        cost=_passes(80), oracle=f"{_CHECKS}:check_hubs", peer=Peer("networkx:hits"),
+        every_vertex=True, cost=_passes(80), oracle=f"{_CHECKS}:check_hubs",
+        peer=Peer("networkx:hits"),
     ),
     Row(
         name="personalised_pagerank", title="personalised PageRank", section=RANKS,
@@ -129,11 +134,11 @@ _ROWS = (
         name="label_propagation", title="label propagation", section=GROUPS, command="lpa",
         result="CommunityResult", directed=False, picture=Picture.sizes,
         facts=("communities=groups", "iterations", "converged", "largest=group_sizes"),
-        cost=_passes(20), oracle=f"{_CHECKS}:check_settled",
+        every_vertex=True, cost=_passes(20), oracle=f"{_CHECKS}:check_settled",
     ),
     Row(
         name="multi_source_bfs", title="breadth-first searches", section=PATHS, command="msbfs",
-        result="MultiSourceResult", vector_if="together", facts=("searches=rows", *_BY_BFS),
+        result="MultiSourceResult", facts=("searches=rows", *_BY_BFS),
         cost=_passes(16), oracle=f"{_CHECKS}:check_many_levels",
         peer=Peer("scipy:dijkstra", {"unweighted": True, "indices": "$sources"}),
         cases=(Case("multi-source BFS", symmetrised=True),),
@@ -165,19 +170,20 @@ _ROWS = (
     Row(
         name="diameter", title="diameter", section=PATHS, module="semira.algorithms.eccentricity",
         result="EccentricityResult", answer="diameter", directed=False, facts=_BY_BOUND,
-        cost=_passes(20), oracle=f"{_CHECKS}:check_bounds", texts=_AGAIN,
+        every_vertex=True, cost=_passes(20), oracle=f"{_CHECKS}:check_bounds", texts=_AGAIN,
         peer=Peer("networkx:diameter", {"usebounds": True}),
         cases=(Case("diameter", {"searches": 64}),), calls=("A, symmetric=True",),
     ),
     Row(
         name="eccentricity", title="eccentricities", section=PATHS, command="ecc",
         result="EccentricityResult", directed=False, facts=("known", *_BY_BOUND),
-        cost=_passes(40), oracle=f"{_CHECKS}:check_bounds", texts=_AGAIN,
+        every_vertex=True, cost=_passes(40), oracle=f"{_CHECKS}:check_bounds", texts=_AGAIN,
         cases=(Case("eccentricity", {"searches": 16}),),
     ),
     Row(
         name="local_clustering_coefficient", title="clustering", section=PATTERNS, command="lcc",
-        result="ClusteringResult", directed=False, facts=("average", "top"), cost=_triples,
+        result="ClusteringResult", directed=False, facts=("average", "top"), every_vertex=True,
+        cost=_triples,
         oracle=f"{_CHECKS}:check_clustering", peer=Peer("networkx:clustering"),
     ),
     Row(
@@ -195,7 +201,7 @@ _ROWS = (
     Row(
         name="strongly_connected_components", title="strongly connected components",
         section=PARTS, command="scc", result="ComponentsResult", picture=Picture.sizes,
-        facts=_BY_PART, cost=_passes(20), oracle=f"{_CHECKS}:check_strong",
+        facts=_BY_PART, every_vertex=True, cost=_passes(20), oracle=f"{_CHECKS}:check_strong",
         peer=Peer("scipy:connected_components", {"connection": "strong"}),
         cases=(Case("strong components"),),
     ),
@@ -223,7 +229,7 @@ _ROWS = (
         name="spectral_embedding", title="spectral embedding", section=SPECTRA,
         command="embedding", result="SpectralResult", directed=False, weighted=True,
         picture=Picture.none, facts=("iterations", "converged", "values", "largest_residual"),
-        cost=_passes(500), oracle=f"{_CHECKS}:check_eigenpairs",
+        every_vertex=True, cost=_passes(500), oracle=f"{_CHECKS}:check_eigenpairs",
         cases=(Case("spectral embedding", {"dimensions": 4, "tol": 1e-4}),),
     ),
 )  # fmt: skip

@@ -141,8 +141,9 @@ class Row:
         None: the first vertices of what is ranked, else how many vertices have each value.
     named : str
         ``"module:name"`` of options of the product by name, among which ``--method`` chooses.
-    vector_if : str
-        Option under which a main Matrix becomes a Vector.
+    every_vertex : bool
+        Whether the result has a value for every vertex; it is then refused where there are more
+        than memory has room for.
     directed : bool
         Whether it reads the direction of edges.
     weighted : bool
@@ -172,7 +173,7 @@ class Row:
     facts: tuple[str, ...] = ()
     picture: Picture | None = None
     named: str = ""
-    vector_if: str = ""
+    every_vertex: bool = False
     directed: bool = True
     weighted: bool = False
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -200,7 +201,7 @@ class Row:
     @property
     def function(self) -> Callable[..., Any]:
         """The function; its module is loaded now."""
-        return load(f"{self.home}:{self.name}")  # type: ignore[no-any-return]
+        return load(f"{__package__}:{self.name}")  # type: ignore[no-any-return]
 
     @property
     def layout(self) -> Any:
@@ -228,16 +229,21 @@ class Row:
         return _parameters(self.function)
 
     @property
+    def needed(self) -> list[str]:
+        """Names of the arguments that have no default, without the matrix."""
+        parameters = list(inspect.signature(self.function).parameters.values())[1:]
+        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        return [p.name for p in parameters if p.default is p.empty and p.kind not in variable]
+
+    @property
     def start(self) -> str:
-        """Name of the argument with the vertices it starts from; empty: it needs none."""
-        names = inspect.signature(self.function).parameters
-        needed = (n for n in ("source", "sources") if n in names)
-        return next((n for n in needed if names[n].default is inspect.Parameter.empty), "")
+        """``"source"`` or ``"sources"``: the vertices that it has to be given; else empty."""
+        return next((name for name in self.needed if name in {"source", "sources"}), "")
 
     def kind(self, given: Collection[str] = ()) -> Kind:
         """Return what the main field is under the options that are given."""
         declared = str(self._result.__annotations__.get(self.main, ""))
-        if declared.startswith("Vector") or (self.vector_if and self.vector_if in given):
+        if declared.startswith("Vector") or self.layout.vector_if in given:
             return Kind.vector
         if not declared.startswith("Matrix"):
             return Kind.number

@@ -40,6 +40,8 @@ class Layout:
         Columns of the main Matrix are no vertices.
     tree : (str, str)
         Field of the predecessors, and the option that asks for them.
+    vector_if : str
+        Option under which a main Matrix is a Vector instead.
     """
 
     main: str
@@ -50,6 +52,7 @@ class Layout:
     rows: str = ""
     wide: bool = False
     tree: tuple[str, str] = ("", "")
+    vector_if: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -28,7 +28,7 @@ _NOT_OFFERED = ("symmetric",)
 _OPPOSITES = {"weighted": "--weighted/--unweighted"}
 
 #: What options were called before; help does not show it.
-_BEFORE = {"algorithm": "--method"}
+_BEFORE = {"algorithm": ["--method"]}
 
 #: Type and limits of options that are no argument of the function.
 _KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -100,8 +100,8 @@ def own_options(row: Row, *, without: tuple[str, ...] = ()) -> Group:
         if taken := parameters.get(name):
             kind, limits = taken.type, {} if taken.least is None else {"min": taken.least}
             spelled += f"/--no-{typed(name)[2:]}" * (taken.default is True)
-        before = filter(None, [_BEFORE.get(name)])
-        option = typer.Option(spelled, *before, help=text, show_default=False, **limits)
+        spellings = [spelled, *_BEFORE.get(name, [])]
+        option = typer.Option(*spellings, help=text, show_default=False, **limits)
         options[name] = (Annotated[kind | None, option], None)
     return Group(options, stated)
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import platform
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import semira
+from semira.backends.registry import backend_for
 from semira.base.errors import GraphblasException
 from semira.base.settings import settings
 from semira.cli.catalogue import CATALOGUE
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
+from semira.cli.measure import Measurement, measure
 from semira.cli.options import DeviceOption
 from semira.cli.output import print_table, print_text, say, seconds
 from semira.cli.plots import draw_degrees, draw_frontier, draw_ranks, has_matplotlib, svg_of
 from semira.cli.report import Figure, Section, prepare_report, render, write_report
-
-if TYPE_CHECKING:
-    from semira.cli.measure import Measurement
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,6 @@ class _Done:
 
 
 def _measure_all(subject: _Subject, device: str) -> _Done:
-    from semira.cli.measure import measure
-
     say(f"reading {subject.path}")
     graph = load_graph(subject.path, subject.reading)
     measured: dict[str, Measurement | str] = {}
@@ -156,8 +154,6 @@ def _section(done: _Done) -> Section:
 
 
 def _environment(device: str) -> list[tuple[str, Any]]:
-    from semira import __version__
-    from semira.backends.registry import backend_for
     from semira.bench.environment import processor_name
 
     describe = getattr(backend_for(device), "describe", dict)
@@ -165,7 +161,7 @@ def _environment(device: str) -> list[tuple[str, Any]]:
         ("machine", f"{processor_name()}, {settings().threads} threads"),
         *((name.replace("_", " "), value) for name, value in describe().items()),
         ("device", device),
-        ("Semira", __version__),
+        ("Semira", semira.__version__),
         ("Python", platform.python_version()),
         ("system", platform.platform()),
         ("warm calls each", REPEAT),

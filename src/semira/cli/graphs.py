@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+import semira
+from semira.backends.registry import backend_for
 from semira.base.errors import DeviceUnavailable, IndexOutOfBound, InvalidValue
 from semira.base.settings import settings
 from semira.cli.options import Device
@@ -145,13 +147,14 @@ def load_edges(path: str, reading: Reading) -> EdgeList:
     As `semira.io.edges_of`.
     """
     from semira.files import as_edges, show_note
-    from semira.io import arrays_of, edges_of, from_edges
 
-    edges = edges_of(path, random_weights=reading.weights == "random", **reading.options())
+    edges = semira.io.edges_of(
+        path, random_weights=reading.weights == "random", **reading.options()
+    )
     show_note(edges.meta)
     if reading.dup_op is None:
         return edges
-    folded = as_edges(arrays_of(from_edges(edges, dup_op=reading.dup_op)))
+    folded = as_edges(semira.io.arrays_of(semira.io.from_edges(edges, dup_op=reading.dup_op)))
     return replace(folded, labels=edges.labels, meta=edges.meta)
 
 
@@ -162,13 +165,15 @@ def load_graph(path: str, reading: Reading) -> Graph:
     ------
     As `semira.io.read_graph`.
     """
-    from semira.io import arrays_of, read_graph
-
     start_s = time.perf_counter()
-    graph = read_graph(path, weights=reading.weights, dup_op=reading.dup_op, **reading.options())
+    graph = semira.io.read_graph(
+        path, weights=reading.weights, dup_op=reading.dup_op, **reading.options()
+    )
     graph.matrix.name = path
     read_s = time.perf_counter() - start_s
-    return Graph(path, graph.matrix, arrays_of(graph.matrix), graph.labels, graph.meta, read_s)
+    return Graph(
+        path, graph.matrix, semira.io.arrays_of(graph.matrix), graph.labels, graph.meta, read_s
+    )
 
 
 def source_names(graph: Graph, text: str | None) -> list[str | None]:
@@ -252,8 +257,6 @@ def choose_device(asked: Device | None) -> str:
     DeviceUnavailable
         A device was named that this machine lacks.
     """
-    from semira.backends.registry import backend_for
-
     name = settings().device if asked is None else asked.value
     if name == "auto":
         name, why_not = "cuda", why_unusable("cuda")
@@ -266,8 +269,6 @@ def choose_device(asked: Device | None) -> str:
 
 def why_unusable(device: str) -> str | None:
     """Return why `device` cannot be used, None if it can."""
-    from semira.backends.registry import backend_for
-
     try:
         backend_for(device)
     except (DeviceUnavailable, ImportError) as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import semira
 from semira.algorithms.row import Kind, Row
 from semira.cli.graphs import Graph
 from semira.cli.plans import PlanFacts, plan_facts
@@ -111,9 +112,6 @@ def measure(
     GraphblasException
         As the algorithm.
     """
-    from semira import device as on_device
-    from semira import tracing
-
     places = (source,) if row.start else ()
 
     def call() -> tuple[Any, float]:
@@ -123,11 +121,11 @@ def measure(
             getattr(result, row.main).wait()
         return result, time.perf_counter() - start_s
 
-    with on_device(device):
+    with semira.device(device):
         start_s = time.perf_counter()
         matrix = graph.matrix.to(device)
         place_s = time.perf_counter() - start_s
-        with tracing() as trace:
+        with semira.tracing() as trace:
             result, first_s = call()
         last, runs_s = result, []
         for _ in range(repeat):

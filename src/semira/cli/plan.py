@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import semira
+from semira.backends.registry import preview_of
 from semira.cli.catalogue import (
     CATALOGUE,
     Asked,
@@ -21,13 +23,13 @@ from semira.cli.catalogue import (
 from semira.cli.commands import Algorithms, Line
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph, why_unusable
 from semira.cli.groups import READING, Group, with_options
+from semira.cli.measure import Measurement, measure
 from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, SourceOption
 from semira.cli.output import note, print_json, print_table, print_text
 from semira.cli.plans import SETTLED, PlanFacts, phases_of
 from semira.cli.searches import pins_for, take_search
 
 if TYPE_CHECKING:
-    from semira.cli.measure import Measurement
     from semira.plan import Explanation, ProgramPhases
 
 #: Single products, and what is explained of each.
@@ -158,8 +160,6 @@ def explain_product(
     **pins: str,
 ) -> Explanation:
     """Return the explanation of one product of a graph; nothing is computed."""
-    import semira
-
     planned, runs_on = _devices(device)
     with semira.device(runs_on):
         matrix = graph.matrix
@@ -182,8 +182,6 @@ def _devices(asked: Device | None) -> tuple[str, str]:
     DeviceUnavailable
         Plans for the device cannot be made without it.
     """
-    from semira.backends.registry import preview_of
-
     name = None if asked is None or asked is Device.auto else asked.value
     if name is None or preview_of(name) is None:
         chosen = choose_device(asked)
@@ -222,7 +220,6 @@ def _run_once(
     graph: Graph, asked: Asked, search: str | None, device: Device | None
 ) -> tuple[str, Measurement]:
     """Return the device planned for, and a run that tells the plans made for it."""
-    from semira.cli.measure import measure
     from semira.engine.explain import plan_for
 
     start = starts_of(asked.row, graph, asked.source)

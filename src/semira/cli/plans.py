@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from semira.contract import PRODUCTS, lost_rows
+from semira.contract.program import Loop, walk_statements
 
 if TYPE_CHECKING:
     from semira.contract import Program, TraceRow
@@ -120,7 +121,6 @@ def plan_facts(
     plan_for : callable, optional
         Returns a program as it would be planned otherwise; the facts are of that.
     """
-    from semira.contract.program import Loop, walk_statements
     from semira.plan import explain_statement
 
     programs = trace.programs if plan_for is None else [*map(plan_for, trace.programs)]

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+import semira
 from semira.algorithms.row import Kind
 from semira.cli.catalogue import CATALOGUE, Asked, ask, check_seed, own_options, starts_of
 from semira.cli.commands import Algorithms
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
 from semira.cli.groups import READING, with_options
+from semira.cli.measure import Measurement, measure
 from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption
 from semira.cli.output import cell, note, print_json, print_pairs, print_table, seconds
 from semira.cli.plans import SETTLED, trace_record
+from semira.cli.plots import check_target, plot_run
 from semira.cli.searches import pins_for, take_search
 from semira.cli.summaries import VERTEX_FACTS, route
-
-if TYPE_CHECKING:
-    from semira.cli.measure import Measurement
+from semira.contract import TRACE_COLUMNS, lost_rows, trace_cells
 
 #: Vertices shown at each end of a long route.
 _ENDS = 8
@@ -121,8 +122,6 @@ class Targets:
         if self.out is not None:
             _check_out(algorithm, asked, self.out)
         if self.plot is not None:
-            from semira.cli.plots import check_target
-
             check_target(self.plot)
 
 
@@ -145,8 +144,6 @@ def run_algorithm(
     graph = load_graph(file, reading)
     start = starts_of(row, graph, asked.source)
     target = None if asked.target is None else find_vertex(graph, asked.target, "--target")
-
-    from semira.cli.measure import measure
 
     measured = measure(
         graph, row, device=chosen, source=start, options=options, repeat=repeat, top=asked.top
@@ -175,8 +172,6 @@ def _keep(
     if out is not None:
         _write(out, graph, asked, measured)
     if plot is not None:
-        from semira.cli.plots import plot_run
-
         if measured.is_settled:
             note(f"degrees are drawn in place of products: {SETTLED}")
         plot_run(plot, algorithm, graph, measured)
@@ -282,14 +277,10 @@ def _touched(measured: Measurement) -> Any:
 
 def _trace_record(measured: Measurement) -> dict[str, Any]:
     """Return the trace of the last call for JSON."""
-    from semira.contract import lost_rows
-
     return {"trace": trace_record(measured.trace), "trace_lost": lost_rows(measured.trace)}
 
 
 def _show_trace(measured: Measurement) -> None:
-    from semira.contract import TRACE_COLUMNS, lost_rows, trace_cells
-
     if measured.is_settled:
         typer.echo(f"\nno product ran: {SETTLED}")
         return
@@ -333,14 +324,12 @@ def _route_text(vertices: list[Any]) -> str:
 
 
 def _write(out: str, graph: Graph, asked: Asked, measured: Measurement) -> None:
-    from semira.io import write
-
     main = written = measured.answer.main
     if len(asked.fields) > 1:
         written = {name: getattr(measured.answer.result, name) for name in asked.fields}
     # Rows of other matrices are no vertices.
     labels = None if asked.kind is Kind.matrix else graph.labels
-    write(out, written, labels=labels, format=_format_of(out, asked.kind))
+    semira.io.write(out, written, labels=labels, format=_format_of(out, asked.kind))
     if out == "-":
         return
     what = f"{' and '.join(asked.fields)} of {main.nvals:,} vertices"

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from semira.algorithms import BFS_METHODS
+from semira.algorithms.bfs_methods import BFS_METHODS
 from semira.backends.registry import capabilities_of
 from semira.base.errors import InvalidValue
 from semira.cli.output import note

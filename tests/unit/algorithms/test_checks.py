@@ -5,18 +5,13 @@ from __future__ import annotations
 import inspect
 
 import pytest
+from tests.helpers.arguments import needed_by
 from tests.helpers.every import every
 
 import semira as gb
 from semira import algorithms
-from semira.algorithms.checks import _OF_EVERY_VERTEX
+from semira.algorithms.registry import REGISTRY
 from semira.exceptions import InvalidValue
-
-#: Arguments beside the matrix, of those that take some.
-MORE = {
-    "bfs": (0,), "sssp": (0,), "widest_path": (0,), "k_hop": (0,), "k_core": (1,),
-    "multi_source_bfs": ([0],), "personalised_pagerank": ([0],),
-}  # fmt: skip
 
 HAVE_A_DTYPE = {
     "all_pairs_shortest_paths", "hits", "pagerank", "personalised_pagerank", "sssp",
@@ -44,7 +39,7 @@ def test_what_belongs_to_statements_is_no_option(name, option) -> None:
     if option == "dtype" and name in HAVE_A_DTYPE:
         pytest.skip("a parameter of its own")
     with pytest.raises(InvalidValue, match=f"unknown option '{option}'.*: .*its products take "):
-        algorithm(A, *MORE.get(name, ()), **{option: value})
+        algorithm(A, *needed_by(REGISTRY[name], lambda _: 0), **{option: value})
 
 
 TRIANGLE = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
@@ -68,7 +63,7 @@ def test_unknown_options_are_told_the_parameters(name, option, meant) -> None:
     parameters = ", ".join(list(inspect.signature(getattr(algorithms, name)).parameters)[1:-1])
     said = rf"unknown option '{option}' \(did you mean '{meant}'\?\): {name} takes {parameters};"
     with pytest.raises(InvalidValue, match=said):
-        getattr(algorithms, name)(TRIANGLE, *MORE.get(name, ()), **{option: 1})
+        getattr(algorithms, name)(TRIANGLE, *needed_by(REGISTRY[name], lambda _: 0), **{option: 1})
 
 
 @pytest.mark.parametrize(
@@ -118,11 +113,11 @@ def test_values_of_sources_are_not_dropped() -> None:
             call(TRIANGLE, {0: 0.5, 1: 0.5})
 
 
-@pytest.mark.parametrize("name", sorted(_OF_EVERY_VERTEX))
+@pytest.mark.parametrize("name", sorted(name for name, row in REGISTRY.items() if row.every_vertex))
 def test_a_value_for_every_vertex_has_a_limit(name) -> None:
     A = gb.Matrix.from_coo([0], [1], 1.0, nrows=2**40, ncols=2**40)
     with pytest.raises(gb.exceptions.OutOfMemory, match=rf"{name}: .* 8,192 GiB .*2\*\*31"):
-        getattr(algorithms, name)(A, *MORE.get(name, ()))
+        getattr(algorithms, name)(A, *needed_by(REGISTRY[name], lambda _: 0))
 
 
 def test_weights_that_are_no_numbers_are_not_called_negative() -> None:
@@ -142,7 +137,7 @@ def test_weights_that_are_no_numbers_are_not_called_negative() -> None:
 @pytest.mark.parametrize("weight", [2**53, 2**53 + 1, 2**62, -(2**53) - 1])
 @pytest.mark.parametrize("name", ["sssp", "all_pairs_shortest_paths"])
 def test_integer_weights_that_distances_cannot_hold(name, weight) -> None:
-    algorithm, more = getattr(algorithms, name), MORE.get(name, ())
+    algorithm, more = getattr(algorithms, name), needed_by(REGISTRY[name])
 
     def last(weights, **options):
         A = gb.Matrix.from_coo([0, 1], [1, 2], weights, nrows=3, ncols=3)

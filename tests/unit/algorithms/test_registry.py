@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.docs import algorithm_tables, line_tables
+from tests.helpers.arguments import needed_by
 from tools import docs_nav
 from typer.testing import CliRunner
 
@@ -50,10 +51,8 @@ def test_what_a_row_names_is_there(row: Row) -> None:
 @ALL
 def test_costs_are_about_what_a_call_reads(row: Row) -> None:
     A = gb.io.read("kron:7", device="cpu")
-    given = {"source": [0], "sources": [[0, 1, 2]]}.get(row.start, [])
-    options = {"k": 3} if row.name == "k_core" else {}
     with gb.device("cpu"):
-        read = sum(each.touched for each in row.function(A, *given, **options).trace)
+        read = sum(each.touched for each in row.function(A, *needed_by(row)).trace)
     cost = row.cost(A.nrows, int(A.nvals))
     assert read / 30 < cost < 30 * max(read, A.nvals)
     assert row.cost(2 * A.nrows, 2 * int(A.nvals)) >= 2 * cost

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -168,7 +167,7 @@ def test_what_failed_has_a_row(monkeypatch, error, is_wrong) -> None:
     def fails(*_given: Any, **_options: Any) -> Any:
         raise error
 
-    monkeypatch.setattr(sys.modules["semira.algorithms.k_hop"], "k_hop", fails)
+    monkeypatch.setattr(algorithms, "k_hop", fails)
     names = ("3 hops", "clustering")
     records = run_algorithms(AlgorithmsRequest(("road:3x3",), 1, 0.01, names=names, peers=False))
     assert [each.verified for each in records] == [False if is_wrong else None, True]
