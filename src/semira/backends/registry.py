@@ -7,7 +7,7 @@ import importlib
 from semira.base import locks
 from semira.base.errors import DeviceUnavailable
 from semira.base.settings import DEVICES
-from semira.contract import Backend, Preview, Work
+from semira.contract import Backend, Capabilities, Preview, Work
 
 _open: dict[str, Backend] = {}
 _lock = locks.lock()
@@ -48,6 +48,18 @@ def preview_of(name: str) -> Preview | None:
     except ImportError as error:
         raise DeviceUnavailable(f"the backend of {name} cannot be imported: {error}") from error
     return getattr(module, "PREVIEW", None)
+
+
+def capabilities_of(name: str) -> Capabilities:
+    """Return what a device can do; if that is known without opening it, it may be absent.
+
+    Raises
+    ------
+    DeviceUnavailable
+        There is no such backend, or this machine lacks what it needs to be asked.
+    """
+    preview = preview_of(name)
+    return backend_for(name).capabilities() if preview is None else preview.capabilities
 
 
 def work_done() -> Work:

@@ -11,6 +11,9 @@ from semira.base.options import Option, at_least, boolean, collect, folder, one_
 
 DEVICES = ("reference", "cpu", "cuda", "suitesparse")
 
+#: The device of objects that are made of arrays in the memory of a GPU.
+GPU = "cuda"
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.registry import backend_for, preview_of
+from semira.backends.registry import capabilities_of, preview_of
 from semira.base.errors import NotImplementedException
 from semira.contract import (
     PRODUCTS,
@@ -17,6 +17,7 @@ from semira.contract import (
     Capabilities,
     Hints,
     Loop,
+    Plan,
     Program,
     Statement,
     walk_statements,
@@ -62,15 +63,26 @@ def explain_call(
     body = (lowering.statement(call),)
     program = lowering.program(body)
     chosen = device or common_device(call.values())
-    planned = _planned(program, _able(chosen), lowering.bound)
+    planned = _planned(program, capabilities_of(chosen), lowering.bound)
     statement: Any = planned.body[0]
-    found = explain_statement(statement, _counts(call))
+    kept = _kept(call, statement.plan, chosen)
+    found = replace(explain_statement(statement, _counts(call)), kept=kept)
     try:
         phases = explain_program(planned, chosen, _sides(enumerate(lowering.bound)))
     except NotImplementedException:
         # The plan is one thing; that the device has no kernel for it, it says when it is asked to.
         return found
     return replace(found, phases=phases) if phases.is_one_kernel else found
+
+
+def _kept(call: Call, plan: Plan, device: str) -> dict[str, int]:
+    """Return the bytes of what the methods of a plan read beside the arrays, if it is there."""
+    here = (value for value, _ in call.args if isinstance(value, Value) and value.where == device)
+    held = {name: size for value in here for name, size in value.memory_usage().items() if size}
+    # Some devices put the orientation before the name.
+    names = {name.rpartition(".")[2]: size for name, size in held.items()}
+    wanted = (name for method in plan.methods for name in method.companions)
+    return {name: names[name] for name in wanted if name in names}
 
 
 def _planned(program: Program, capabilities: Capabilities, bound: list[Any]) -> Program:
@@ -107,7 +119,7 @@ def explain_loop(
     reading = warm.read_loop(call)
     chosen = device or warm.Asked(reading.bound, reading.numbers).device
     program, facts = run.loop_program(call, reading)
-    planned = plan_program(program, _able(chosen), facts=facts)
+    planned = plan_program(program, capabilities_of(chosen), facts=facts)
     found = explain_program(planned, chosen, _sides(enumerate(reading.bound)))
     return replace(found, names=_names(reading.bound, names), products=_products(call, planned))
 
@@ -171,7 +183,7 @@ def plan_for(program: Program, device: str, pins: Mapping[str, Any] | None = Non
     if pins:
         facts = replace(facts, way="")
         program = replace(program, body=_pinned(program.body, Hints(**pins)))
-    return plan_program(program, _able(device), facts=facts)
+    return plan_program(program, capabilities_of(device), facts=facts)
 
 
 def _pinned(body: tuple[Statement | Loop, ...], hints: Hints) -> tuple[Statement | Loop, ...]:
@@ -211,12 +223,6 @@ def explain_program(
     """
     preview = preview_of(device)
     return ProgramPhases(program, None if preview is None else preview.phases_of(program, sides))
-
-
-def _able(device: str) -> Capabilities:
-    """Return what a device can do; if that is known without it, it may be absent."""
-    preview = preview_of(device)
-    return backend_for(device).capabilities() if preview is None else preview.capabilities
 
 
 def _counts(call: Call) -> dict[str, float]:

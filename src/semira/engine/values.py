@@ -320,8 +320,10 @@ class Value:
 
     def __del__(self) -> None:
         handle = getattr(self, "_handle", None)
-        if handle is not None and self._home == "cuda":
-            backend_for("cuda").release(handle)
+        if handle is not None and self._home is not None:
+            backend = backend_for(self._home)
+            if backend.capabilities().own_memory:
+                backend.release(handle)
 
 
 def device_backend(name: str) -> DeviceBackend:

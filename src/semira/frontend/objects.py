@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Self
 
-from semira.backends.registry import backend_for
+from semira.backends.registry import backend_for, capabilities_of
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.engine.values import Value
 from semira.formats.index import MAX_SIZE
@@ -117,7 +117,7 @@ class Collection(Updatable[Made]):
         return self.to_dense(device=None if is_here else self.device).__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return _DLPACK_GPU if self.device == "cuda" else _DLPACK_HOST
+        return _DLPACK_GPU if capabilities_of(self.device).own_memory else _DLPACK_HOST
 
     def to(self, device: str) -> Self:
         """Return a copy placed on `device` (this object if it is placed there already).

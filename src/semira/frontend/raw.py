@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.registry import capabilities_of
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DeviceMismatch, DimensionMismatch, InvalidValue
 from semira.base.memory import require_bytes, tells_shortage
+from semira.base.settings import GPU
 from semira.engine.values import asked_device, default_device
 from semira.formats import MatrixArrays, RawArrays, VectorArrays
 from semira.formats.index import WIDE
@@ -21,9 +23,6 @@ from semira.frontend.records import prepared
 #: Entries on the host from which a device orders and folds them; a few are sooner ordered here
 #: than a device is started on them.
 BUILD_FROM = 2**16
-
-#: Devices with memory of their own, which build objects there; known without opening one.
-BUILDERS = ("cuda",)
 
 
 @tells_shortage("Vector.from_coo")
@@ -116,12 +115,12 @@ def _home_of(given: tuple[Any, ...], asked: str | None) -> str | None:
     if not any(on_gpu(one) for one in given):
         return None
     wanted = asked or asked_device()
-    if wanted not in (None, "cuda"):
+    if wanted is not None and not capabilities_of(wanted).own_memory:
         raise DeviceMismatch(
             f"arrays in the memory of a GPU for an object on {wanted!r}; copy them to the host "
-            "first (with .get() or .cpu()), or use device='cuda'"
+            f"first (with .get() or .cpu()), or use device={GPU!r}"
         )
-    return "cuda"
+    return wanted or GPU
 
 
 def _sent(given: construct.Entries, dup_op: Any, asked: str | None) -> RawArrays | None:
@@ -130,7 +129,7 @@ def _sent(given: construct.Entries, dup_op: Any, asked: str | None) -> RawArrays
     if len(given.indices[0]) < BUILD_FROM or not is_plain:
         return None
     device = asked or default_device()
-    if device not in BUILDERS:
+    if not capabilities_of(device).own_memory:
         return None
     values = np.asarray(given.shared, given.dtype.array_dtype)
     stored = values if given.values is None else given.values

@@ -10,6 +10,7 @@ from semira.backends.registry import backend_for
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DeviceUnavailable, DomainMismatch, InvalidValue
 from semira.base.memory import tells_shortage
+from semira.base.settings import GPU
 from semira.formats.raw import on_gpu, shape_of
 from semira.frontend.expr import as_literal
 from semira.frontend.matrix import Matrix
@@ -84,7 +85,7 @@ def _of_array(array: Any, ndim: int, missing_value: Any, name: str | None) -> An
 
 def _has_gpu() -> bool:
     try:
-        return backend_for("cuda").capabilities().own_memory
+        return backend_for(GPU).capabilities().own_memory
     except DeviceUnavailable:
         return False
 

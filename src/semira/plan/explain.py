@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from semira.base.errors import PlanError
 from semira.base.shown import Shown
@@ -57,6 +57,8 @@ class Explanation(Shown):
     choices : tuple of str
         What the rule picks in a loop: after the first method or at first, then for each other
         method after which it is something else. Counts that are not known stay symbols.
+    kept : mapping of str to int
+        Bytes of what the methods read and a matrix already keeps beside its arrays, by name.
     """
 
     formula: str
@@ -67,6 +69,7 @@ class Explanation(Shown):
     reasons: tuple[str, ...]
     phases: ProgramPhases | None = None
     choices: tuple[str, ...] = ()
+    kept: Mapping[str, int] = field(default_factory=dict)
 
     def brief(self, chosen: str | None = None) -> list[str]:
         """Return lines for a product in a loop: its methods, what picks one, and why.
@@ -90,11 +93,11 @@ class Explanation(Shown):
 
     def __str__(self) -> str:
         """Return the explanation as lines of text."""
-        lines = [self.formula]
-        lines += [f"  method   {method!s}" for method in self.plan.methods]
+        lines = [self.formula, *(f"  method   {method!s}" for method in self.plan.methods)]
         chosen = self.chosen.name if self.chosen else f"open, by the rule: {self.rule}"
         lines.append(f"  chosen   {chosen}")
         lines.append(f"  output   {self.plan.out_storage}")
+        lines += [f"  kept     {name}, {size:,} bytes" for name, size in self.kept.items()]
         if self.touched:
             width = max(len(way.name) for way in self.touched)
             lines.append("  touched  entries of the matrix:")
@@ -128,11 +131,10 @@ def explain_statement(
     PlanError
         The statement has no plan yet.
     """
-    plan, known = statement.plan, dict(counts or {})
-    given = dict(known)
+    plan, given = statement.plan, dict(counts or {})
     if plan is None:
         raise PlanError(f"{statement.op} has no plan yet; plan_program fills it in")
-    known.setdefault("previous_frontier", -1)
+    known = {"previous_frontier": -1, **given}
     if statement.op == "mxm":
         plan = with_full_operands(statement, plan, known, previous)
     # A rule that knows all its counts folds to the index of a method.
@@ -217,6 +219,4 @@ def _letters(statement: Statement) -> dict[int, str]:
 
 
 def _entries_text(way: Alternative) -> str:
-    if way.is_estimate:
-        return f"about {way.entries:,.6g}"
-    return f"{way.entries:,.0f}"
+    return f"about {way.entries:,.6g}" if way.is_estimate else f"{way.entries:,.0f}"

@@ -1,14 +1,26 @@
-"""What is kept beside an orientation of a matrix: lines padded to one width, and every position."""
+"""What is kept beside an orientation of a matrix: derived arrays, padded lines, every position."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from semira.backends.companions import Companions, Kind
 from semira.base.dtypes import DataType
+from semira.formats import DenseArrays, EllArrays, MatrixArrays
+from semira.formats.ell import KINDS
 from semira.ops.meaning import cast_array
+
+#: Values in another dtype, which is the variant.
+CASTS = Kind("casts", lambda held, dtype: cast_array(held.values, dtype.array_dtype))
+
+#: Entries of each run; the run of each entry.
+DEGREES = Kind("degrees", lambda runs, _: np.diff(runs.indptr), depends_on="pattern")
+ENTRY_ROWS = Kind("entry_rows", lambda runs, _: runs.entry_majors(), depends_on="pattern")
 
 
 class Valued:
@@ -18,7 +30,7 @@ class Valued:
 
     values: NDArray[Any]
     iso: bool
-    _casts: dict[DataType, NDArray[Any]]
+    companions: Companions
 
     @property
     def stride(self) -> int:
@@ -29,13 +41,8 @@ class Valued:
         """Return the values in `dtype`; a cast is made once and kept."""
         if self.values.dtype == dtype.array_dtype:
             return self.values
-        if dtype not in self._casts:
-            self._casts[dtype] = cast_array(self.values, dtype.array_dtype)
-        return self._casts[dtype]
-
-    def cast_usage(self) -> dict[str, int]:
-        """Return the bytes of kept casts."""
-        return {f"values as {dtype}": cast.nbytes for dtype, cast in self._casts.items()}
+        made: NDArray[Any] = self.companions.need(CASTS, self, dtype)
+        return made
 
 
 @dataclass(slots=True, eq=False)
@@ -56,14 +63,13 @@ class Padded(Valued):
     values: NDArray[Any]
     lengths: NDArray[Any] | None
     iso: bool
-    _casts: dict[DataType, NDArray[Any]] = field(default_factory=dict)
+    companions: Companions = field(default_factory=Companions)
 
-    def memory_usage(self) -> dict[str, int]:
-        """Return the bytes of each array; a single value is the orientation's own."""
-        parts = {"starts": self.starts, "indices": self.indices, "lengths": self.lengths}
-        parts |= {} if self.iso else {"values": self.values}
-        held = {name: part.nbytes for name, part in parts.items() if part is not None}
-        return held | self.cast_usage()
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays; a single value is the orientation's own."""
+        parts = (self.starts, self.indices, self.lengths, None if self.iso else self.values)
+        return sum(part.nbytes for part in parts if part is not None) + self.companions.nbytes
 
 
 @dataclass(slots=True, eq=False)
@@ -76,17 +82,44 @@ class Dense(Valued):
     present : ndarray of bool or None, shape (lines * width,)
         None: every entry is there.
     iso : bool
-    is_own : bool
-        Whether values and casts are not the matrix' own.
     """
 
     values: NDArray[Any]
     present: NDArray[Any] | None
     iso: bool
-    is_own: bool = True
-    _casts: dict[DataType, NDArray[Any]] = field(default_factory=dict)
+    companions: Companions = field(default_factory=Companions)
 
-    def memory_usage(self) -> dict[str, int]:
-        """Return the bytes of each array that is not the matrix' own."""
-        held = {} if self.present is None else {"present": self.present.nbytes}
-        return held | ({"values": self.values.nbytes} | self.cast_usage() if self.is_own else {})
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays; a single value is the orientation's own."""
+        held = 0 if self.present is None else self.present.nbytes
+        return held + (0 if self.iso else self.values.nbytes) + self.companions.nbytes
+
+
+def _pad(runs: Any, _: str, orientation: str, dtype: DataType, *, storage: str) -> Padded:
+    """Return runs with their lines padded, as a storage says."""
+    arrays = _arrays(runs, orientation, dtype)
+    made = EllArrays.from_matrix(arrays, **KINDS[storage])
+    return Padded(made.height, made.starts, made.indices, made.values, made.lengths, made.iso)
+
+
+def _spread(runs: Any, variant: str, dtype: DataType) -> Dense:
+    """Return a place for every position, run by run or (`ACROSS`) across the runs."""
+    made = DenseArrays.from_matrix(_arrays(runs, "csc" if variant == ACROSS else "csr", dtype))
+    present = None if made.present is None else made.present.ravel()
+    return Dense(runs.values if made.iso else made.values.ravel(), present, made.iso)
+
+
+def _arrays(runs: Any, orientation: str, dtype: DataType) -> MatrixArrays:
+    """Return runs as the matrix whose rows, or columns, they are."""
+    shape = (runs.nmajor, runs.nminor)
+    nrows, ncols = shape if orientation == "csr" else shape[::-1]
+    return MatrixArrays(
+        nrows, ncols, dtype, orientation, runs.indptr, runs.indices, runs.values, runs.iso
+    )
+
+
+#: Variants of `DENSE`: run by run, or the other way.
+ALONG, ACROSS = "", "across"
+DENSE = Kind("dense", _spread)
+PADDED = {storage: Kind(storage, partial(_pad, storage=storage)) for storage in KINDS}

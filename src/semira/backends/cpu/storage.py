@@ -12,22 +12,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.backends.companions import Companions
 from semira.backends.cpu import recycled
-from semira.backends.cpu.companions import Dense, Padded, Valued
+from semira.backends.cpu.companions import (
+    ACROSS,
+    ALONG,
+    DEGREES,
+    DENSE,
+    ENTRY_ROWS,
+    PADDED,
+    Dense,
+    Padded,
+    Valued,
+)
 from semira.base.dtypes import DataType
 from semira.base.errors import Panic
 from semira.base.log import logger
 from semira.base.memory import require_bytes
-from semira.formats import (
-    DenseArrays,
-    EllArrays,
-    MatrixArrays,
-    ScalarArrays,
-    index_dtype,
-    offset_dtype,
-)
+from semira.formats import ScalarArrays, index_dtype, offset_dtype
 from semira.formats.dense import check_positions
-from semira.formats.ell import KINDS
 from semira.formats.index import WIDE
 from semira.ops.meaning import cast_array
 
@@ -206,6 +209,8 @@ class Compressed(Valued):
     indptr, indices, values : ndarray
         A single value if `iso`.
     iso : bool
+    companions : Companions
+        Everything that was made of the entries so far.
     """
 
     nmajor: int
@@ -214,11 +219,7 @@ class Compressed(Valued):
     indices: Array
     values: Array
     iso: bool = False
-    _casts: dict[DataType, Array] = field(default_factory=dict)
-    _degrees: Array | None = None
-    _majors: Array | None = None
-    _padded: dict[str, Padded] = field(default_factory=dict)
-    _dense: dict[bool, Dense] = field(default_factory=dict)
+    companions: Companions = field(default_factory=Companions)
 
     @property
     def nvals(self) -> int:
@@ -231,9 +232,8 @@ class Compressed(Valued):
 
     def degrees(self) -> Array:
         """Return the number of entries of each run; computed once."""
-        if self._degrees is None:
-            self._degrees = np.diff(self.indptr)
-        return self._degrees
+        found: Array = self.companions.need(DEGREES, self)
+        return found
 
     def room(self, lo: int, hi: int) -> int:
         """Return the entries of the runs from `lo` to `hi`."""
@@ -246,9 +246,8 @@ class Compressed(Valued):
 
     def kept_majors(self) -> Array:
         """Return the run each entry belongs to, which with `indices` makes coordinates; kept."""
-        if self._majors is None:
-            self._majors = self.entry_majors()
-        return self._majors
+        found: Array = self.companions.need(ENTRY_ROWS, self)
+        return found
 
     def padded(self, storage: str, orientation: str, dtype: DataType) -> Padded:
         """Return the runs padded, as `storage` says; made once and kept.
@@ -258,68 +257,33 @@ class Compressed(Valued):
         OutOfMemory
             It would be nearly all padding.
         """
-        if storage not in self._padded:
-            shape = (self.nmajor, self.nminor)
-            nrows, ncols = shape if orientation == "csr" else shape[::-1]
-            arrays = MatrixArrays(
-                nrows, ncols, dtype, orientation, self.indptr, self.indices, self.values, self.iso
-            )
-            made = EllArrays.from_matrix(arrays, **KINDS[storage])
-            self._padded[storage] = Padded(
-                made.height, made.starts, made.indices, made.values, made.lengths, made.iso
-            )
-        return self._padded[storage]
+        found: Padded = self.companions.need(PADDED[storage], self, "", orientation, dtype)
+        return found
 
-    def dense(self, dtype: DataType, *, turned: bool) -> Dense:
-        """Return a place for every position, run by run or, `turned`, across the runs; kept.
+    def dense(self, dtype: DataType, variant: str) -> Dense:
+        """Return a place for every position, run by run or across the runs; kept.
 
         Raises
         ------
         OutOfMemory
             Nearly all of them would be empty.
         """
-        if turned not in self._dense:
-            self._dense[turned] = self._made_dense(dtype, turned)
-        return self._dense[turned]
-
-    def has_dense(self, *, turned: bool) -> bool:
-        """Return whether `dense` has nothing to make."""
-        return turned in self._dense
-
-    def _made_dense(self, dtype: DataType, turned: bool) -> Dense:
-        if self.nvals == self.nmajor * self.nminor and (self.iso or not turned):
+        if self.nvals == self.nmajor * self.nminor and (self.iso or variant == ALONG):
             # Runs without gaps are such values already.
-            return Dense(self.values, None, self.iso, False, self._casts)
-        shape, lines = (self.nmajor, self.nminor), "csr"
-        if turned:
-            shape, lines = shape[::-1], "csc"
-        made = DenseArrays.from_matrix(
-            MatrixArrays(*shape, dtype, lines, self.indptr, self.indices, self.values, self.iso)
-        )
-        present = None if made.present is None else made.present.ravel()
-        if made.iso:
-            return Dense(self.values, present, True, False, self._casts)
-        return Dense(made.values.ravel(), present, False)
+            return Dense(self.values, None, self.iso, self.companions)
+        found: Dense = self.companions.need(DENSE, self, variant, dtype)
+        return found
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of each array, those kept beside the entries included."""
         parts = {"indptr": self.indptr, "indices": self.kept_indices(), "values": self.values}
-        beside = {"degrees": self._degrees, "majors": self._majors}
         held = {name: part.nbytes for name, part in parts.items() if part is not None}
-        held |= self.cast_usage()
-        held |= {name: part.nbytes for name, part in beside.items() if part is not None}
-        for storage, made in self._padded.items():
-            held |= {f"{storage}.{name}": size for name, size in made.memory_usage().items()}
-        for turned, dense in self._dense.items():
-            kept = dense.memory_usage().items()
-            held |= {f"dense{' turned' * turned}.{name}": size for name, size in kept}
-        return held
+        return held | self.companions.memory_usage()
 
     def replaced(self, values: Array, *, iso: bool) -> Compressed:
         """Return the same pattern with other values."""
-        return Compressed(
-            self.nmajor, self.nminor, self.indptr, self.indices, values, iso, {}, self._degrees
-        )
+        kept = self.companions.of_pattern()
+        return Compressed(self.nmajor, self.nminor, self.indptr, self.indices, values, iso, kept)
 
 
 @dataclass(slots=True, eq=False)
@@ -397,10 +361,12 @@ class CpuMatrix:
         along, across = (self.csc, self.csr) if by_columns else (self.csr, self.csc)
         if self.symmetric:
             along = held
-        elif across is not None and (along is None or across.has_dense(turned=True)):
-            return across.dense(self.dtype, turned=True)
+        elif across is not None and (
+            along is None or across.companions.get(DENSE, ACROSS) is not None
+        ):
+            return across.dense(self.dtype, ACROSS)
         assert along is not None
-        return along.dense(self.dtype, turned=False)
+        return along.dense(self.dtype, ALONG)
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of each array of each orientation; a shared one counts once."""

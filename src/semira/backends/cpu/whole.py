@@ -53,7 +53,7 @@ class WholeRuns(Compressed):
     def replaced(self, values: Array, *, iso: bool) -> Compressed:
         """Return the same pattern with other values."""
         runs = WholeRuns(self.nmajor, self.nminor, self.indptr, values, iso)
-        runs._made, runs._degrees = self._made, self._degrees
+        runs._made, runs.companions = self._made, self.companions.of_pattern()
         return runs
 
 

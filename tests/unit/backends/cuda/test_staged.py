@@ -10,13 +10,14 @@ from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
 from semira import select as public_select
 from semira import unary as public_unary
+from semira.backends.companions import Companions
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.linking import Linked, compile_function, functions_in
 from semira.backends.cuda.jit.linking import compiler_version as linker_version
 from semira.backends.cuda.jit.render import BASE, STAGED
 from semira.backends.cuda.lower import lower_program
-from semira.backends.cuda.runtime.companions import Companions
+from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.regions import BoundRegion, last_mentions
 from semira.backends.cuda.staged.executable import is_staged
@@ -203,7 +204,7 @@ def test_the_memory_of_a_matrix_includes_the_rows_kept_beside_it():
         True,
         parts,
         np.dtype(np.int32),
-        companions=Companions({("entry_rows", "csr"): rows}),
+        companions=Companions({(ENTRY_ROWS, "csr"): rows}),
     )
     usage = matrix.memory_usage()
     assert {name: nbytes for name, nbytes in usage.items() if nbytes} == {

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.companions import Companions
 from semira.backends.cuda.build.entries import Lines, compress, listed
 from semira.backends.cuda.build.exchange import borrowed, kept
 from semira.backends.cuda.build.generated import Generated
 from semira.backends.cuda.build.shop import Shop, check_side, parts
 from semira.backends.cuda.lower.context import check_dtype, unsupported
-from semira.backends.cuda.runtime.companions import ENTRY_ROWS, Companions
+from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from semira.backends.companions import Companions
 from semira.backends.cuda.jit.operators import operator_name, operator_struct
-from semira.backends.cuda.runtime.companions import ENTRY_ROWS, Companions
+from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, Module, address, offset_type_of

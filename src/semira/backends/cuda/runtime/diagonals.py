@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.lower.copies import DiagonalPull
-from semira.backends.cuda.runtime.companions import DIAGONALS
+from semira.backends.cuda.runtime.companion_kinds import DIAGONALS
 from semira.backends.cuda.runtime.copies import is_early, require_spare
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from semira.backends.companions import Kind
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import primitives_of
 from semira.backends.cuda.runtime.room import require
 from semira.formats.dense import check_positions
 from semira.formats.ell import KINDS, check_padding, most_slots
 from semira.formats.index import WIDE
-
-_OTHER = {"csr": "csc", "csc": "csr"}
 
 #: What to do where every position has no room.
 _REMEDY = "use compressed rows (no pin) or coordinate entries (matrix_storage='coo')"
@@ -111,15 +111,7 @@ def need_format(matrix: CudaMatrix, storage: str, orientation: str) -> None:
         matrix.need(name)
         matrix.entry_rows(name)
         return
-    found = _made(matrix, storage, orientation)
-    if found is None and storage == "dense":
-        found = matrix.companions.keep(storage, orientation, _spread(matrix, orientation))
-    elif found is None:
-        matrix.need(orientation)
-        # It may have turned out to be symmetric, with the other orientation there.
-        found = _made(matrix, storage, orientation)
-    if found is None:
-        found = matrix.companions.keep(storage, orientation, _pad(matrix, orientation, storage))
+    found = matrix.need_companion(FORMATS[storage], orientation)
     if found.slots >= WIDE:
         matrix.widen()
 
@@ -133,7 +125,7 @@ def padded_lines(matrix: CudaMatrix, storage: str, orientation: str) -> Padded:
         As `need_format`.
     """
     need_format(matrix, storage, orientation)
-    found = _made(matrix, storage, orientation)
+    found = matrix.companion(storage, orientation)
     assert isinstance(found, Padded)
     return found
 
@@ -142,7 +134,7 @@ def positions_walked(matrix: CudaMatrix, storage: str, orientation: str) -> int:
     """Return how many positions of a dense matrix a product walks; 0 of other formats."""
     if storage != "dense":
         return 0
-    return int(_made(matrix, storage, orientation).slots)
+    return int(matrix.companion(storage, orientation).slots)
 
 
 def _spread(matrix: CudaMatrix, orientation: str) -> Dense:
@@ -230,7 +222,7 @@ def describe_format(matrix: CudaMatrix, storage: str, orientation: str) -> list[
     """Return the words of a format's descriptor; `need_format` has made it."""
     stride = 0 if matrix.iso else 1
     if storage != "coo":
-        words: list[int] = _made(matrix, storage, orientation).describe(stride)
+        words: list[int] = matrix.companion(storage, orientation).describe(stride)
         return words
     name, (indptr, indices, values) = next(iter(matrix.orientations.items()))
     ends = [int(matrix.entry_rows(name).handle), int(indices.handle)]
@@ -239,12 +231,15 @@ def describe_format(matrix: CudaMatrix, storage: str, orientation: str) -> list[
     return [rows, columns, int(values.handle), last, stride]
 
 
-def _made(matrix: CudaMatrix, storage: str, orientation: str) -> Any:
-    """Return the lines of a format, or None; a symmetric matrix has one for both orientations.
+def _padded(matrix: CudaMatrix, orientation: str, storage: str) -> Padded:
+    """Return an orientation with its lines padded, once for both of a symmetric matrix."""
+    matrix.need(orientation)
+    found: Padded | None = matrix.companion(storage, orientation)
+    return _pad(matrix, orientation, storage) if found is None else found
 
-    That a matrix is symmetric may be found out while its rows are kept as such.
-    """
-    found = matrix.companions.get(storage, orientation)
-    if found is None and matrix.symmetric:
-        found = matrix.companions.get(storage, _OTHER[orientation])
-    return found
+
+#: What is kept for a storage, by its name; ``coo`` needs `companion_kinds.ENTRY_ROWS` alone.
+FORMATS = {
+    "dense": Kind("dense", _spread),
+    **{storage: Kind(storage, partial(_padded, storage=storage)) for storage in KINDS},
+}

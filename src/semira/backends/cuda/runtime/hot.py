@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cuda.lower.copies import HotPull
-from semira.backends.cuda.runtime.companions import HOT
+from semira.backends.cuda.runtime.companion_kinds import HOT
 from semira.backends.cuda.runtime.copies import is_early, require_spare
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix

@@ -17,7 +17,7 @@ from semira.backends.cuda.lower.solo import (
     FEW_THREADS,
     FEW_WORK,
 )
-from semira.backends.cuda.runtime.companions import SLICES
+from semira.backends.cuda.runtime.companion_kinds import SLICES
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.diagonals import choose_diagonals
 from semira.backends.cuda.runtime.executable import (

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.companions import Companions, Kind
 from semira.backends.cuda.runtime import turning
 from semira.backends.cuda.runtime.blocks import Block, spell_out
-from semira.backends.cuda.runtime.companions import (
+from semira.backends.cuda.runtime.companion_kinds import (
     DIAGONALS,
     ENTRY_ROWS,
     HOT,
     OCCUPIED,
     SLICES,
-    Companions,
 )
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.lines import Occupied
@@ -415,11 +415,24 @@ class CudaMatrix:
         made = self.companions
         return made.any_of(name) if self.symmetric else made.get(name, orientation)
 
-    def keep_companion(self, name: str, orientation: str, made: Any) -> None:
+    def need_companion(self, kind: Kind, orientation: str) -> Any:
+        """Return a companion, made if it is not there.
+
+        Making it may find out that the matrix is symmetric, and that the other orientation has one.
+        """
+        found = self.companion(kind, orientation)
+        if found is None:
+            assert kind.make is not None
+            found = kind.make(self, orientation)
+            if found is not self.companion(kind, orientation):
+                self.companions.keep(kind, orientation, found)
+        return found
+
+    def keep_companion(self, kind: Kind, orientation: str, made: Any) -> None:
         """Keep a companion that launches refer to, in the place of the one before."""
         if self.symmetric:
-            self.companions.drop(name)
-        self.companions.keep(name, orientation, made)
+            self.companions.drop(kind)
+        self.companions.keep(kind, orientation, made)
         self._change()
 
     def line_lengths(self, orientation: str) -> Any:

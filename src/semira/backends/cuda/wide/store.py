@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.companions import Companions
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.rearrange import source
-from semira.backends.cuda.runtime.companions import ENTRY_ROWS, Companions
+from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
 from semira.backends.cuda.runtime.primitives import (
