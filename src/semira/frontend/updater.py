@@ -30,7 +30,7 @@ from semira.frontend.kinds import OBJECTS
 from semira.frontend.mask import Mask, as_mask, check_mask, check_region_mask
 from semira.frontend.records import region_value
 from semira.ops import BinaryOp, Monoid, TypedMonoid, TypedOp, TypedSemiring
-from semira.ops.core import Operator
+from semira.ops.operator import Operator
 from semira.ops.registry import equivalent
 from semira.ops.user import Parameterized
 

@@ -551,7 +551,7 @@ class Vector(VectorOperand, Collection["VectorExpression"]):
                 f"scatter: index has shape {index.shape}, values {getattr(values, 'shape', ())}"
             )
         monoid = as_monoid("any" if dup_op is None else dup_op, values.dtype)
-        accum = "second" if dup_op is None else monoid.parent.binaryop
+        accum = "second" if dup_op is None else monoid.op.parent
         template = Template(
             "scatter", (values, index), "vector", monoid.type, self.shape, (),
             params=(("dup", monoid),),
