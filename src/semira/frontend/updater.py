@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from semira.base.dtypes import RecordType
 from semira.base.errors import DimensionMismatch, DomainMismatch
-from semira.base.record_dtypes import RecordType
 from semira.engine import recording
 from semira.engine.calls import ALL, Literal
 from semira.frontend.arithmetic import in_place_infix

@@ -28,8 +28,7 @@ from semira.backends.cuda.runtime.shares import (
     gathers_many,
     items_of_share,
 )
-from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT32, INT64
-from semira.base.record_dtypes import register_anonymous
+from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT32, INT64, register_anonymous
 from semira.contract import Arg, Hints, Mask, Program, Slot, Statement
 from semira.ops.registry import monoid, semiring
 from semira.plan import plan_program

@@ -6,17 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cpu.compressed import Array, Compressed
 from semira.backends.cpu.host.regions import Region, is_rising, last_of_each, positions_of
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import VectorMask, matrix_mask, vector_mask
-from semira.backends.cpu.storage import (
-    Array,
-    Compressed,
-    CpuMatrix,
-    CpuVector,
-    matrix_of,
-    sparse_vector,
-)
+from semira.backends.cpu.storage import CpuMatrix, CpuVector, matrix_of, sparse_vector
 from semira.backends.interpreter import MaskData
 from semira.base.dtypes import DataType
 from semira.contract import Statement

@@ -7,21 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cpu.compressed import Array, Compressed, offsets_from_counts
 from semira.backends.cpu.host.assign import pattern_of, rows_from_coo, spread
 from semira.backends.cpu.host.extract import submatrix
 from semira.backends.cpu.host.regions import Region, is_rising, last_of_each, positions_of
 from semira.backends.cpu.host.structure import copy, rows_of
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import matrix_mask
-from semira.backends.cpu.storage import (
-    Array,
-    Compressed,
-    CpuMatrix,
-    CpuVector,
-    empty_matrix,
-    matrix_of,
-    offsets_from_counts,
-)
+from semira.backends.cpu.storage import CpuMatrix, CpuVector, empty_matrix, matrix_of
 from semira.backends.interpreter import MaskData
 from semira.base.memory import require_bytes
 from semira.contract import Statement

@@ -10,6 +10,7 @@ import numpy as np
 
 from semira.backends.cpu import threads, workspace
 from semira.backends.cpu.companions import Dense, Padded
+from semira.backends.cpu.compressed import EVERYWHERE, Array
 from semira.backends.cpu.host.mxv import (
     DUMMY,
     Operand,
@@ -24,7 +25,7 @@ from semira.backends.cpu.host.mxv import (
 )
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import UNMASKED, VectorMask, vector_mask
-from semira.backends.cpu.storage import EVERYWHERE, Array, CpuMatrix, CpuVector
+from semira.backends.cpu.storage import CpuMatrix, CpuVector
 from semira.backends.interpreter import MaskData
 from semira.contract import Method, Statement
 
