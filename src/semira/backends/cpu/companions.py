@@ -22,6 +22,9 @@ CASTS = Kind("casts", lambda held, dtype: cast_array(held.values, dtype.array_dt
 DEGREES = Kind("degrees", lambda runs, _: np.diff(runs.indptr), depends_on="pattern")
 ENTRY_ROWS = Kind("entry_rows", lambda runs, _: runs.entry_majors(), depends_on="pattern")
 
+#: Stand for arrays that a kernel is told not to read.
+_NONE, _EVERYWHERE = np.zeros(1, np.int32), np.ones(1, np.bool_)
+
 
 class Valued:
     """Values of entries, or of slots, with casts that are made once and kept."""
@@ -57,6 +60,8 @@ class Padded(Valued):
     iso : bool
     """
 
+    template = "padded"
+
     height: int
     starts: NDArray[Any]
     indices: NDArray[Any]
@@ -64,6 +69,16 @@ class Padded(Valued):
     lengths: NDArray[Any] | None
     iso: bool
     companions: Companions = field(default_factory=Companions)
+
+    @property
+    def flag(self) -> tuple[str, bool]:
+        """What its kernels are told of the layout."""
+        return "LENGTHS", self.lengths is not None
+
+    def describe(self) -> tuple[Any, ...]:
+        """Return the arguments by which a kernel finds the entries."""
+        lengths = _NONE if self.lengths is None else self.lengths
+        return self.height, self.starts, lengths, self.indices
 
     @property
     def nbytes(self) -> int:
@@ -78,16 +93,30 @@ class Dense(Valued):
 
     Attributes
     ----------
+    width : int
+        Positions of a line.
     values : ndarray, shape (lines * width,) or (1,)
     present : ndarray of bool or None, shape (lines * width,)
         None: every entry is there.
     iso : bool
     """
 
+    template = "dense"
+
+    width: int
     values: NDArray[Any]
     present: NDArray[Any] | None
     iso: bool
     companions: Companions = field(default_factory=Companions)
+
+    @property
+    def flag(self) -> tuple[str, bool]:
+        """What its kernels are told of the layout."""
+        return "GAPS_E", self.present is not None
+
+    def describe(self) -> tuple[Any, ...]:
+        """Return the arguments by which a kernel finds the entries."""
+        return self.width, _EVERYWHERE if self.present is None else self.present
 
     @property
     def nbytes(self) -> int:
@@ -107,7 +136,8 @@ def _spread(runs: Any, variant: str, dtype: DataType) -> Dense:
     """Return a place for every position, run by run or (`ACROSS`) across the runs."""
     made = DenseArrays.from_matrix(_arrays(runs, "csc" if variant == ACROSS else "csr", dtype))
     present = None if made.present is None else made.present.ravel()
-    return Dense(runs.values if made.iso else made.values.ravel(), present, made.iso)
+    values = runs.values if made.iso else made.values.ravel()
+    return Dense(runs.nmajor if variant == ACROSS else runs.nminor, values, present, made.iso)
 
 
 def _arrays(runs: Any, orientation: str, dtype: DataType) -> MatrixArrays:

@@ -100,7 +100,8 @@ class Compressed(Valued):
         """
         if self.nvals == self.nmajor * self.nminor and (self.iso or variant == ALONG):
             # Runs without gaps are such values already.
-            return Dense(self.values, None, self.iso, self.companions)
+            width = self.nminor if variant == ALONG else self.nmajor
+            return Dense(width, self.values, None, self.iso, self.companions)
         found: Dense = self.companions.need(DENSE, self, variant, dtype)
         return found
 

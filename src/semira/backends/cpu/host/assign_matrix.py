@@ -16,6 +16,7 @@ from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import matrix_mask
 from semira.backends.cpu.storage import CpuMatrix, CpuVector, empty_matrix, matrix_of
 from semira.backends.interpreter import MaskData
+from semira.base.dtypes import BOOL
 from semira.base.memory import require_bytes
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype
@@ -158,6 +159,4 @@ def _submask(mask: MaskData, axes: _Axes, out: CpuMatrix, *, into_row: bool) -> 
         first, second = second, first
     rows, cols = axes.rows[first], axes.cols[second]
     ones = np.ones(1, np.bool_)
-    from semira.base.dtypes import BOOL
-
     return rows_from_coo((out.nrows, out.ncols), rows, cols, ones, BOOL, iso=True).rows()

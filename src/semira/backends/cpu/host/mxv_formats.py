@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from semira.backends.cpu import threads, workspace
 from semira.backends.cpu.companions import Dense, Padded
-from semira.backends.cpu.compressed import EVERYWHERE, Array
+from semira.backends.cpu.compressed import Array
 from semira.backends.cpu.host.mxv import (
     DUMMY,
     Operand,
@@ -28,34 +27,6 @@ from semira.backends.cpu.masks import UNMASKED, VectorMask, vector_mask
 from semira.backends.cpu.storage import CpuMatrix, CpuVector
 from semira.backends.interpreter import MaskData
 from semira.contract import Method, Statement
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Lines:
-    """Lines as a kernel that pulls walks them.
-
-    Attributes
-    ----------
-    template : str
-    flag : (str, bool)
-        What it knows of their layout.
-    places : tuple
-        Arguments that say where entries lie.
-    held : Padded or Dense
-        Their values.
-    """
-
-    template: str
-    flag: tuple[str, bool]
-    places: tuple[Any, ...]
-    held: Padded | Dense
-
-    def bounds(self, product: Product, rows: Array | None) -> list[int]:
-        """Return lines, or some of those listed, between which threads share out about equally."""
-        if self.template == "padded":
-            return pull_bounds(product.edges, rows)
-        count = product.size if rows is None else len(rows)
-        return threads.even_bounds(count, threads.num_chunks(count * product.vector.size))
 
 
 def compute(
@@ -84,26 +55,21 @@ def compute(
         return Result(result, exact), touched
     if method.operand_reuse and mask is not None and not product.reads_vector:
         product = Product(add, multiply, vector_first, edges, mask.data, out.size)
+    lines: Dense | Padded
     if is_dense:
-        lines = dense_lines(matrix.dense(by_columns=by_columns), product.vector.size)
+        lines = matrix.dense(by_columns=by_columns)
     else:
-        side = "csc" if by_columns else "csr"
-        lines = padded_lines(edges.padded(method.storage, side, matrix.dtype))
+        lines = edges.padded(method.storage, "csc" if by_columns else "csr", matrix.dtype)
     result, touched = pull_lines(product, lines, test, may_exit=method.early_exit)
     return Result(result, exact), touched
 
 
-def padded_lines(held: Padded) -> Lines:
-    """Return lines that are padded to one width."""
-    lengths = DUMMY if held.lengths is None else held.lengths
-    places = (held.height, held.starts, lengths, held.indices)
-    return Lines("padded", ("LENGTHS", held.lengths is not None), places, held)
-
-
-def dense_lines(held: Dense, width: int) -> Lines:
-    """Return lines with a place for every position."""
-    present = EVERYWHERE if held.present is None else held.present
-    return Lines("dense", ("GAPS_E", held.present is not None), (width, present), held)
+def _bounds(product: Product, lines: Dense | Padded, rows: Array | None) -> list[int]:
+    """Return lines, or some of those listed, between which threads share out about equally."""
+    if isinstance(lines, Padded):
+        return pull_bounds(product.edges, rows)
+    count = product.size if rows is None else len(rows)
+    return threads.even_bounds(count, threads.num_chunks(count * lines.width))
 
 
 def push_entries(
@@ -149,7 +115,7 @@ def push_entries(
 
 
 def pull_lines(
-    product: Product, lines: Lines, mask: VectorMask | None, *, may_exit: bool
+    product: Product, lines: Dense | Padded, mask: VectorMask | None, *, may_exit: bool
 ) -> tuple[CpuVector, int]:
     """Return the product row by row, and the matrix entries read."""
     vector, add = product.vector, product.add
@@ -170,19 +136,19 @@ def pull_lines(
     values = DUMMY if iso is not None else np.zeros(length, add.type.array_dtype)
     tests = UNMASKED if mask is None or rows is not None else mask.open()
     operand = Operand(product)
-    edge_values, e_stride = DUMMY, 0
+    places, edge_values, e_stride = lines.describe(), DUMMY, 0
     if product.reads_edges:
-        edge_values, e_stride = lines.held.values_as(edge_dtype(product)), lines.held.stride
+        edge_values, e_stride = lines.values_as(edge_dtype(product)), lines.stride
 
     def look_up(part: int, lo: int, hi: int) -> tuple[int, int]:
         del part
         found: tuple[int, int] = kernels.pull(
-            lo, hi, DUMMY if rows is None else rows, *lines.places, edge_values, e_stride,
+            lo, hi, DUMMY if rows is None else rows, *places, edge_values, e_stride,
             operand.present, operand.values, operand.stride, *tests, present, values,
         )  # fmt: skip
         return found
 
-    parts = threads.run_chunks(look_up, lines.bounds(product, rows))
+    parts = threads.run_chunks(look_up, _bounds(product, lines, rows))
     operand.close()
     if mask is not None:
         mask.close()
