@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.base import record_dtypes
+from semira.base import dtypes
 from semira.base.dtypes import (
     BOOL,
     FC32,
@@ -21,10 +21,10 @@ from semira.base.dtypes import (
     UINT64,
     DataType,
     lookup_dtype,
+    register_anonymous,
     unify,
 )
 from semira.base.errors import InvalidValue
-from semira.base.record_dtypes import register_anonymous
 
 __all__ = [
     "BOOL",
@@ -76,15 +76,15 @@ def register_new(name: str, dtype: Any) -> DataType:
     """
     if name in globals():
         raise InvalidValue(f"{name!r} name for dtype is unavailable")
-    return record_dtypes.register_new(name, dtype)
+    return dtypes.register_new(name, dtype)
 
 
 def __getattr__(name: str) -> Any:
     try:
-        return record_dtypes.registered()[name]
+        return dtypes.registered()[name]
     except KeyError:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *record_dtypes.registered()]
+    return [*__all__, *dtypes.registered()]

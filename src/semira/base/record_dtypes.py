@@ -1,4 +1,4 @@
-"""Dtypes that users make of NumPy records and sub-arrays.
+"""Values and layouts of dtypes that users make of NumPy records and sub-arrays.
 
 A record dtype keeps its values in structured arrays. A sub-array dtype such as ``INT64[3]`` keeps
 them in structured arrays of one field, so that every array of values has one dimension whatever
@@ -7,72 +7,16 @@ the dtype; `encode` and `visible` convert at the boundary.
 
 from __future__ import annotations
 
-import hashlib
 import math
-from ast import literal_eval
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.base.dtypes import BY_NUMPY, DataType, is_taken, lookup_dtype
-from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue, UnknownDtype
+from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
 
 #: Name of the one field of the records that hold the values of a sub-array dtype.
 FIELD = "_values"
-
-_NAMED: dict[str, RecordType] = {}
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RecordType(DataType):
-    """A dtype made of a NumPy record or sub-array dtype; the only one of its layout.
-
-    Values are copied, compared for equality and given to user-defined operators made with
-    ``is_udt=True``; there is no arithmetic on them.
-    """
-
-    def __post_init__(self) -> None:
-        held = self.np_type
-        if held.subdtype is not None:
-            leaf, shape = flattened(held)
-            held = np.dtype([(FIELD, leaf, shape)])
-        object.__setattr__(self, "array_dtype", held)
-
-    def __hash__(self) -> int:
-        return hash(self.np_type)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt, (self.name, self.np_type, self.is_anonymous)
-
-    @property
-    def gb_name(self) -> None:  # type: ignore[override]
-        """None: the C API has no name for it."""
-
-    @property
-    def c_type(self) -> str:
-        """So many bytes."""
-        return f"uint8_t[{self.itemsize}]"
-
-    @property
-    def part(self) -> DataType:
-        """The dtype itself: it has no real and imaginary part."""
-        return self
-
-    @property
-    def is_anonymous(self) -> bool:
-        """Whether no name was registered for it."""
-        return _NAMED.get(self.name) is not self
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of one value: ``()`` for records."""
-        return () if self.np_type.subdtype is None else flattened(self.np_type)[1]
-
-    def scalar(self, value: Any) -> Any:
-        """Return `value` as a record that shares memory with nothing."""
-        return encode(self, value, 0)[()]
 
 
 def cuda_record(itemsize: int) -> str:
@@ -99,156 +43,6 @@ def flattened(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], tuple[int, ...]]:
         dtype, outer = dtype.subdtype
         shape += outer
     return dtype, shape
-
-
-def name_of(dtype: np.dtype[Any]) -> str:
-    """Return the name of a dtype that was given none.
-
-    Examples
-    --------
-    >>> name_of(np.dtype([("x", np.int32), ("y", np.float64, 2)]))
-    "{'x': INT32, 'y': FP64[2]}"
-    """
-    if dtype in BY_NUMPY and not isinstance(BY_NUMPY[dtype], RecordType):
-        return BY_NUMPY[dtype].name
-    if dtype.subdtype is not None:
-        inner, shape = dtype.subdtype
-        return f"{name_of(inner)}[{', '.join(map(str, shape))}]"
-    if dtype.names is None or dtype.fields is None:
-        return repr(dtype)
-    parts = (f"{name!r}: {name_of(dtype.fields[name][0])}" for name in dtype.names)
-    return f"{{{', '.join(parts)}}}"
-
-
-def as_numpy(given: Any) -> np.dtype[Any]:
-    """Return the NumPy dtype meant by a dtype, a dict of fields, or ``"INT64[3]"``.
-
-    Raises
-    ------
-    UnknownDtype
-        It means none.
-    """
-    if isinstance(given, DataType):
-        return given.np_type
-    if isinstance(given, dict):
-        fields = [(name, lookup_dtype(part).np_type) for name, part in given.items()]
-        return np.dtype(fields, align=True)
-    if isinstance(given, str) and given.endswith("]") and "[" in given:
-        inner, _, shape = given.partition("[")
-        try:
-            return np.dtype((lookup_dtype(inner).np_type, tuple(literal_eval(f"[{shape}"))))
-        except (SyntaxError, ValueError, TypeError):
-            raise UnknownDtype(
-                f"Unknown dtype: {given!r}; a sub-array is written like 'INT64[3]'"
-            ) from None
-    try:
-        made: np.dtype[Any] = np.dtype(given)
-        return made
-    except (TypeError, ValueError, SyntaxError):
-        raise UnknownDtype(f"Unknown dtype: {given!r}") from None
-
-
-def _check_leaves(dtype: np.dtype[Any], whole: np.dtype[Any]) -> None:
-    if dtype.subdtype is not None:
-        _check_leaves(flattened(dtype)[0], whole)
-    elif dtype.fields is not None:
-        for field in dtype.fields.values():
-            _check_leaves(field[0], whole)
-    elif dtype not in BY_NUMPY:
-        raise UnknownDtype(
-            f"Unknown dtype: {whole} holds {dtype}; records and sub-arrays are made of bool, "
-            "integers, floats and complex numbers in this machine's byte order"
-        )
-
-
-def _spelled(dtype: np.dtype[Any]) -> str:
-    """Return a layout as text; NumPy's own changes from release to release."""
-    if dtype.subdtype is not None:
-        base, shape = dtype.subdtype
-        return f"{_spelled(base)}*{shape}"
-    if dtype.names is None:
-        return dtype.str
-    assert dtype.fields is not None
-    rows = ((name, dtype.fields[name]) for name in dtype.names)
-    fields = ",".join(f"{name!r}@{row[1]}:{_spelled(row[0])}" for name, row in rows)
-    return f"{{{fields}}}{dtype.itemsize}"
-
-
-def register_anonymous(dtype: Any, name: str | None = None) -> DataType:
-    """Return the dtype of a NumPy record or sub-array dtype, made if there is none yet.
-
-    Parameters
-    ----------
-    dtype : numpy dtype, dict of field to dtype, or str
-        ``{"x": int, "y": float}`` makes an aligned record, ``"INT64[3]"`` a sub-array.
-    name : str, optional
-        What it is called from now on; one layout is one dtype.
-
-    Raises
-    ------
-    UnknownDtype
-        It is neither a record nor a sub-array, or holds something that is no number.
-    InvalidValue
-        It holds Python objects, or is a built-in dtype under another name.
-    """
-    given = as_numpy(dtype)
-    is_plain = given.subdtype is None and given.fields is None
-    if given.hasobject and not is_plain:
-        raise InvalidValue(
-            f"dtype must not allow Python objects, and {given} has some; use numbers"
-        )
-    known = BY_NUMPY.get(given)
-    if known is not None:
-        if name is not None and name != known.name:
-            if not isinstance(known, RecordType):
-                raise InvalidValue(f"dtype must not be a builtin type; {given} is {known}")
-            object.__setattr__(known, "name", name)
-        return known
-    if is_plain:
-        raise UnknownDtype(
-            f"Unknown dtype: {dtype!r} is neither a built-in dtype nor a record or sub-array"
-        )
-    _check_leaves(given, given)
-    if given.itemsize == 0:
-        raise InvalidValue(f"dtype {given} has no bytes; give it a field")
-    tag = "v" + hashlib.sha256(_spelled(given).encode()).hexdigest()[:12]
-    name = name_of(given) if name is None else name
-    made = RecordType(name, given, cuda_record(given.itemsize), "V", tag)
-    # setdefault: threads that ask at once must get the same object.
-    made = BY_NUMPY.setdefault(given, made)  # type: ignore[assignment]
-    BY_NUMPY.setdefault(made.array_dtype, made)
-    return made
-
-
-def register_new(name: str, dtype: Any) -> DataType:
-    """Make a dtype as `register_anonymous` does and keep it under `name`.
-
-    Raises
-    ------
-    InvalidValue
-        The name is no identifier, or taken.
-    UnknownDtype
-        See `register_anonymous`.
-    """
-    if not name.isidentifier():
-        raise InvalidValue(f"`name` argument must be a valid Python identifier; got: {name!r}")
-    if name in _NAMED or is_taken(name):
-        raise InvalidValue(f"{name!r} name for dtype is unavailable")
-    made = register_anonymous(dtype, name)
-    assert isinstance(made, RecordType)
-    return _NAMED.setdefault(name, made)
-
-
-def registered() -> dict[str, RecordType]:
-    """Return the dtypes registered by name."""
-    return _NAMED
-
-
-def rebuilt(name: str, dtype: np.dtype[Any], is_anonymous: bool) -> DataType:
-    """Return a dtype that was pickled; one registered by name is registered here too."""
-    if is_anonymous or name in _NAMED:
-        return _NAMED[name] if not is_anonymous else register_anonymous(dtype, name)
-    return register_new(name, dtype)
 
 
 def layout(dtype: np.dtype[Any]) -> Any:
@@ -311,11 +105,12 @@ def _as_tuples(value: Any, dtype: np.dtype[Any]) -> Any:
     return tuple(_as_tuples(part, field) for part, field in zip(parts, fields, strict=True))
 
 
-def encode(dtype: RecordType, values: Any, ndim: int) -> NDArray[Any]:
+def encode(dtype: Any, values: Any, ndim: int) -> NDArray[Any]:
     """Return values as an array of ``dtype.array_dtype`` with `ndim` dimensions; a copy.
 
     Parameters
     ----------
+    dtype : RecordType
     values : array_like
         Records as tuples, dicts or structured arrays; numbers fill every field. Of a sub-array
         dtype: arrays whose last dimensions are the dtype's; a single number fills a value.
@@ -343,7 +138,7 @@ def encode(dtype: RecordType, values: Any, ndim: int) -> NDArray[Any]:
     return made
 
 
-def _encode_arrays(dtype: RecordType, values: Any, ndim: int) -> NDArray[Any]:
+def _encode_arrays(dtype: Any, values: Any, ndim: int) -> NDArray[Any]:
     leaf, shape = flattened(dtype.np_type)
     raw = np.asarray(values)
     if raw.dtype == dtype.array_dtype:

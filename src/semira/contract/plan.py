@@ -136,6 +136,14 @@ class Method(Shown):
         """Whether all products are written down before any two of them are added up."""
         return self.merge not in ("", "atomics")
 
+    @property
+    def companions(self) -> tuple[str, ...]:
+        """Names of what it may read beside the arrays of the matrix."""
+        entries = {"compressed": (), "columns": (), "coo": ("entry_rows",)}
+        found = entries.get(self.storage, (self.storage,))
+        hot = ("hot",) * (self.hot is not None)
+        return (*found, *hot, *("diagonals",) * (self.diagonals is not None))
+
     def __str__(self) -> str:
         """Return the name and what it implies, on one line."""
         parts = [self.name]

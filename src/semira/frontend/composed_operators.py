@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import inspect
 from collections.abc import Callable, Mapping
 from types import FunctionType
@@ -12,8 +13,9 @@ import numpy as np
 from semira.base.dtypes import DataType
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
 from semira.frontend.user_operators import keep
-from semira.ops.core import BinaryOp, Monoid, Operator, Semiring
-from semira.ops.registry import associate, compose, find_operator
+from semira.ops.core import BinaryOp, Monoid, Semiring
+from semira.ops.operator import Operator
+from semira.ops.registry import compose, find_operator, pickled_parameterized
 from semira.ops.user import Parameterized
 
 _CLASSES: dict[str, type[Operator]] = {"BinaryOp": BinaryOp, "Monoid": Monoid}
@@ -118,7 +120,7 @@ def _make_monoid(
             f"{operator!r} gives no monoid: for no dtype does it return the dtype it takes and "
             f"hold the identity {identity!r}"
         )
-    associate(operator, lambda: made)
+    made.claim()
     made.__dict__["recipe"] = (_make_monoid, (operator, identity, name, is_idempotent))
     return made
 
@@ -252,6 +254,10 @@ class ParameterizedSemiring(Parameterized):
         super().__init__("Semiring", name, make, signature=inspect.signature(chosen[0]))
         self.monoid, self.binaryop = monoid, binaryop
         self.recipe = (ParameterizedSemiring, (name, monoid, binaryop))
+
+
+for _cls in (ParameterizedMonoid, ParameterizedSemiring):
+    copyreg.pickle(_cls, pickled_parameterized)
 
 
 def _semiring(monoid: Any, binaryop: Any, name: str | None, make: Callable[..., Any]) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.dtypes import DataType, lookup_dtype
+from semira.base.dtypes import DataType, RecordType, lookup_dtype
 from semira.base.errors import DimensionMismatch, DomainMismatch, DtypeUnsupported
-from semira.base.record_dtypes import RecordType, encode, visible
+from semira.base.record_dtypes import encode, visible
 from semira.engine.calls import Literal
 from semira.frontend.range_check import as_array
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from semira.base.dtypes import RecordType
 from semira.base.errors import DimensionMismatch, DomainMismatch
-from semira.base.record_dtypes import RecordType
 from semira.engine import recording
 from semira.engine.calls import ALL, Literal
 from semira.frontend.arithmetic import in_place_infix
@@ -24,7 +24,7 @@ from semira.frontend.mask import Mask, as_mask, check_mask, check_region_mask
 from semira.frontend.range_check import as_array, check_written
 from semira.frontend.records import region_value
 from semira.ops import BinaryOp, Monoid, TypedMonoid, TypedOp, TypedSemiring
-from semira.ops.core import Operator
+from semira.ops.operator import Operator
 from semira.ops.registry import equivalent
 from semira.ops.user import Parameterized
 

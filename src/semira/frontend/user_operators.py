@@ -10,7 +10,7 @@ from typing import Any
 from semira.backends.registry import infer_dtype
 from semira.base.dtypes import BOOL, FP64, INT64, DataType
 from semira.base.errors import InvalidValue, NotImplementedException, UdfParseError
-from semira.ops.core import Operator
+from semira.ops.operator import Operator
 from semira.ops.registry import MODULE_CLASSES, REGISTERED, look_up
 from semira.ops.user import Parameterized, make_operator
 

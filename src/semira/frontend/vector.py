@@ -306,7 +306,7 @@ class StoredVector(ReadableVector[Made_co], Collection[Made_co]):
                 f"scatter: index has shape {index.shape}, values {getattr(values, 'shape', ())}"
             )
         monoid = as_monoid("any" if dup_op is None else dup_op, values.dtype)
-        accum = "second" if dup_op is None else monoid.parent.binaryop
+        accum = "second" if dup_op is None else monoid.op.parent
         template = Template(
             "scatter", (values, index), "vector", monoid.type, self.shape, (),
             params=(("dup", monoid),),

@@ -253,3 +253,13 @@ BINARY = {
     for rows in (_arithmetic(), _selection(), _logical(), _comparisons(), _positional())
     for row in rows
 }
+
+#: Positions that swapped operands of a product have in it.
+_SWAPPED_POSITIONS = {"firsti": "secondj", "firstj": "secondi"}
+_SWAPPED_POSITIONS |= {f"{name}1": f"{other}1" for name, other in _SWAPPED_POSITIONS.items()}
+_SWAPPED_POSITIONS |= {other: name for name, other in _SWAPPED_POSITIONS.items()}
+
+for _row in BINARY.values():
+    _row.swap_with(
+        BINARY.get(_row.commutes_to_name or ""), BINARY.get(_SWAPPED_POSITIONS.get(_row.name, ""))
+    )

@@ -1,23 +1,19 @@
-"""What an operator is: a row with its meaning, spelling, type rule and algebra."""
+"""What an operator is: a row with its meaning, spelling, type rule and algebra.
+
+On dtypes made of records and sub-arrays few operators mean something: values can be moved, picked
+and compared for equality; positions do not look at them. Everything else takes a Python function
+made an operator with ``is_udt=True``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any
 
-import numpy as np
-
-from semira.base.dtypes import ALL_DTYPES, BOOL, INT64, DataType, lookup_dtype, unify
-from semira.base.locks import cached_property
-from semira.ops.calling import Made, Operand, call
-from semira.ops.record_rows import (
-    binary_instance,
-    indexunary_instance,
-    monoid_instance,
-    semiring_instance,
-    unary_instance,
-)
+from semira.base.dtypes import BOOL, INT64, DataType
+from semira.ops.operator import Operator, UserFunction
+from semira.ops.record_equality import cuda_equality_text, equality_text
 from semira.ops.typed import TypedMonoid, TypedOp, TypedSemiring
 from semira.ops.typerules import TypeRule
 
@@ -34,164 +30,8 @@ def _text_for(text: Text, dtype: DataType) -> str:
     return text
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Operator:
-    """Common part of every operator: a name, typed instances by dtype, and being called."""
-
-    name: str
-
-    opclass = "Operator"
-
-    @property
-    def is_positional(self) -> bool:
-        """Whether results depend on the positions of entries rather than on their values."""
-        return False
-
-    @property
-    def user(self) -> UserFunction | None:
-        """The Python function behind a user-defined operator."""
-        return None
-
-    @property
-    def orig_func(self) -> Callable[..., Any] | None:
-        """The Python function a user-defined operator was made of, None for built-in ones."""
-        return None if self.user is None else self.user.function
-
-    @property
-    def key_name(self) -> str:
-        """Name that no other operator of the class has, anonymous ones included."""
-        return self.name if self.user is None else f"{self.name}:{self.user.name}"
-
-    def __repr__(self) -> str:
-        return f"{self.opclass.lower().removesuffix('op')}.{self.name}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        from semira.ops.registry import pickled
-
-        return pickled(self)
-
-    @overload
-    def __call__(self, x: Operand[Made], /, *args: Any, **kwargs: Any) -> Made: ...
-    @overload
-    def __call__(self, x: complex | np.generic, y: Operand[Made], /) -> Made: ...
-    @overload
-    def __call__(self, x: complex | np.generic, /, *args: Any) -> Any: ...
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply to an expression: ``min_plus(A @ B)``, ``plus(v | w)``, ``sqrt(v)``."""
-        return call(self, *args, **kwargs)
-
-    def typed(self, dtype: DataType) -> Any:
-        """Return the instance for `dtype`; KeyError if there is none."""
-        cache: dict[DataType, Any] = self.__dict__.setdefault("_by_dtype", {})
-        if dtype not in cache:
-            # setdefault: threads that ask at once must get the same object.
-            is_record = dtype.kind == "V"
-            made = self._make_record(dtype, dtype) if is_record else self._make_typed(dtype)
-            cache.setdefault(dtype, self._shared(made))
-        if cache[dtype] is None:
-            raise KeyError(dtype)
-        return cache[dtype]
-
-    def typed_pair(self, left: DataType, right: DataType) -> Any:
-        """Return the instance for operands of two dtypes, at least one of them user-defined.
-
-        Raises
-        ------
-        KeyError
-            There is none.
-        """
-        if left is right:
-            return self.typed(left)
-        if "V" not in (left.kind, right.kind):
-            return self.typed(unify(left, right))
-        cache: dict[Any, Any] = self.__dict__.setdefault("_by_dtype", {})
-        if (left, right) not in cache:
-            cache.setdefault((left, right), self._make_record(left, right))
-        return cache[left, right]
-
-    def _make_record(self, left: DataType, right: DataType) -> Any:
-        """Return the instance for user-defined dtypes (see `ops.record_rows`)."""
-        raise KeyError((left, right))
-
-    def _shared(self, made: Any) -> Any:
-        """Return the instance made for another dtype whose values are cast to the same one."""
-        wanted = (made.type, made.type2, made.return_type)
-        others = [other for other in self.__dict__["_by_dtype"].values() if other is not None]
-        same = (other for other in others if (other.type, other.type2, other.return_type) == wanted)
-        return next(same, made)
-
-    def computing_in(self, dtype: DataType) -> Any:
-        """Return the instance that casts its operands to `dtype`: how typed ones are unpickled."""
-        if dtype not in self:
-            # Only casts lead there: `ldexp` takes integers and computes in FP64.
-            dtype = next(given for given, used in self.coercions.items() if used is dtype)
-        return self.typed(dtype)
-
-    def _make_typed(self, dtype: DataType) -> Any:
-        raise NotImplementedError
-
-    def __getitem__(self, key: Any) -> Any:
-        """Return the instance for a dtype, or for the unification of two."""
-        dtypes = [lookup_dtype(one) for one in (key if isinstance(key, tuple) else (key, key))]
-        try:
-            return self.typed_pair(*dtypes)
-        except KeyError:
-            named = " and ".join(dict.fromkeys(map(str, dtypes)))
-            raise KeyError(f"{self.name} does not work with {named}") from None
-
-    def __delitem__(self, key: Any) -> None:
-        """Remove a dtype from a user-defined operator, for good.
-
-        Raises
-        ------
-        KeyError
-            The operator does not work with the dtype.
-        TypeError
-            The operator is built in.
-        """
-        if self.user is None:
-            raise TypeError(f"{self!r} is built in; only user-defined operators lose dtypes")
-        self.__dict__["_by_dtype"][self[key].type] = None
-        for cached in ("types", "coercions"):
-            self.__dict__.pop(cached, None)
-
-    def __contains__(self, key: Any) -> bool:
-        try:
-            self[key]
-        except KeyError:
-            return False
-        return True
-
-    @cached_property
-    def types(self) -> dict[DataType, DataType]:
-        """Result dtype for each dtype of operands, those that are cast first included."""
-        return {dtype: self.typed(dtype).return_type for dtype in ALL_DTYPES if dtype in self}
-
-    @cached_property
-    def coercions(self) -> dict[DataType, DataType]:
-        """Compute dtype for each dtype whose values are cast first."""
-        pairs = ((dtype, self.typed(dtype)) for dtype in ALL_DTYPES if dtype in self)
-        return {dtype: typed.type for dtype, typed in pairs if typed.type is not dtype}
-
-
-@dataclass(frozen=True, eq=False)
-class UserFunction:
-    """A Python function that gives an operator its meaning.
-
-    Attributes
-    ----------
-    name : str
-        Identifier made of what the function does and captures (see `ops.user`).
-    function : callable
-        As the user wrote it.
-    frozen : callable
-        The same with what it captured when the operator was made.
-    """
-
-    name: str
-    function: Callable[..., Any]
-    frozen: Callable[..., Any]
+#: Operators that return an operand as it is, and which one.
+_PICKS = {"first": 0, "second": 1, "any": 0}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -214,8 +54,18 @@ class UnaryOp(Operator):
         return self.positional
 
     def _make_record(self, left: DataType, right: DataType) -> TypedOp:
+        """Return a unary operator on records; KeyError if it has no meaning there."""
         del right
-        return unary_instance(self, left)
+        if self.is_positional:
+            return self.typed(INT64)  # type: ignore[no-any-return]
+        if self.user is not None:
+            _, result = self.rule(left)
+            return TypedOp(self, self.name, left, result, str(self.python), "", reads_b=False)
+        result = {"identity": left, "one": INT64}[self.name]
+        return TypedOp(
+            self, self.name, left, result, str(self.python), str(self.cuda),
+            reads_a=self.reads_a, reads_b=False,
+        )  # fmt: skip
 
     def _make_typed(self, dtype: DataType) -> TypedOp:
         compute, result = self.rule(dtype)
@@ -255,7 +105,30 @@ class BinaryOp(Operator):
     opclass = "BinaryOp"
 
     def _make_record(self, left: DataType, right: DataType) -> TypedOp:
-        return binary_instance(self, left, right)
+        """Return a binary operator on dtypes of which at least one is made by the user."""
+        if self.is_positional or self.name == "pair":
+            return self.typed(INT64)  # type: ignore[no-any-return]
+        if self.user is not None:
+            result = self.rule(left)[1] if left is right else self.rule.of_pair(left, right)  # type: ignore[attr-defined]
+            text, cuda = str(self.python), ""
+        elif self.name in _PICKS:
+            result = (left, right)[_PICKS[self.name]]
+            text, cuda = str(self.python), str(self.cuda)
+            if self.name == "any" and left is not right:
+                raise KeyError(left)
+        elif self.name in ("eq", "ne") and left is right:
+            text = equality_text(left.array_dtype, "a", "b")
+            cuda = cuda_equality_text(left.array_dtype, "a", "b")
+            if self.name == "ne":
+                text, cuda = f"not ({text})", f"!({cuda})"
+            result = BOOL
+        else:
+            raise KeyError((left, right))
+        return TypedOp(
+            self, self.name, left, result, text, cuda, reads_a=self.reads_a, reads_b=self.reads_b,
+            is_commutative=self.is_commutative and left is right,
+            second_type=None if left is right else right,
+        )  # fmt: skip
 
     def _make_typed(self, dtype: DataType) -> TypedOp:
         compute, result = self.rule(dtype)
@@ -273,18 +146,30 @@ class BinaryOp(Operator):
     @property
     def commutes_to(self) -> BinaryOp | None:
         """The operator with swapped operands, if there is one."""
-        from semira.ops.registry import binary
-
-        if self.is_commutative:
-            return self
-        return None if self.commutes_to_name is None else binary[self.commutes_to_name]
+        return self if self.is_commutative else self.__dict__.get("_swapped")
 
     @property
     def monoid(self) -> Monoid | None:
         """The monoid that this operator is the operation of, if there is one."""
-        from semira.ops.registry import monoid_of
+        find = self.__dict__.get("_find_monoid")
+        return None if find is None else find()
 
-        return monoid_of(self)
+    def belongs_to(self, find: Callable[[], Monoid | None]) -> None:
+        """Let `monoid` be what `find` returns, unless the operator has one already."""
+        self.__dict__.setdefault("_find_monoid", find)
+
+    def swap_with(self, other: BinaryOp | None, in_products: BinaryOp | None) -> None:
+        """Note the operator with swapped operands, and the one of swapped products, if another.
+
+        In a product the entry (i, k) meets (k, j): swapped operands also swap rows and columns.
+        """
+        self.__dict__["_swapped"] = other
+        self.__dict__["_swapped_in_products"] = in_products or other
+
+    @property
+    def swapped_in_products(self) -> BinaryOp | None:
+        """The operator with f(A @ B) = g(B.T @ A.T).T, if there is one."""
+        return self if self.is_commutative else self.__dict__.get("_swapped_in_products")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -310,8 +195,24 @@ class IndexUnaryOp(Operator):
         return not self.reads_a
 
     def _make_record(self, left: DataType, right: DataType) -> TypedOp:
+        """Return an index-unary or select operator on records."""
         del right
-        return indexunary_instance(self, left)
+        text, cuda = self.python, self.cuda
+        if self.user is not None:
+            result = self.rule(left)[1]
+        elif not self.reads_a:
+            result = self.rule(INT64)[1]
+        elif self.name in ("valueeq", "valuene"):
+            text = equality_text(left.array_dtype, "a", "t")
+            cuda = cuda_equality_text(left.array_dtype, "a", "t")
+            if self.name == "valuene":
+                text, cuda = f"not ({text})", f"!({cuda})"
+            result = BOOL
+        else:
+            raise KeyError(left)
+        return TypedOp(
+            self, self.name, left, result, text, cuda, reads_a=self.reads_a, reads_b=False
+        )
 
     def _make_typed(self, dtype: DataType) -> TypedOp:
         compute, result = self.rule(dtype)
@@ -365,7 +266,17 @@ class Monoid(Operator):
         return self
 
     def _make_record(self, left: DataType, right: DataType) -> TypedMonoid:
-        return monoid_instance(self, left, right)
+        """Return a monoid on records: ``any``, or one made of a user's function."""
+        if left is not right:
+            raise KeyError((left, right))
+        if not self.is_any and self.binaryop.user is None:
+            raise KeyError(left)
+        if not self.is_any:
+            self.rule(left)
+        identity = left.scalar(0 if self.is_any else self.identity(left))
+        return TypedMonoid(
+            self, self.binaryop.typed(left), identity, None, self.is_any, self.is_idempotent
+        )
 
     def _make_typed(self, dtype: DataType) -> TypedMonoid:
         compute, _ = self.rule(dtype)
@@ -378,6 +289,10 @@ class Monoid(Operator):
             self.is_any,
             self.is_idempotent,
         )
+
+    def claim(self) -> None:
+        """Be the monoid of the binary operator, unless that has one already."""
+        self.binaryop.belongs_to(lambda: self)
 
     @property
     def identities(self) -> dict[DataType, Any]:
@@ -413,12 +328,32 @@ class Semiring(Operator):
     @property
     def commutes_to(self) -> Semiring | None:
         """The semiring whose multiplication takes swapped operands, if there is one."""
-        from semira.ops.registry import commuted_semiring
+        swapped = self.binaryop.swapped_in_products
+        if swapped is self.binaryop:
+            return self
+        found = None if swapped is None else Semiring.of(self.monoid, swapped)
+        return found if found is not None and found.types else None
 
-        return commuted_semiring(self)
+    @classmethod
+    def of(cls, add: Monoid, multiply: BinaryOp, name: str | None = None) -> Semiring:
+        """Return the semiring of a monoid and a multiplication; the same one every time."""
+        if (add, multiply) not in _semirings:
+            made = cls(name or f"{add.name}_{multiply.name}", add, multiply)
+            # setdefault: threads that ask at once must get the same object.
+            _semirings.setdefault((add, multiply), made)
+        return _semirings[add, multiply]
 
     def _make_record(self, left: DataType, right: DataType) -> TypedSemiring:
-        return semiring_instance(self, left, right)
+        """Return a semiring whose multiplication takes records."""
+        multiply = self.binaryop.typed_pair(left, right)
+        if self.binaryop.name == "pair" and self.monoid.counts_pairs:
+            return self.typed(INT64)  # type: ignore[no-any-return]
+        if multiply.return_type.kind != "V" and multiply.return_type not in self.monoid:
+            raise KeyError((left, right))
+        add = self.monoid.typed(multiply.return_type)
+        if add.type is not multiply.return_type:
+            raise KeyError((left, right))
+        return TypedSemiring(self, add, multiply)
 
     def _make_typed(self, dtype: DataType) -> TypedSemiring:
         if self.binaryop.name == "pair" and self.monoid.counts_pairs:
@@ -430,3 +365,6 @@ class Semiring(Operator):
         if add.type is not multiply.return_type:
             multiply = self.binaryop.typed(add.type)
         return TypedSemiring(self, add, multiply)
+
+
+_semirings: dict[tuple[Monoid, BinaryOp], Semiring] = {}

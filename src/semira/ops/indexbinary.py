@@ -17,8 +17,9 @@ from weakref import WeakValueDictionary
 
 from semira.base.dtypes import INT64, DataType, infer_dtype
 from semira.base.errors import DomainMismatch
-from semira.ops.core import BinaryOp, Operator, UserFunction
+from semira.ops.core import BinaryOp
 from semira.ops.meaning import literal
+from semira.ops.operator import Operator, UserFunction
 from semira.ops.typed import TypedOp
 from semira.ops.user import Inference, describe, user_function
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from semira.base.dtypes import DataType
 from semira.base.memory import require_bytes
 from semira.base.record_dtypes import layout
 from semira.ops import helpers
-from semira.ops.typed import TypedOp
 
 #: Names of the variables of an expression, by class of operator.
 VARIABLES = {
@@ -25,12 +24,25 @@ VARIABLES = {
 _GLOBALS = {"np": np, "math": math} | {name: getattr(helpers, name) for name in helpers.NAMES}
 
 
-def compile_expression(op: TypedOp) -> Callable[..., Any]:
-    """Return the function of `op`: NumPy scalars of ``op.type`` in, ``op.return_type`` out."""
-    variables = VARIABLES[op.parent.opclass]
-    function = eval(f"lambda {', '.join(variables)}: ({op.python})", _GLOBALS | op.functions)  # noqa: S307
-    result_type = op.return_type.array_dtype
-    if op.functions:
+def compile_expression(
+    text: str, opclass: str, result: DataType, functions: Mapping[str, Callable[..., Any]]
+) -> Callable[..., Any]:
+    """Return the function of NumPy scalars that an expression stands for.
+
+    Parameters
+    ----------
+    text : str
+        Python expression in the variables of its class.
+    opclass : str
+    result : DataType
+        What the function returns.
+    functions : mapping of str to callable
+        Python functions that the text calls by name.
+    """
+    variables = VARIABLES[opclass]
+    function = eval(f"lambda {', '.join(variables)}: ({text})", {**_GLOBALS, **functions})  # noqa: S307
+    result_type = result.array_dtype
+    if functions:
         function = _widened(function)
 
     def meaning(*args: Any) -> Any:

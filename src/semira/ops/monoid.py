@@ -90,3 +90,6 @@ _ROWS = [
 ]  # fmt: skip
 
 MONOID = {row.name: row for row in _ROWS}
+
+for _row in _ROWS:
+    _row.claim()

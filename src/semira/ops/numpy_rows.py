@@ -264,6 +264,9 @@ NUMPY_MONOID: dict[str, Monoid] = {name: MONOID[ours] for name, ours in _MONOID_
     row.name.removeprefix("numpy."): row for row in _monoids()
 }
 
+for _row in NUMPY_MONOID.values():
+    _row.claim()
+
 
 def split_semiring(name: str) -> tuple[str, str] | None:
     """Return the NumPy names of the monoid and the multiplication in ``add_multiply``."""

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
 from typing import Any
-from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from semira.base.errors import InvalidValue, UdfParseError
 from semira.base.nearest import did_you_mean
 from semira.ops.binary import BINARY
-from semira.ops.core import BinaryOp, IndexUnaryOp, Monoid, Operator, Semiring, UnaryOp
+from semira.ops.core import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, UnaryOp
+from semira.ops.indexbinary import BoundIndexOp, IndexBinaryOp
 from semira.ops.indexunary import INDEXUNARY, SELECT
 from semira.ops.monoid import MONOID
 from semira.ops.numpy_rows import NUMPY_BINARY, NUMPY_MONOID, NUMPY_UNARY, split_semiring
+from semira.ops.operator import Operator
 from semira.ops.parameterized import PARAMETERIZED
 from semira.ops.strings import SIGNS, semiring_key, split_dtype
 from semira.ops.unary import UNARY
-from semira.ops.user import is_importable
+from semira.ops.user import Parameterized, is_importable
 
 unary: Mapping[str, UnaryOp] = UNARY
 binary: Mapping[str, BinaryOp] = BINARY
@@ -37,8 +39,7 @@ class _Semirings(Mapping[str, Semiring]):
             add, _, multiply = name.partition("_")
             if add not in MONOID or multiply not in BINARY:
                 raise KeyError(name)
-            # setdefault: threads that ask at once must get the same object.
-            self._made.setdefault(name, Semiring(name, MONOID[add], BINARY[multiply]))
+            self._made[name] = Semiring.of(MONOID[add], BINARY[multiply])
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -243,47 +244,6 @@ def equivalent(function: Any, *opclasses: str) -> str:
     return ""
 
 
-#: Which monoid belongs to a user-defined operator: the first made of it.
-_ASSOCIATED: WeakKeyDictionary[BinaryOp, Callable[[], Monoid | None]] = WeakKeyDictionary()
-
-
-def associate(operator: BinaryOp, find: Callable[[], Monoid | None]) -> None:
-    """Let ``operator.monoid`` be what `find` returns, unless it has a monoid already."""
-    _ASSOCIATED.setdefault(operator, find)
-
-
-def monoid_of(operator: BinaryOp) -> Monoid | None:
-    """Return the monoid of a binary operator, built-in or registered for it."""
-    for table in (MONOID, NUMPY_MONOID, REGISTERED["Monoid"]):
-        for found in table.values():
-            if getattr(found, "binaryop", None) is operator:
-                return found
-    return _ASSOCIATED.get(operator, lambda: None)()
-
-
-#: In a product the entry (i, k) meets (k, j): swapped operands also swap rows and columns.
-_COMMUTED_POSITIONS = {
-    "firsti": "secondj",
-    "firsti1": "secondj1",
-    "firstj": "secondi",
-    "firstj1": "secondi1",
-}
-_COMMUTED_POSITIONS |= {swapped: name for name, swapped in _COMMUTED_POSITIONS.items()}
-
-
-def commuted_semiring(given: Semiring) -> Semiring | None:
-    """Return the semiring s with s(A @ B) = given(B.T @ A.T).T, if it has a name."""
-    multiply = given.binaryop
-    if multiply.is_commutative:
-        return given
-    name = _COMMUTED_POSITIONS.get(multiply.name, multiply.commutes_to_name)
-    found = None if name is None else compose(given.monoid, binary[name])
-    return found if found is not None and found.types else None
-
-
-_composed: WeakValueDictionary[tuple[Monoid, BinaryOp], Semiring] = WeakValueDictionary()
-
-
 def compose(add: Monoid, multiply: BinaryOp, name: str | None = None) -> Semiring:
     """Return the semiring of a monoid and a multiplication; the same one every time.
 
@@ -292,10 +252,8 @@ def compose(add: Monoid, multiply: BinaryOp, name: str | None = None) -> Semirin
     >>> compose(monoid["plus"], binary["times"]) is semiring["plus_times"]
     True
     """
-    if MONOID.get(add.name) is add and BINARY.get(multiply.name) is multiply:
-        return semiring[f"{add.name}_{multiply.name}"]
-    made = Semiring(name or f"{add.name}_{multiply.name}", add, multiply)
-    return _composed.setdefault((add, multiply), made)
+    is_built_in = MONOID.get(add.name) is add and BINARY.get(multiply.name) is multiply
+    return Semiring.of(add, multiply, None if is_built_in else name)
 
 
 def pickled(operator: Operator) -> tuple[Any, ...]:
@@ -324,6 +282,25 @@ def pickled(operator: Operator) -> tuple[Any, ...]:
         "`def` in a module, or give the operator a name with register_new in both processes"
     )
 
+
+def pickled_parameterized(given: Parameterized) -> tuple[Any, ...]:
+    """Return how to find an operator with parameters again: by name, or by what it was made of."""
+    try:
+        is_known = look_up(given.opclass, given.name) is given
+    except KeyError:
+        is_known = False
+    if given.recipe is None or is_known:
+        return look_up, (given.opclass, given.name)
+    return given.recipe
+
+
+#: Names are known here alone, above the operators: so this says how each class is pickled.
+PICKLED = (
+    UnaryOp, BinaryOp, BoundIndexOp, IndexBinaryOp, IndexUnaryOp, SelectOp, Monoid, Semiring,
+)  # fmt: skip
+for _cls in PICKLED:
+    copyreg.pickle(_cls, pickled)
+copyreg.pickle(Parameterized, pickled_parameterized)
 
 #: Class of operators in each module.
 MODULE_CLASSES = {

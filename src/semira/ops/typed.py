@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from semira.base.dtypes import DataType
 from semira.base.locks import cached_property
 from semira.ops.calling import call
+from semira.ops.meaning import compile_expression
 from semira.ops.names import c_api_name
-
-if TYPE_CHECKING:
-    from semira.ops.core import Monoid, Operator, Semiring
+from semira.ops.operator import Operator
 
 
 def _same_dtype(operator: Operator | None, dtype: DataType) -> Any:
@@ -116,9 +115,7 @@ class TypedOp:
     @cached_property
     def scalar_function(self) -> Callable[..., Any]:
         """The meaning as a Python function of NumPy scalars of `type`."""
-        from semira.ops.meaning import compile_expression
-
-        return compile_expression(self)
+        return compile_expression(self.python, self.opclass, self.return_type, self.functions)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,7 +124,7 @@ class TypedMonoid:
 
     Attributes
     ----------
-    parent : Monoid
+    parent : Operator
     op : TypedOp
     identity : numpy scalar
     terminal : numpy scalar or None
@@ -137,7 +134,7 @@ class TypedMonoid:
     is_idempotent : bool
     """
 
-    parent: Monoid
+    parent: Operator
     op: TypedOp
     identity: Any
     terminal: Any
@@ -219,7 +216,7 @@ class TypedMonoid:
 class TypedSemiring:
     """A monoid and a multiplication that returns its dtype."""
 
-    parent: Semiring
+    parent: Operator
     monoid: TypedMonoid
     binaryop: TypedOp
 
@@ -256,12 +253,15 @@ class TypedSemiring:
     @property
     def is_commutative(self) -> bool:
         """Whether the multiplication commutes."""
-        return self.parent.is_commutative
+        return bool(getattr(self.parent, "is_commutative", False))
 
     @property
     def commutes_to(self) -> TypedSemiring | None:
         """The semiring whose multiplication takes swapped operands, in this dtype."""
-        return _same_dtype(self.parent.commutes_to, self.type)  # type: ignore[no-any-return]
+        found: TypedSemiring | None = _same_dtype(
+            getattr(self.parent, "commutes_to", None), self.type
+        )
+        return found
 
     @property
     def is_positional(self) -> bool:

@@ -15,6 +15,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 from weakref import WeakValueDictionary
@@ -23,7 +24,8 @@ import numpy as np
 
 from semira.base.dtypes import BOOL, FP64, INT64, UINT64, DataType
 from semira.base.errors import UdfParseError
-from semira.ops.core import BinaryOp, IndexUnaryOp, Operator, SelectOp, UnaryOp, UserFunction
+from semira.ops.core import BinaryOp, IndexUnaryOp, SelectOp, UnaryOp
+from semira.ops.operator import Operator, UserFunction
 
 #: Dtype a function returns for operands of the given dtypes, None if it takes no such operands.
 Inference = Callable[[Callable[..., Any], tuple[DataType, ...]], DataType | None]
@@ -342,9 +344,7 @@ class Parameterized:
             made.__dict__["recipe"] = (_chosen, (self, args, kwargs))
             find = self._monoid_for
             if find is not None and isinstance(made, BinaryOp):
-                from semira.ops.registry import associate
-
-                associate(made, lambda: find(*args, **kwargs))
+                made.belongs_to(partial(find, *args, **kwargs))
         return self._made[key]
 
     def __getitem__(self, dtype: Any) -> Any:
@@ -355,14 +355,3 @@ class Parameterized:
 
     def __repr__(self) -> str:
         return f"{self.opclass.lower().removesuffix('op')}.{self.name}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        from semira.ops.registry import look_up
-
-        try:
-            is_known = look_up(self.opclass, self.name) is self
-        except KeyError:
-            is_known = False
-        if self.recipe is None or is_known:
-            return look_up, (self.opclass, self.name)
-        return self.recipe

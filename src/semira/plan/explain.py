@@ -71,15 +71,10 @@ class Explanation(Shown):
     choices: tuple[str, ...] = ()
     kept: Mapping[str, int] = field(default_factory=dict)
 
-    def brief(self, chosen: str | None = None) -> list[str]:
-        """Return lines for a product in a loop: its methods, what picks one, and why.
-
-        Parameters
-        ----------
-        chosen : str, optional
-            What stands in the place of the rule.
-        """
-        choices = self.choices if chosen is None else (chosen,)
+    def brief(self, *, is_summed: bool = False) -> list[str]:
+        """Return lines for a product in a loop: its methods, what picks one, and why."""
+        dot = f"{self.plan.methods[0].name}, for only its sum is made"
+        choices = (dot,) if is_summed else self.choices
         parts = {
             "method": [str(method) for method in self.plan.methods],
             "chosen": choices if len(self.plan.methods) > 1 else (),

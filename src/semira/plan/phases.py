@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from semira.base.shown import Shown
 from semira.contract import (
@@ -26,8 +26,13 @@ from semira.contract import (
 )
 from semira.plan.formulas import formula
 
-if TYPE_CHECKING:
-    from semira.plan.explain import Explanation
+
+class Product(Protocol):
+    """What is known of a product in a loop (`plan.explain.Explanation`)."""
+
+    def brief(self, *, is_summed: bool) -> list[str]:
+        """Return lines about it; `is_summed`: only its sum is made."""
+
 
 #: What slots are called where they have a better name than a letter and their number.
 Names = Mapping[int, str]
@@ -94,14 +99,14 @@ class ProgramPhases(Shown):
         Of one kernel, or the pieces that the host starts. None: statements run one by one.
     names : mapping of int to str
         What slots are called; others have a letter for their kind, and their number.
-    products : mapping of int to Explanation
+    products : mapping of int to Product
         The plans of products, by the numbers of their statements.
     """
 
     program: Program
     steps: Outline | None
     names: Names = field(default_factory=dict, hash=False)
-    products: Mapping[int, Explanation] = field(default_factory=dict, hash=False)
+    products: Mapping[int, Product] = field(default_factory=dict, hash=False)
 
     @property
     def loops(self) -> list[LoopPhases | HostLoop]:
@@ -150,9 +155,7 @@ class ProgramPhases(Shown):
             yield f"  {at:>{width}}  {text}"
             if at not in self.products:
                 continue
-            product = self.products[at]
-            dot = f"{product.plan.methods[0].name}, for only its sum is made"
-            lines = tuple(product.brief(dot if at in summed else None))
+            lines = tuple(self.products[at].brief(is_summed=at in summed))
             # Bodies that run in turn have the same products.
             first = told.setdefault(lines, at)
             yield from _indented([f"as statement {first}"] if first != at else lines, width + 6)

@@ -194,8 +194,8 @@ def _add_facts() -> None:
     dtypes._supports_complex = hasattr(dtypes, "FC64")
     _add_operator_classes()
     dtypes.DataType._is_udt = property(lambda dtype: dtype.kind == "V")
-    records: Any = importlib.import_module("semira.base.record_dtypes")
-    dtypes.DataType._deserialize = staticmethod(records.rebuilt)
+    table: Any = importlib.import_module("semira.base.dtypes")
+    dtypes.DataType._deserialize = staticmethod(table.rebuilt)
     dtypes.DataType._is_anonymous = property(attrgetter("is_anonymous"))
     dtypes.DataType.gb_obj = property(attrgetter("gb_name"))
     dtypes._INDEX = dtypes.UINT64
@@ -208,9 +208,8 @@ def _add_facts() -> None:
         setattr(numpy, listed, dict.fromkeys(dir(numpy)).keys() | set())
     numpy._monoid_identities = dict.fromkeys(numpy._monoid_identities)
     known: Any = sys.modules["graphblas.core.dtypes"]
-    table: Any = importlib.import_module("semira.base.dtypes")
     known._registry = table._BY_NAME | table.BY_NUMPY | table._BY_PYTHON | table._BY_WORD
-    known._default_name = records.name_of
+    known._default_name = table.name_of
     matrix: Any = sys.modules["graphblas.core.matrix"]
     matrix.MatrixExpression._as_vector = lambda self: self._result()._as_vector()
     mask: Any = sys.modules["graphblas.core.mask"]

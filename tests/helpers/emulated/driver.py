@@ -317,7 +317,7 @@ def install() -> None:
     )
     device_module._load = lambda: (driver, core)
     Runtime.start = _start
-    compiling._compile = compile_for_host
+    compiling.compile_source = compile_for_host
     compiling.compiler_version = compiler_version
     # Every buffer is an allocation of its own.
     memory.open_memory = lambda runtime, policy: runtime.device.memory_resource

@@ -11,7 +11,7 @@ import pytest
 import semira as gb
 from semira.backends.companions import Companions, Kind
 from semira.backends.cpu.companions import ACROSS, CASTS, DEGREES, DENSE, ENTRY_ROWS
-from semira.backends.cpu.storage import Compressed
+from semira.backends.cpu.compressed import Compressed
 from semira.base.dtypes import FP32, FP64
 
 ROWS = Kind("rows", lambda matrix, variant, *how: [matrix, variant, *how], depends_on="pattern")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import pickle
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 import semira as gb
 from semira.base.dtypes import ALL_DTYPES
 from semira.base.errors import InvalidValue
+from semira.ops.operator import Operator
 from semira.ops.registry import NAMESPACES, find_operator
+from semira.ops.user import Parameterized
 
 
 @pytest.mark.parametrize(
@@ -145,3 +148,15 @@ def test_dtypes_of_semirings(name: str, dtype: str, multiply: str, result: str) 
 def test_semirings_without_a_meaning(name: str, dtype: str) -> None:
     with pytest.raises(KeyError, match=name):
         getattr(gb.semiring, name)[dtype]
+
+
+def subclasses(cls):
+    for each in cls.__subclasses__():
+        yield each
+        yield from subclasses(each)
+
+
+def test_every_class_of_operators_says_how_it_is_pickled():
+    found = {*subclasses(Operator), Parameterized, *subclasses(Parameterized)}
+    assert len(found) == 11
+    assert not [cls for cls in found if cls not in copyreg.dispatch_table]

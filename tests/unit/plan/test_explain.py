@@ -147,7 +147,7 @@ def test_brief_lines_have_methods_choices_and_reasons():
         "method", "chosen", "because",
     ]  # fmt: skip
     assert len(lines) == 2 + 2 + len(found.reasons)
-    assert found.brief("push, for a reason")[2] == "chosen   push, for a reason"
+    assert found.brief(is_summed=True)[2] == "chosen   push, for only its sum is made"
     # One method needs no choice.
     pinned = explained(hints=Hints(direction="pull")).brief()
     assert not any(line.startswith("chosen") for line in pinned)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from semira.backends.cpu.compressed import Array, Compressed
 from semira.backends.cpu.storage import (
-    Array,
-    Compressed,
     CpuMatrix,
     CpuVector,
     WideMatrix,

@@ -8,7 +8,14 @@ from types import ModuleType
 from typing import Any
 
 from semira.backends.cpu.exchange import empty_data
-from semira.backends.cpu.host import finish_matrix, finish_vector, mxv, vector_product
+from semira.backends.cpu.host import (
+    blocks,
+    finish_matrix,
+    finish_vector,
+    mxm,
+    mxv,
+    vector_product,
+)
 from semira.backends.cpu.host.structure import count_entries
 from semira.backends.cpu.host.update import Result, Update
 from semira.backends.cpu.masks import matrix_mask, vector_mask
@@ -96,8 +103,6 @@ class CpuKernels:
             bound: float = wide_matrix().count(name, statement, args, out)
             return bound
         if statement.op == "mxm":
-            from semira.backends.cpu.host import blocks
-
             return blocks.count(name, statement, args, mask, out)
         return _COUNTS[name](statement, args, mask, out)
 
@@ -117,8 +122,6 @@ class CpuKernels:
             result, touched = vector_product.compute(statement, method, args, mask, out)
             return Produced(result, touched)
         if statement.op == "mxm":
-            from semira.backends.cpu.host import mxm
-
             matrix, exact, touched = mxm.compute(statement, method, args, mask, out)
             return Produced(Result(matrix, exact), touched)
         return Produced(_operation(statement.op)(statement, args, mask, out))

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cpu import workspace
-from semira.backends.cpu.storage import EVERYWHERE, Array, Compressed, CpuMatrix, CpuVector
+from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
+from semira.backends.cpu.storage import CpuMatrix, CpuVector
 from semira.backends.interpreter import MaskData
 from semira.base.dtypes import INT64, DataType
 from semira.base.errors import EmptyObject

@@ -6,19 +6,13 @@ host as well. The arrays of bitmap and full vectors belong to one object and are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from semira.backends.companions import Companions
 from semira.backends.cpu import recycled
-from semira.backends.cpu.companions import (
-    DEGREES,
-    ENTRY_ROWS,
-    Valued,
-)
+from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
+from semira.backends.cpu.transposition import transpose
 from semira.base.dtypes import DataType
 from semira.base.errors import Panic
 from semira.base.log import logger
@@ -27,15 +21,8 @@ from semira.formats import ScalarArrays, index_dtype, offset_dtype
 from semira.formats.index import WIDE
 from semira.ops.meaning import cast_array
 
-Array = NDArray[Any]
-
 #: A vector with fewer entries than size / SPARSE_SHARE is kept as a list of entries.
 SPARSE_SHARE = 32
-
-#: Stands for "every position is present" where a kernel strides over presence.
-EVERYWHERE = np.ones(1, np.bool_)
-
-_NO_INDICES = np.empty(0, np.int32)
 
 
 @dataclass(slots=True, eq=False)
@@ -103,6 +90,19 @@ class CpuVector:
         if self.iso or self.present is None:
             return self.values, self.stride
         return self.values[self.present], 1
+
+    def entries_at(self, positions: Array) -> tuple[Array | None, Array, int]:
+        """Return (which `positions` have an entry or None if all, values there, their stride)."""
+        if self.indices is positions or (self.iso and self.storage == "full"):
+            return None, self.values, self.stride
+        if self.indices is None:
+            given = None if self.present is None else self.present[positions]
+            return given, self.values[positions], 1
+        if self.nvals == 0:
+            return np.zeros(len(positions), np.bool_), np.zeros(1, self.dtype.array_dtype), 0
+        at = np.minimum(np.searchsorted(self.indices, positions), self.nvals - 1)
+        given = self.indices[at] == positions
+        return (given, self.values, 0) if self.iso else (given, self.values[at], 1)
 
 
 def sparse_vector(
@@ -193,68 +193,6 @@ def copy_vector(vector: CpuVector) -> CpuVector:
 
 
 @dataclass(slots=True, eq=False)
-class Compressed(Valued):
-    """One orientation of a matrix: runs of sorted indices. Never changed once made.
-
-    Attributes
-    ----------
-    nmajor, nminor : int
-    indptr, indices, values : ndarray
-        A single value if `iso`.
-    iso : bool
-    companions : Companions
-        Everything that was made of the entries so far.
-    """
-
-    nmajor: int
-    nminor: int
-    indptr: Array
-    indices: Array
-    values: Array
-    iso: bool = False
-    companions: Companions = field(default_factory=Companions)
-
-    @property
-    def nvals(self) -> int:
-        """Number of entries."""
-        return len(self.indices)
-
-    def kept_indices(self) -> Array | None:
-        """Return the indices if there are any in memory (see `semira.backends.cpu.whole`)."""
-        return self.indices
-
-    def degrees(self) -> Array:
-        """Return the number of entries of each run; computed once."""
-        found: Array = self.companions.need(DEGREES, self)
-        return found
-
-    def room(self, lo: int, hi: int) -> int:
-        """Return the entries of the runs from `lo` to `hi`."""
-        return int(self.indptr[hi] - self.indptr[lo])
-
-    def entry_majors(self) -> Array:
-        """Return the run each entry belongs to."""
-        require_bytes(self.indices.nbytes, "a list of entries")
-        return np.repeat(np.arange(self.nmajor, dtype=self.indices.dtype), self.degrees())
-
-    def kept_majors(self) -> Array:
-        """Return the run each entry belongs to, which with `indices` makes coordinates; kept."""
-        found: Array = self.companions.need(ENTRY_ROWS, self)
-        return found
-
-    def memory_usage(self) -> dict[str, int]:
-        """Return the bytes of each array, those kept beside the entries included."""
-        parts = {"indptr": self.indptr, "indices": self.kept_indices(), "values": self.values}
-        held = {name: part.nbytes for name, part in parts.items() if part is not None}
-        return held | self.companions.memory_usage()
-
-    def replaced(self, values: Array, *, iso: bool) -> Compressed:
-        """Return the same pattern with other values."""
-        kept = self.companions.of_pattern()
-        return Compressed(self.nmajor, self.nminor, self.indptr, self.indices, values, iso, kept)
-
-
-@dataclass(slots=True, eq=False)
 class CpuMatrix:
     """A matrix by rows, by columns, or both; the missing orientation is made when asked for.
 
@@ -285,7 +223,7 @@ class CpuMatrix:
         """Return the matrix by rows; a counting sort the first time if it is by columns."""
         if self.csr is None:
             assert self.csc is not None
-            made = self.csc if self.symmetric else _transposed(self.csc)
+            made = self.csc if self.symmetric else transpose(self.csc)
             if self.lean:
                 self._log_dropped("csr")
                 return made
@@ -296,7 +234,7 @@ class CpuMatrix:
         """Return the matrix by columns."""
         if self.csc is None:
             assert self.csr is not None
-            made = self.csr if self.symmetric else _transposed(self.csr)
+            made = self.csr if self.symmetric else transpose(self.csr)
             if self.lean:
                 self._log_dropped("csc")
                 return made
@@ -331,12 +269,6 @@ class CpuMatrix:
         stored = self.oriented(by_columns=lean == "csc")
         rows, columns = (None, stored) if lean == "csc" else (stored, None)
         return CpuMatrix(self.nrows, self.ncols, self.dtype, rows, columns, self.symmetric, lean)
-
-
-def _transposed(matrix: Compressed) -> Compressed:
-    from semira.backends.cpu.host.structure import transpose
-
-    return transpose(matrix)
 
 
 def matrix_of(rows: Compressed, dtype: DataType) -> CpuMatrix:
@@ -408,12 +340,3 @@ def shape_of(data: ScalarArrays | CpuVector | CpuMatrix | WideMatrix) -> tuple[i
     if isinstance(data, CpuVector):
         return (data.size,)
     return () if isinstance(data, ScalarArrays) else (data.nrows, data.ncols)
-
-
-def offsets_from_counts(counts: Array) -> Array:
-    """Turn counts in ``counts[1:]`` into offsets, in place if the dtype is wide enough."""
-    total = int(counts[1:].sum(dtype=np.int64))
-    offsets = counts.astype(offset_dtype(total), copy=False)
-    offsets[0] = 0
-    np.cumsum(offsets, out=offsets)
-    return offsets

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from semira.backends.cpu import threads
-from semira.backends.cpu.storage import EVERYWHERE, Array, Compressed
+from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
 from semira.base.memory import empty, require_bytes
 from semira.formats import index_dtype, offset_dtype
 

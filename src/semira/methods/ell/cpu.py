@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from semira.backends.companions import Companions, Kind
 from semira.backends.cpu import threads
 from semira.backends.cpu.companions import Valued
+from semira.backends.cpu.compressed import Compressed
 from semira.backends.cpu.host.mxv import DUMMY
 from semira.backends.cpu.host.times_full import FullWalk
 from semira.backends.cpu.host.walks import Lines, Walk, pull_lines
-from semira.backends.cpu.storage import Compressed, CpuVector
+from semira.backends.cpu.storage import CpuVector
 from semira.methods.ell.arrays import KINDS, EllArrays
 
 NEEDS_LINES = True

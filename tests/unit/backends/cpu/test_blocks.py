@@ -9,8 +9,9 @@ import pytest
 from tests.helpers.every import every
 
 import semira as gb
+from semira.backends.cpu.compressed import Compressed
 from semira.backends.cpu.host import blocks
-from semira.backends.cpu.storage import Compressed, CpuMatrix, empty_matrix
+from semira.backends.cpu.storage import CpuMatrix, empty_matrix
 from semira.base.dtypes import FP64
 from semira.contract import Arg, Statement
 

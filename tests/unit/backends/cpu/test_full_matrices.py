@@ -11,9 +11,9 @@ from tests.helpers.storages import COLUMN_RINGS, matrix_entries, matrix_of, rand
 
 import semira as gb
 from semira.backends.cpu import direct, threads
+from semira.backends.cpu.compressed import Compressed
 from semira.backends.cpu.host import mxm_full
-from semira.backends.cpu.host.structure import transpose
-from semira.backends.cpu.storage import Compressed
+from semira.backends.cpu.transposition import transpose
 from semira.backends.cpu.whole import WholeRuns, turned, whole_runs
 from semira.base.dtypes import BOOL
 from semira.base.settings import override, restore

@@ -11,9 +11,10 @@ from tests.helpers.storages import RINGS, check_hinted
 
 import semira as gb
 from semira.backends.cpu import threads
+from semira.backends.cpu.compressed import Compressed
 from semira.backends.cpu.host import mxv_lists
 from semira.backends.cpu.host.mxv import Product
-from semira.backends.cpu.storage import Compressed, CpuVector
+from semira.backends.cpu.storage import CpuVector
 from semira.base.dtypes import FP64
 from semira.base.errors import PlanError
 from semira.base.settings import override, restore

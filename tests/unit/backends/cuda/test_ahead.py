@@ -6,13 +6,13 @@ import re
 from dataclasses import replace
 
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.helpers.every import every
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
 from tests.unit.backends.cuda.test_fusion import loop_of
 from tests.unit.backends.cuda.test_lower import VECTORS
 
 import semira as gb
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.lower.ahead import Ahead, ahead_of
 from semira.backends.cuda.lower.product_parts import open_product

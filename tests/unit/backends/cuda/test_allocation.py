@@ -6,10 +6,10 @@ from math import gcd
 from types import SimpleNamespace
 
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.unit.backends.cuda.test_compile import PRODUCTS, needs_nvrtc
 
 from semira.backends.cuda.jit import render
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import BASE
 from semira.backends.cuda.runtime import free_memory, vector_memory
 from semira.backends.cuda.runtime.allocation import Failing

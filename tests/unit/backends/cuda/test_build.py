@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.helpers.every import every
 from tests.helpers.numpy_shop import host_shop, read_matrix, read_vector
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
@@ -16,7 +17,6 @@ from semira.backends.cuda.build import shop as shop_module
 from semira.backends.cuda.build.entries import bits_of, needed_bytes
 from semira.backends.cuda.build.generated import cast_source, fold_source
 from semira.backends.cuda.build.objects import build_with, words_of
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import BUILD
 from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64
 from semira.base.errors import (

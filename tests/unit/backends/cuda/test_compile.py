@@ -6,11 +6,12 @@ import os
 
 import pytest
 from tests.helpers.bfs_program import bfs_program
+from tests.helpers.compiling import compile_only
 
 from semira.backends.cuda import layout
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit import cache
-from semira.backends.cuda.jit.compile import compile_cached, compile_only, compiler_version
+from semira.backends.cuda.jit.compile import compile_cached, compiler_version
 from semira.backends.cuda.lower import lower_program
 from semira.base import settings
 from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.helpers.numpy_shop import HostRuntime, items
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
 from semira.backends.cuda.backend import CAPABILITIES
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import BASE, KERNELS
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.copies import DiagonalPull

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.helpers.bfs_program import iso_graph
+from tests.helpers.compiling import compile_only
 from tests.helpers.fake_cuda import FakeBuffer, FakeCuda, fake_cuda
 from tests.helpers.numpy_shop import HostPrimitives, items
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
 from semira.backends.cuda import layout
 from semira.backends.cuda.backend import CAPABILITIES
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import KERNELS
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.copies import HotPull

@@ -7,11 +7,11 @@ import itertools
 import re
 
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
 
 import semira as gb
 from semira.backends.cuda.backend import phases_of
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import KERNELS
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.contract import Loop, LoopPhases, Program, barriers_in, phases_in

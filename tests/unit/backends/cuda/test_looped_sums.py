@@ -1,12 +1,12 @@
 """Sums that are loops themselves: ptxas can run out of predicates within the loop over entries."""
 
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 from tests.unit.backends.cuda.test_staged import needs_numba_cuda
 
 import semira as gb
 from semira.backends.cuda.backend import CAPABILITIES
-from semira.backends.cuda.jit.compile import compile_only
 from semira.base.dtypes import INT8, INT32, INT64, UINT64
 from semira.contract import Arg, Hints, Program, Slot, Statement
 from semira.plan import plan_program

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.helpers.compiling import compile_only
 
 import semira as gb
-from semira.backends.cuda.jit.compile import compile_only, compiler_version
+from semira.backends.cuda.jit.compile import compiler_version
 from semira.backends.cuda.jit.operators import monoid_struct, operator_struct
 from semira.base.dtypes import ALL_DTYPES
 from semira.base.errors import DeviceUnavailable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.helpers.every import every
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 from tests.unit.backends.cuda.test_staged import needs_numba_cuda
@@ -12,7 +13,6 @@ from semira import binary as public_binary
 from semira import monoid as public_monoid
 from semira import semiring as public_semiring
 from semira.backends.cuda.backend import CAPABILITIES
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.linking import functions_in
 from semira.backends.cuda.jit.render import KERNELS, SHARES, STAGED
 from semira.backends.cuda.staged import bins, shares

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.helpers.every import every
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
 from semira.backends.cuda.backend import CAPABILITIES
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import BASE, KERNELS
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.runtime.primitives import Primitives
@@ -29,8 +29,7 @@ from semira.backends.cuda.runtime.shares import (
     gathers_many,
     items_of_share,
 )
-from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT32, INT64
-from semira.base.record_dtypes import register_anonymous
+from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT32, INT64, register_anonymous
 from semira.contract import Arg, Hints, Mask, Program, Slot, Statement
 from semira.ops.registry import monoid, semiring
 from semira.plan import plan_program

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 from tests.unit.backends.cuda.test_wide import N, both, square, stand_in  # noqa: F401
 
 import semira as gb
-from semira.backends.cuda.jit.compile import compile_only
+from semira.backends.cuda.jit.segments import ROOT, order_source, scan_source
 from semira.backends.cuda.rearrange.kronecker import ROOT as KRONECKER
 from semira.backends.cuda.rearrange.kronecker import kronecker_source
-from semira.backends.cuda.rearrange.source import ROOT, order_source, scan_source
 from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT64
 from semira.ops.registry import binary, monoid
 

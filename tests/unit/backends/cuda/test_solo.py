@@ -9,6 +9,7 @@ from functools import cache
 
 import pytest
 from tests.helpers.bfs_program import bfs_program
+from tests.helpers.compiling import compile_only
 from tests.helpers.every import every
 from tests.helpers.kernels import listed_programs
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
@@ -16,7 +17,6 @@ from tests.unit.backends.cuda.test_lower import VECTORS, add
 
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.hosted import is_hosted
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.lower.solo import ALONE_POSITIONS
 from semira.base.dtypes import BOOL, FC64, FP64, INT64, lookup_dtype

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 from tests.unit.backends.cuda.test_hosted import loop
 
 from semira.backends.cuda.backend import CAPABILITIES, phases_of
 from semira.backends.cuda.hosted import Piece, is_hosted, prepare_hosted
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import SORTS, SPMSPV
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.spmspv.executable import ending_of, is_merged, written_slots

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
 from semira import select as public_select
 from semira import unary as public_unary
 from semira.backends.companions import Companions
 from semira.backends.cuda.backend import CAPABILITIES
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.linking import Linked, compile_function, functions_in
 from semira.backends.cuda.jit.linking import compiler_version as linker_version
 from semira.backends.cuda.jit.render import BASE, STAGED

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 from tests.helpers.bfs_program import bfs_program
+from tests.helpers.compiling import compile_only
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
 
 from semira.backends.cuda.backend import CAPABILITIES
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.lower import lower_program
 from semira.base.dtypes import BOOL, FC64, FP64, INT8, INT64
 from semira.contract import STORAGES, Arg, Hints, Mask, Program, Slot, Statement

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.helpers.dots import by_rows
 from tests.helpers.fake_cuda import FakeCuda, fake_cuda
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
@@ -22,7 +23,6 @@ from semira.backends import registry
 from semira.backends.cuda import hosted
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.hosted import HostedTrace, prepare_hosted
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import STAGED
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import Module

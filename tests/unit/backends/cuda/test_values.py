@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.helpers.every import every
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 from tests.unit.backends.cuda.test_staged import needs_numba_cuda
@@ -15,7 +16,6 @@ from tests.unit.backends.cuda.test_staged import needs_numba_cuda
 import semira as gb
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.accumulation import SWAPPED, accumulation
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.jit.operators import operator_name, operator_struct
 from semira.backends.cuda.jit.render import STAGED

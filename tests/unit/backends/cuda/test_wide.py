@@ -10,12 +10,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.helpers.wide_store import WideBackend, recorded_levels
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
 import semira as gb
 from semira.backends import registry
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.runtime.primitives import WIDE_ENTRIES
 from semira.backends.cuda.wide.objects import WideObject
 from semira.backends.cuda.wide.source import ROOT, listed_source

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
 
 from semira.backends.cuda.backend import CAPABILITIES
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.lower import lower_program
-from semira.base.dtypes import INT64
-from semira.base.record_dtypes import register_anonymous
+from semira.base.dtypes import INT64, register_anonymous
 from semira.contract import Arg, Program, Slot, Statement
 from semira.ops.registry import binary, monoid
 from semira.plan import plan_program

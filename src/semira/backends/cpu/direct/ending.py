@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cpu.compressed import EVERYWHERE, Array
 from semira.backends.cpu.host.update import Update
 from semira.backends.cpu.masks import UNMASKED
 from semira.backends.cpu.storage import (
-    EVERYWHERE,
     SPARSE_SHARE,
-    Array,
     CpuVector,
     bitmap_vector,
     sparse_vector,

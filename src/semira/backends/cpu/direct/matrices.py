@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
 from semira.backends.cpu.direct import SMALL, SMALL_ENTRIES, Direct
-from semira.backends.cpu.host import mxm, mxv
-from semira.backends.cpu.storage import EVERYWHERE, Array, Compressed, CpuMatrix, matrix_of
+from semira.backends.cpu.host import mxv
+from semira.backends.cpu.host.mxm_operands import Operands, product_kernels
+from semira.backends.cpu.storage import CpuMatrix, matrix_of
 from semira.contract import Program, Statement, TraceRow
 from semira.contract.backend import Outcome
 from semira.formats import index_dtype, offset_dtype
@@ -118,7 +120,7 @@ class _Product:
         return rows, int(work)
 
     def _kernels_for(self, a: Compressed, b: Compressed, iso: Any) -> Any:
-        operands = mxm.Operands(self.add, self.multiply, a, b, None, False, iso)
-        found = mxm.product_kernels(operands, {"MASKED": False, "HASHED": False})
+        operands = Operands(self.add, self.multiply, a, b, None, False, iso)
+        found = product_kernels(operands, {"MASKED": False, "HASHED": False})
         self.kernels[iso is not None] = found
         return found

@@ -9,18 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
 from semira.backends.cpu.direct import SMALL, SMALL_ENTRIES, Direct
 from semira.backends.cpu.direct.ending import Ending, Tests, by_position
 from semira.backends.cpu.host import mxv
 from semira.backends.cpu.masks import UNMASKED
-from semira.backends.cpu.storage import (
-    EVERYWHERE,
-    Array,
-    Compressed,
-    CpuMatrix,
-    CpuVector,
-    bitmap_vector,
-)
+from semira.backends.cpu.storage import CpuMatrix, CpuVector, bitmap_vector
 from semira.backends.rules import render_python
 from semira.contract import Method, Program, Rule, Statement, TraceRow
 from semira.contract.backend import Outcome

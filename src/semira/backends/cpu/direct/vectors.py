@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cpu.compressed import Array
 from semira.backends.cpu.direct import SMALL, Direct
 from semira.backends.cpu.direct.ending import Ending, by_position
 from semira.backends.cpu.host.apply import Call
 from semira.backends.cpu.host.ewise import Pairing
-from semira.backends.cpu.storage import Array, CpuVector, bitmap_vector
+from semira.backends.cpu.storage import CpuVector, bitmap_vector
 from semira.backends.interpreter import Cell
 from semira.contract import Program, Statement
 from semira.contract.backend import Outcome

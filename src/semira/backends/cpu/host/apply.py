@@ -10,10 +10,11 @@ import numpy as np
 
 from semira.backends.cpu import cache, recycled, threads
 from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.compressed import Array, Compressed
 from semira.backends.cpu.host.structure import rows_of
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import thunk_of, value_of
-from semira.backends.cpu.storage import Array, Compressed, CpuMatrix, CpuVector, matrix_of
+from semira.backends.cpu.storage import CpuMatrix, CpuVector, matrix_of
 from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.positions import looks_at_positions
 from semira.base.dtypes import DataType

@@ -6,18 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cpu.compressed import Array, Compressed
 from semira.backends.cpu.host.regions import Region, is_rising, last_of_each, positions_of
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import VectorMask, matrix_mask, vector_mask
-from semira.backends.cpu.storage import (
-    Array,
-    Compressed,
-    CpuMatrix,
-    CpuVector,
-    matrix_of,
-    sparse_vector,
-)
+from semira.backends.cpu.storage import CpuMatrix, CpuVector, matrix_of, sparse_vector
 from semira.backends.interpreter import MaskData
+from semira.backends.renumbering.lists import located
 from semira.base.dtypes import DataType
 from semira.contract import Statement
 from semira.formats import coo_to_matrix, index_dtype
@@ -62,8 +57,6 @@ def _into_long_range(
     out: CpuVector,
 ) -> Result:
     """Assign to a range longer than memory: only where `x` or the output has an entry counts."""
-    from semira.backends.renumbering.lists import located
-
     start, _, step = region
 
     def image(numbers: Array) -> Array:

@@ -7,22 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cpu.compressed import Array, Compressed, offsets_from_counts
 from semira.backends.cpu.host.assign import pattern_of, rows_from_coo, spread
 from semira.backends.cpu.host.extract import submatrix
 from semira.backends.cpu.host.regions import Region, is_rising, last_of_each, positions_of
 from semira.backends.cpu.host.structure import copy, rows_of
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import matrix_mask
-from semira.backends.cpu.storage import (
-    Array,
-    Compressed,
-    CpuMatrix,
-    CpuVector,
-    empty_matrix,
-    matrix_of,
-    offsets_from_counts,
-)
+from semira.backends.cpu.storage import CpuMatrix, CpuVector, empty_matrix, matrix_of
 from semira.backends.interpreter import MaskData
+from semira.base.dtypes import BOOL
 from semira.base.memory import require_bytes
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype
@@ -165,6 +159,4 @@ def _submask(mask: MaskData, axes: _Axes, out: CpuMatrix, *, into_row: bool) -> 
         first, second = second, first
     rows, cols = axes.rows[first], axes.cols[second]
     ones = np.ones(1, np.bool_)
-    from semira.base.dtypes import BOOL
-
     return rows_from_coo((out.nrows, out.ncols), rows, cols, ones, BOOL, iso=True).rows()

@@ -9,22 +9,18 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from semira.backends.cpu import cache, threads
 from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed, offsets_from_counts
 from semira.backends.cpu.host.finish_matrix import joined
+from semira.backends.cpu.host.mxm_operands import Operands, product_kernels
 from semira.backends.cpu.host.structure import rows_of
 from semira.backends.cpu.masks import matrix_mask
-from semira.backends.cpu.storage import (
-    EVERYWHERE,
-    Array,
-    Compressed,
-    CpuMatrix,
-    offsets_from_counts,
-)
+from semira.backends.cpu.storage import CpuMatrix
 from semira.backends.cpu.whole import is_full
 from semira.backends.interpreter import MaskData
 from semira.contract import SHARED, Statement
@@ -33,9 +29,6 @@ from semira.formats import index_dtype
 #: A block lies dense: a place for each of its rows and each column, of it and of the result. So it
 #: has no more rows than fit these bytes, but as many as share a look.
 MOST_ROWS, MOST_BYTES = 1024, 1 << 30
-
-if TYPE_CHECKING:
-    from semira.backends.cpu.host.mxm import Operands
 
 
 def count(
@@ -85,8 +78,6 @@ def _open(mask: MaskData | None, whole: int, degrees: Array | None) -> float:
 
 
 def _kernels(operands: Operands, flags: dict[str, bool]) -> ModuleType:
-    from semira.backends.cpu.host.mxm import product_kernels
-
     return product_kernels(operands, flags, "block")
 
 

@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cpu.host.finish_vector import looked_up
+from semira.backends.cpu.compressed import Array, Compressed
 from semira.backends.cpu.host.regions import Region, is_rising, positions_of
-from semira.backends.cpu.host.structure import gather_rows, rows_of, transpose
+from semira.backends.cpu.host.structure import gather_rows, rows_of
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.storage import (
-    Array,
-    Compressed,
     CpuMatrix,
     CpuVector,
     bitmap_vector,
@@ -20,6 +18,7 @@ from semira.backends.cpu.storage import (
     settled,
     sparse_vector,
 )
+from semira.backends.cpu.transposition import transpose
 from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.lists import located
 from semira.contract import Statement
@@ -61,7 +60,7 @@ def _from_vector(u: CpuVector, region: Region, out: Any) -> Result:
     positions = positions_of(region, u.size)
     if positions is None:
         return Result(u, shared=True)
-    given, values, stride = looked_up(u, positions)
+    given, values, stride = u.entries_at(positions)
     if isinstance(out, ScalarArrays):
         here = len(positions) > 0 and (given is None or bool(given[0]))
         return Result(ScalarArrays(u.dtype, values[0] if here else None))

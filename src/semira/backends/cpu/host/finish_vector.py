@@ -9,12 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from semira.backends.cpu import recycled, threads, workspace
+from semira.backends.cpu.compressed import EVERYWHERE, Array
 from semira.backends.cpu.host import wide
 from semira.backends.cpu.host.update import Update
 from semira.backends.cpu.masks import UNMASKED
 from semira.backends.cpu.storage import (
-    EVERYWHERE,
-    Array,
     CpuVector,
     bitmap_vector,
     cast_vector,
@@ -98,23 +97,9 @@ def _in_place_pays(update: Update, targets: Array) -> bool:
     return True
 
 
-def looked_up(vector: CpuVector, positions: Array) -> tuple[Array | None, Array, int]:
-    """Return (which `positions` have an entry or None if all, values there, their stride)."""
-    if vector.indices is positions or (vector.iso and vector.storage == "full"):
-        return None, vector.values, vector.stride
-    if vector.indices is None:
-        given = None if vector.present is None else vector.present[positions]
-        return given, vector.values[positions], 1
-    if vector.nvals == 0:
-        return np.zeros(len(positions), np.bool_), np.zeros(1, vector.dtype.array_dtype), 0
-    at = np.minimum(np.searchsorted(vector.indices, positions), vector.nvals - 1)
-    given = vector.indices[at] == positions
-    return (given, vector.values, 0) if vector.iso else (given, vector.values[at], 1)
-
-
 def _restricted(vector: CpuVector, positions: Array) -> CpuVector:
     """Return the entries of `vector` at sorted `positions`, as a list."""
-    given, values, stride = looked_up(vector, positions)
+    given, values, stride = vector.entries_at(positions)
     if given is not None:
         positions, values = positions[given], values[given] if stride else values
     return sparse_vector(vector.size, vector.dtype, positions, values, iso=stride == 0)
@@ -122,7 +107,7 @@ def _restricted(vector: CpuVector, positions: Array) -> CpuVector:
 
 def _scattered(update: Update, targets: Array, journal: list[Undo] | None) -> CpuVector:
     """Change the output at `targets` only."""
-    given, values, stride = looked_up(update.result, targets)
+    given, values, stride = update.result.entries_at(targets)
     if update.union and given is not None:
         targets, values, given = targets[given], values[given] if stride else values, None
     deletes = given is not None

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cpu.compressed import Array, Compressed
 from semira.backends.cpu.host import mxv, wide
-from semira.backends.cpu.host.finish_vector import looked_up
 from semira.backends.cpu.host.update import Result, Update
-from semira.backends.cpu.storage import Array, Compressed, CpuVector, bitmap_vector, sparse_vector
+from semira.backends.cpu.storage import CpuVector, bitmap_vector, sparse_vector
 from semira.backends.interpreter import MaskData
 from semira.base.errors import IndexOutOfBound
 from semira.base.memory import repeated
@@ -44,7 +44,7 @@ def gather(statement: Statement, args: list[Any], mask: MaskData | None, out: An
     u: CpuVector = args[0]
     index: CpuVector = args[1]
     positions = _positions(index, u.size, "gather")
-    given, values, stride = looked_up(u, positions)
+    given, values, stride = u.entries_at(positions)
     if stride == 0:
         values = np.repeat(values[:1], len(positions))
     if given is None and index.storage == "full":
@@ -87,7 +87,7 @@ def scatter(statement: Statement, args: list[Any], mask: MaskData | None, out: A
         values, stride = u.values, u.stride
     else:
         at = index.entry_indices()
-        given, values, stride = looked_up(u, at)
+        given, values, stride = u.entries_at(at)
         if given is not None:
             positions, values = positions[given], values[given] if stride else values
     if _folds_into(statement, u, out):

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from semira.backends.cpu import cache, threads, workspace
-from semira.backends.cpu.codegen import Header
+from semira.backends.cpu import threads, workspace
+from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
 from semira.backends.cpu.host import blocks, mxm_full, times_full
 from semira.backends.cpu.host.finish_matrix import joined
+from semira.backends.cpu.host.mxm_operands import Operands, product_kernels
 from semira.backends.cpu.host.mxv import iso_product
 from semira.backends.cpu.host.structure import rows_of
 from semira.backends.cpu.host.written import written_rows
 from semira.backends.cpu.masks import matrix_mask
-from semira.backends.cpu.storage import (
-    EVERYWHERE,
-    Array,
-    Compressed,
-    CpuMatrix,
-    empty_matrix,
-    matrix_of,
-)
+from semira.backends.cpu.storage import CpuMatrix, empty_matrix, matrix_of
 from semira.backends.interpreter import MaskData
 from semira.base.memory import is_free, require_bytes
-from semira.base.recent import Recent
 from semira.contract import Method, Statement
 from semira.formats import index_dtype
-from semira.ops import TypedMonoid, TypedOp
 from semira.ops.registry import binary
 
 #: Rows are computed in chunks of at most about this many multiplications: what bounds the room
@@ -40,66 +30,6 @@ _CHUNK_FLOPS = 2**24
 _WIDE_COLUMNS = 2**22
 
 _NO_MASK = (np.zeros(1, np.int32), np.zeros(1, np.int32))
-
-_kernels: Recent[tuple[Any, ...], ModuleType] = Recent(cache.KEPT_BY_HOST)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Operands:
-    """A product, transposes resolved: rows of A, rows or columns of B, the mask."""
-
-    add: TypedMonoid
-    multiply: TypedOp
-    a: Compressed
-    b: Compressed
-    mask: Compressed | None
-    complement: bool
-    iso: Any
-
-    def values(self) -> tuple[Array, Array]:
-        """Return both operands' values in the compute dtype, or stand-ins for those not read."""
-        op = self.multiply
-        return (
-            self.a.values_as(op.type) if op.reads_a else EVERYWHERE,
-            self.b.values_as(op.type2) if op.reads_b else EVERYWHERE,
-        )
-
-    def strides(self) -> tuple[int, int]:
-        """Return the strides that go with `values`."""
-        op = self.multiply
-        return self.a.stride if op.reads_a else 0, self.b.stride if op.reads_b else 0
-
-    def room(self, length: int) -> Array:
-        """Return an array for `length` values of the result; a single one if it is iso."""
-        return np.empty(1 if self.iso is not None else length, self.add.type.array_dtype)
-
-
-def product_kernels(
-    operands: Operands, flags: dict[str, bool], template: str = "mxm"
-) -> ModuleType:
-    """Return the kernels of a template for the operators of a product; kept."""
-    flags["ISO_RESULT"] = operands.iso is not None
-    add, multiply = operands.add, operands.multiply
-    key = (template, add, multiply, tuple(flags.items()))
-    found = _kernels.get(key)
-    if found is None:
-        found = _kernels[key] = _make_kernels(template, add, multiply, flags)
-    return found
-
-
-def _make_kernels(
-    template: str, add: TypedMonoid, multiply: TypedOp, flags: dict[str, bool]
-) -> ModuleType:
-    header = Header(flags=dict(flags))
-    if flags["ISO_RESULT"]:
-        return cache.load(template, header, "structure")
-    header.flags["READS_A"], header.flags["READS_B"] = multiply.reads_a, multiply.reads_b
-    if flags.get("EXIT_TERMINAL"):
-        header.constant("TERMINAL", add.type, add.terminal)
-    given = {name: f"np.int64({name})" for name in ("i", "k", "j")}
-    header.function("multiply", ("a", "b", "i", "k", "j"), multiply, given, add.type)
-    header.function("add", ("a", "b"), add.op, {})
-    return cache.load(template, header, f"{add.name}_{multiply.name}")
 
 
 def compute(

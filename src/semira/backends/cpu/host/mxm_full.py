@@ -10,15 +10,10 @@ import numpy as np
 
 from semira.backends.cpu import cache, threads
 from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
 from semira.backends.cpu.host.mxv import iso_product
 from semira.backends.cpu.masks import matrix_mask
-from semira.backends.cpu.storage import (
-    EVERYWHERE,
-    Array,
-    Compressed,
-    CpuMatrix,
-    matrix_of,
-)
+from semira.backends.cpu.storage import CpuMatrix, matrix_of
 from semira.backends.cpu.whole import is_full, turned, whole_runs
 from semira.backends.interpreter import MaskData
 from semira.base.dtypes import DataType

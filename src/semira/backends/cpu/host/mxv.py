@@ -10,13 +10,11 @@ import numpy as np
 
 from semira.backends.cpu import cache, recycled, threads, workspace
 from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
 from semira.backends.cpu.host.update import define_accumulate
 from semira.backends.cpu.masks import UNMASKED, VectorMask
 from semira.backends.cpu.storage import (
-    EVERYWHERE,
     SPARSE_SHARE,
-    Array,
-    Compressed,
     CpuMatrix,
     CpuVector,
     bitmap_vector,

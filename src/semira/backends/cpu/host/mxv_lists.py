@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cpu import threads, workspace
+from semira.backends.cpu.compressed import EVERYWHERE, Array
 from semira.backends.cpu.host.mxv import DUMMY, Product, collected, edge_offsets, kernel_of
-from semira.backends.cpu.storage import EVERYWHERE, Array, CpuVector, sparse_vector
+from semira.backends.cpu.storage import CpuVector, sparse_vector
 from semira.formats import index_dtype
 
 #: Bits of a radix sort's digit: the counts of one stay in the first cache.

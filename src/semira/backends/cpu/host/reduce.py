@@ -9,9 +9,10 @@ import numpy as np
 
 from semira.backends.cpu import cache, threads
 from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.compressed import Array
 from semira.backends.cpu.host import mxv
 from semira.backends.cpu.host.update import Result
-from semira.backends.cpu.storage import Array, CpuMatrix, CpuVector
+from semira.backends.cpu.storage import CpuMatrix, CpuVector
 from semira.backends.interpreter import MaskData
 from semira.base.recent import Recent
 from semira.contract import Statement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from semira.backends.cpu.storage import Array
+from semira.backends.cpu.compressed import Array
 from semira.base.errors import IndexOutOfBound
 from semira.formats import index_dtype
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from semira.backends.cpu import cache, threads
 from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.compressed import Array, Compressed
 from semira.backends.cpu.host.apply import position_names
 from semira.backends.cpu.host.structure import gather_rows, rows_of
 from semira.backends.cpu.host.update import Result
@@ -16,8 +17,6 @@ from semira.backends.cpu.host.written import written_rows
 from semira.backends.cpu.masks import thunk_of
 from semira.backends.cpu.storage import (
     SPARSE_SHARE,
-    Array,
-    Compressed,
     CpuMatrix,
     CpuVector,
     bitmap_vector,

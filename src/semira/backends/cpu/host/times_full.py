@@ -12,16 +12,10 @@ from semira.backends.companions import Kind
 from semira.backends.cpu import cache, threads
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.companions import Valued
+from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
 from semira.backends.cpu.host.mxm_full import FullOperand, full_operand
 from semira.backends.cpu.host.mxv import iso_product
-from semira.backends.cpu.storage import (
-    EVERYWHERE,
-    Array,
-    Compressed,
-    CpuMatrix,
-    empty_matrix,
-    matrix_of,
-)
+from semira.backends.cpu.storage import CpuMatrix, empty_matrix, matrix_of
 from semira.backends.cpu.whole import whole_runs
 from semira.backends.interpreter import MaskData
 from semira.base.memory import empty

@@ -8,7 +8,7 @@ from typing import Any
 
 from semira.backends.cpu import cache
 from semira.backends.cpu.codegen import Header
-from semira.backends.cpu.storage import Array
+from semira.backends.cpu.compressed import Array
 from semira.base.dtypes import DataType
 from semira.base.recent import Recent
 from semira.ops import TypedOp

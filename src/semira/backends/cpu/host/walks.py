@@ -12,6 +12,7 @@ import numpy as np
 from semira.backends.companions import Kind
 from semira.backends.cpu import threads
 from semira.backends.cpu.companions import Valued
+from semira.backends.cpu.compressed import Array
 from semira.backends.cpu.host.mxv import (
     DUMMY,
     Operand,
@@ -24,7 +25,7 @@ from semira.backends.cpu.host.mxv import (
 )
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import UNMASKED, VectorMask, vector_mask
-from semira.backends.cpu.storage import Array, CpuMatrix, CpuVector
+from semira.backends.cpu.storage import CpuMatrix, CpuVector
 from semira.backends.interpreter import MaskData
 from semira.contract import Method, Statement, part_of
 from semira.formats import MatrixArrays

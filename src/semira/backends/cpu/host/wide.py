@@ -8,17 +8,15 @@ Statements with matrices do the same in `host.wide_matrix`.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from semira.backends.cpu.compressed import Array
+from semira.backends.cpu.host.update import Update
 from semira.backends.cpu.masks import VectorMask
-from semira.backends.cpu.storage import Array, CpuVector, sparse_vector, to_sparse
+from semira.backends.cpu.storage import CpuVector, sparse_vector, to_sparse
 from semira.base.errors import OutOfMemory
 from semira.formats import index_dtype
-
-if TYPE_CHECKING:
-    from semira.backends.cpu.host.update import Update
 
 
 def numbers_of(universe: Array, positions: Array) -> Array:
@@ -56,9 +54,7 @@ def widened(vector: CpuVector, universe: Array, size: int) -> CpuVector:
 
 def narrowed_vector(vector: CpuVector, ids: Array) -> CpuVector:
     """Return the entries of any vector at the sorted positions `ids`, renumbered."""
-    from semira.backends.cpu.host.finish_vector import looked_up
-
-    given, values, stride = looked_up(vector, ids)
+    given, values, stride = vector.entries_at(ids)
     if given is None:
         return CpuVector(len(ids), vector.dtype, "full", values, iso=stride == 0)
     numbers = np.flatnonzero(given).astype(index_dtype(len(ids)), copy=False)

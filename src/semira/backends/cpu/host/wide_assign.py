@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cpu.compressed import Array
 from semira.backends.cpu.host.regions import Region
 from semira.backends.cpu.host.wide import narrowed_vector
 from semira.backends.cpu.host.wide_lists import as_wide, renumbered
-from semira.backends.cpu.storage import Array, CpuMatrix, CpuVector, WideMatrix
+from semira.backends.cpu.storage import CpuMatrix, CpuVector, WideMatrix
 from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.lists import checked, image, located
 from semira.base.errors import OutOfMemory

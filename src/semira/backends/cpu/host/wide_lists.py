@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from semira.backends.cpu.compressed import Array, Compressed, offsets_from_counts
 from semira.backends.cpu.exchange import expanded, to_arrays, wide_from
-from semira.backends.cpu.storage import (
-    Array,
-    Compressed,
-    CpuMatrix,
-    WideMatrix,
-    matrix_of,
-    offsets_from_counts,
-)
+from semira.backends.cpu.storage import CpuMatrix, WideMatrix, matrix_of
 from semira.backends.renumbering.lists import places_of
 from semira.formats import MatrixArrays, index_dtype, is_hypersparse
 from semira.formats.index import WIDE

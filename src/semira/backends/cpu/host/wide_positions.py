@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cpu.compressed import Array, Compressed
 from semira.backends.cpu.host import apply, select
 from semira.backends.cpu.host.assign import rows_from_coo
 from semira.backends.cpu.masks import thunk_of
-from semira.backends.cpu.storage import Array, Compressed, CpuMatrix, WideMatrix, matrix_of
+from semira.backends.cpu.storage import CpuMatrix, WideMatrix, matrix_of
 from semira.backends.renumbering import positions
 from semira.contract import Statement
 from semira.ops import TypedOp

@@ -9,7 +9,7 @@ import numpy as np
 
 from semira.backends.cpu import cache, threads
 from semira.backends.cpu.codegen import Header
-from semira.backends.cpu.storage import Array, Compressed, offsets_from_counts
+from semira.backends.cpu.compressed import Array, Compressed, offsets_from_counts
 from semira.base.dtypes import DataType
 from semira.base.memory import require_bytes
 from semira.formats import index_dtype

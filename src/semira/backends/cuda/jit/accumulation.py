@@ -54,7 +54,7 @@ def accumulation(typed: TypedMonoid) -> Accumulation:
     'lock'
     """
     # By operator: a monoid that a user makes of one of ours adds up in the same way.
-    dtype, op = typed.type, typed.parent.binaryop
+    dtype, op = typed.type, typed.op.parent
     if typed.is_any:
         return Accumulation("any", typed.identity)
     if op is _PLUS and dtype.itemsize >= 4:

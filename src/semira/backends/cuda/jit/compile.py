@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 from semira.backends.cuda.jit import cache, linking
 from semira.backends.cuda.jit.render import PROGRAM, render_source
-from semira.backends.cuda.lower import lower_program
 from semira.base import interrupts, locks
 from semira.base.compiling import compiling
 from semira.base.errors import DeviceUnavailable, JitError
 from semira.base.settings import settings
-from semira.contract import Program
 
 #: Options that change the code; part of the cache key.
 STANDARD = "c++17"
@@ -42,33 +40,6 @@ class Compiled:
     code: bytes
     log: str
     was_cached: bool
-
-
-def compile_only(
-    program: Program | str, arch: str, offset_type: str = "int", root: str = PROGRAM
-) -> Compiled:
-    """Compile and link a Program, or generated source, without looking at the cache.
-
-    Parameters
-    ----------
-    program : Program or str
-        A str is source as `Lowered.source` has it.
-    arch : str
-        ``sm_90`` and the like.
-    offset_type : {"int", "long long"}
-        Type of offsets into matrix entries.
-    root : str
-        Kernel file that includes what the source calls.
-
-    Raises
-    ------
-    JitError
-        It does not compile; the message has the compiler's log.
-    DeviceUnavailable
-        There is no NVRTC on this machine.
-    """
-    generated = program if isinstance(program, str) else lower_program(program).source
-    return _compile(render_source(generated, offset_type, root), "semira_program", arch)
 
 
 def compile_cached(
@@ -97,7 +68,7 @@ def compile_cached(
                 "set; unset it, or fill the cache first by a run without it"
             )
         with interrupts.deferred(), compiling():
-            compiled = _compile(source, name, arch)
+            compiled = compile_source(source, name, arch)
         cache.store(path, compiled.code)
     return compiled
 
@@ -121,7 +92,16 @@ def compiler_version() -> str:
 _NO_NVRTC = "no CUDA run-time compiler (NVRTC) was found; pip install 'semira[cuda13]'"
 
 
-def _compile(source: str, name: str, arch: str) -> Compiled:
+def compile_source(source: str, name: str, arch: str) -> Compiled:
+    """Compile and link a rendered source, without looking at the cache.
+
+    Raises
+    ------
+    JitError
+        It does not compile; the message has the compiler's log.
+    DeviceUnavailable
+        There is no NVRTC on this machine.
+    """
     compiler_version()
     from cuda.core import Program as Unit
     from cuda.core import ProgramOptions

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from semira.backends.cuda.jit.literals import literal
-from semira.base.dtypes import BOOL, INT64, DataType, lookup_dtype
+from semira.base.dtypes import BOOL, INT64, DataType, lookup_dtype, register_anonymous
 from semira.base.errors import DeviceUnavailable, JitError
-from semira.base.record_dtypes import layout, of_layout, register_anonymous
+from semira.base.record_dtypes import layout, of_layout
 from semira.ops import TypedOp
 from semira.ops.indexbinary import BoundIndexOp
 from semira.ops.user import function_named

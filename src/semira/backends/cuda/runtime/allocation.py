@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from semira.backends.cuda.runtime.memory import MemoryPolicy, open_memory
 from semira.base.errors import OutOfMemory
 
 if TYPE_CHECKING:
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
 
 def be_exact(runtime: Runtime) -> None:
     """Let every buffer from now on be one allocation of exactly its size, for sanitizers."""
-    from semira.backends.cuda.runtime.memory import MemoryPolicy, open_memory
-
     runtime.memory = open_memory(runtime, MemoryPolicy.OPERATION)
     runtime.keeps_apart, runtime.unit = True, 1
 

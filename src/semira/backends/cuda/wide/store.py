@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.companions import Companions
-from semira.backends.cuda.jit import cache
-from semira.backends.cuda.rearrange import source
+from semira.backends.cuda.jit import cache, segments
 from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
@@ -241,7 +240,7 @@ class CudaStore:
         out = library.empty(count, monoid.type.np_type)
         if count == 0:
             return out
-        module = self.module("runs", source.scan_source(monoid, dtype), source.ROOT)
+        module = self.module("runs", segments.scan_source(monoid, dtype), segments.ROOT)
         tiles = -(-count // SCAN_TILE)
         sums, fresh = library.empty(tiles, monoid.type.np_type), library.empty(tiles, np.bool_)
         items = (library.ascontiguousarray(values), library.ascontiguousarray(heads), count)
@@ -259,7 +258,7 @@ class CudaStore:
         order = library.arange(count, dtype=np.int64)
         if count == 0:
             return order
-        module = self.module("order", source.order_source(before, dtype), source.ROOT)
+        module = self.module("order", segments.order_source(before, dtype), segments.ROOT)
         given = [library.ascontiguousarray(part) for part in (values, starts, lengths)]
         width = 1
         while width < longest:

@@ -1,4 +1,4 @@
-"""Kernels along lines of entries: a monoid's running result, and order by a comparison."""
+"""Source of the kernels that scan, and order, values along segments of entries."""
 
 from __future__ import annotations
 

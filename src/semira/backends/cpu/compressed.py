@@ -1,0 +1,90 @@
+"""One orientation of a matrix, by runs of sorted indices, with what is derived from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.backends.companions import Companions
+from semira.backends.cpu.companions import DEGREES, ENTRY_ROWS, Valued
+from semira.base.memory import require_bytes
+from semira.formats import offset_dtype
+
+Array = NDArray[Any]
+
+#: Stands for "every position is present" where a kernel strides over presence.
+EVERYWHERE = np.ones(1, np.bool_)
+
+
+@dataclass(slots=True, eq=False)
+class Compressed(Valued):
+    """One orientation of a matrix: runs of sorted indices. Never changed once made.
+
+    Attributes
+    ----------
+    nmajor, nminor : int
+    indptr, indices, values : ndarray
+        A single value if `iso`.
+    iso : bool
+    companions : Companions
+        Everything that was made of the entries so far.
+    """
+
+    nmajor: int
+    nminor: int
+    indptr: Array
+    indices: Array
+    values: Array
+    iso: bool = False
+    companions: Companions = field(default_factory=Companions)
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries."""
+        return len(self.indices)
+
+    def kept_indices(self) -> Array | None:
+        """Return the indices if there are any in memory (see `semira.backends.cpu.whole`)."""
+        return self.indices
+
+    def degrees(self) -> Array:
+        """Return the number of entries of each run; computed once."""
+        found: Array = self.companions.need(DEGREES, self)
+        return found
+
+    def room(self, lo: int, hi: int) -> int:
+        """Return the entries of the runs from `lo` to `hi`."""
+        return int(self.indptr[hi] - self.indptr[lo])
+
+    def entry_majors(self) -> Array:
+        """Return the run each entry belongs to."""
+        require_bytes(self.indices.nbytes, "a list of entries")
+        return np.repeat(np.arange(self.nmajor, dtype=self.indices.dtype), self.degrees())
+
+    def kept_majors(self) -> Array:
+        """Return the run each entry belongs to, which with `indices` makes coordinates; kept."""
+        found: Array = self.companions.need(ENTRY_ROWS, self)
+        return found
+
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of each array, those kept beside the entries included."""
+        parts = {"indptr": self.indptr, "indices": self.kept_indices(), "values": self.values}
+        held = {name: part.nbytes for name, part in parts.items() if part is not None}
+        return held | self.companions.memory_usage()
+
+    def replaced(self, values: Array, *, iso: bool) -> Compressed:
+        """Return the same pattern with other values."""
+        kept = self.companions.of_pattern()
+        return Compressed(self.nmajor, self.nminor, self.indptr, self.indices, values, iso, kept)
+
+
+def offsets_from_counts(counts: Array) -> Array:
+    """Turn counts in ``counts[1:]`` into offsets, in place if the dtype is wide enough."""
+    total = int(counts[1:].sum(dtype=np.int64))
+    offsets = counts.astype(offset_dtype(total), copy=False)
+    offsets[0] = 0
+    np.cumsum(offsets, out=offsets)
+    return offsets

@@ -1,0 +1,35 @@
+"""Compiling programs and sources as users get them, without the cache."""
+
+from __future__ import annotations
+
+from semira.backends.cuda.jit import compile
+from semira.backends.cuda.jit.render import PROGRAM, render_source
+from semira.backends.cuda.lower import lower_program
+from semira.contract import Program
+
+
+def compile_only(
+    program: Program | str, arch: str, offset_type: str = "int", root: str = PROGRAM
+) -> compile.Compiled:
+    """Compile and link a Program, or generated source, without looking at the cache.
+
+    Parameters
+    ----------
+    program : Program or str
+        A str is source as `Lowered.source` has it.
+    arch : str
+        ``sm_90`` and the like.
+    offset_type : {"int", "long long"}
+        Type of offsets into matrix entries.
+    root : str
+        Kernel file that includes what the source calls.
+
+    Raises
+    ------
+    JitError
+        It does not compile; the message has the compiler's log.
+    DeviceUnavailable
+        There is no NVRTC on this machine.
+    """
+    generated = program if isinstance(program, str) else lower_program(program).source
+    return compile.compile_source(render_source(generated, offset_type, root), "program", arch)
