@@ -51,7 +51,7 @@ CONDITIONAL = {
 
 
 @cache
-def loop_of(algorithm: str, **options) -> tuple[Program, LoopPhases]:
+def loop_of(name: str, **options) -> tuple[Program, LoopPhases]:
     """Return the last program with a loop that an algorithm runs, planned for cuda, and its loop:
     the innermost one.
 
@@ -59,8 +59,8 @@ def loop_of(algorithm: str, **options) -> tuple[Program, LoopPhases]:
     """
     with gb.device("reference"), gb.tracing() as traced:
         graph = gb.io.read("kron:4").dup("FP32")
-        places = (0,) if algorithm in ("bfs", "sssp") else ()
-        getattr(gb.algorithms, algorithm)(graph, *places, **options)
+        places = (0,) if name in ("bfs", "sssp") else ()
+        getattr(gb.algorithms, name)(graph, *places, **options)
     found = [p for p in traced.programs if any(isinstance(item, Loop) for item in p.body)]
     program = plan_for(found[-1], "cuda")
     steps, loop = phases_of(program), None
