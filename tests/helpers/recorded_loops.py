@@ -11,14 +11,14 @@ from semira.engine.explain import plan_for
 
 
 @cache
-def looping_program(algorithm: str, **options: Any) -> Program:
+def looping_program(name: str, **options: Any) -> Program:
     """Return the last program with a loop that an algorithm runs, planned for cuda.
 
     It is recorded on another device, so it follows what the algorithm says today.
     """
     with gb.device("reference"), gb.tracing() as traced:
         graph = gb.io.read("kron:4").dup("FP32")
-        places = (0,) if algorithm in ("bfs", "sssp") else ()
-        getattr(gb.algorithms, algorithm)(graph, *places, **options)
+        places = (0,) if name in ("bfs", "sssp") else ()
+        getattr(gb.algorithms, name)(graph, *places, **options)
     found = [p for p in traced.programs if any(isinstance(item, Loop) for item in p.body)]
     return plan_for(found[-1], "cuda")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
 from semira.base.dtypes import BOOL, INT64, DataType
 from semira.ops.operator import Operator, UserFunction
@@ -337,11 +338,12 @@ class Semiring(Operator):
     @classmethod
     def of(cls, add: Monoid, multiply: BinaryOp, name: str | None = None) -> Semiring:
         """Return the semiring of a monoid and a multiplication; the same one every time."""
-        if (add, multiply) not in _semirings:
+        found = _semirings.get((add, multiply))
+        if found is None:
             made = cls(name or f"{add.name}_{multiply.name}", add, multiply)
             # setdefault: threads that ask at once must get the same object.
-            _semirings.setdefault((add, multiply), made)
-        return _semirings[add, multiply]
+            found = _semirings.setdefault((add, multiply), made)
+        return found
 
     def _make_record(self, left: DataType, right: DataType) -> TypedSemiring:
         """Return a semiring whose multiplication takes records."""
@@ -367,4 +369,4 @@ class Semiring(Operator):
         return TypedSemiring(self, add, multiply)
 
 
-_semirings: dict[tuple[Monoid, BinaryOp], Semiring] = {}
+_semirings: WeakValueDictionary[tuple[Monoid, BinaryOp], Semiring] = WeakValueDictionary()

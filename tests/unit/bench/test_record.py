@@ -115,6 +115,16 @@ def test_number_that_json_cannot_hold_is_refused() -> None:
         replace(FULL, first_s=float("nan")).to_json()
 
 
+def test_records_of_before_are_of_the_same_case() -> None:
+    """``method`` chose among formulations until it was called ``algorithm``."""
+    now, before = (replace(FULL, plan={name: "window"}) for name in ("algorithm", "method"))
+    assert now.key == before.key != FULL.key
+    # As it was written.
+    assert parse_record(before.to_json()).plan == {"method": "window"}
+    variants = [replace(FULL, options={name: "search"}).key for name in ("algorithm", "method")]
+    assert variants[0] == variants[1]
+
+
 def test_a_stamp_tells_records_apart():
     one = Record("algorithm", "bfs", Dataset("ring", 3, 3, "00"), "semira", warm_s=[1.0])
     other = replace(one, warm_s=[2.0])

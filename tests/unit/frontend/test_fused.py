@@ -10,6 +10,7 @@ from semira import binary, monoid, semiring
 from semira.backends.registry import backend_for
 from semira.engine import loops
 from semira.exceptions import IndexOutOfBound, RecordError
+from semira.frontend.bodies import describe
 
 
 @pytest.fixture
@@ -126,6 +127,19 @@ def test_like_statements_are_recorded_once(on, monkeypatch):
     assert found == [5.0, 10.0]
     # Twice at most: they are compared. Other tests may have recorded them before.
     assert len(seen) <= 2
+
+
+def test_a_loop_around_it_is_described():
+    total = gb.Scalar.from_value(0)
+
+    def add():
+        total << total + 1
+
+    def step():
+        gb.fused(add)
+        return total < 3
+
+    assert describe(step) is not None
 
 
 @pytest.mark.parametrize("returned", ["a condition", 3, np.True_])

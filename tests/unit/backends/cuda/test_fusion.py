@@ -52,9 +52,9 @@ CONDITIONAL = {
 
 
 @cache
-def loop_of(algorithm: str, **options) -> tuple[Program, LoopPhases]:
+def loop_of(name: str, **options) -> tuple[Program, LoopPhases]:
     """Return the last program with a loop that an algorithm runs, and its innermost loop."""
-    program = looping_program(algorithm, **options)
+    program = looping_program(name, **options)
     steps, loop = phases_of(program), None
     while inner := [step for step in steps if isinstance(step, LoopPhases)]:
         loop, steps = inner[0], inner[0].bodies[0]
