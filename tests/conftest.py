@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import importlib.util
+import itertools
 import os
 import signal
 from collections.abc import Iterator
@@ -155,13 +156,18 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(f"not on the emulated GPU: {found.kwargs['reason']}")
 
 
+_modules_run = itertools.count(1)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def what_stays_is_not_searched() -> Iterator[None]:
     """Keep the garbage collector from walking all kernels of a process again and again.
 
-    They are gigabytes after some thousand tests, and a collection then takes a second.
+    What was dropped meanwhile is looked for now and then: a thousand kernels take a second.
     """
     yield
+    if next(_modules_run) % 16 == 0:
+        gc.unfreeze()
     gc.collect()
     gc.freeze()
 

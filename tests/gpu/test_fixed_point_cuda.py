@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.helpers.every import every
 
 import semira as gb
 from semira.backends.cuda.backend import CudaBackend
@@ -94,17 +93,17 @@ RINGS = {
 }
 
 
-@every("dtype", ["FP32", "FP64", "INT32", "INT64", "UINT32", "UINT64"])
-@every("ring", RINGS)
+@pytest.mark.parametrize("dtype", ["FP32", "FP64", "INT32", "INT64", "UINT32", "UINT64"])
+@pytest.mark.parametrize("ring", RINGS)
 def test_semirings_and_dtypes(ring, dtype, launches):
     a = drawn(150, 400, dtype, 3)
     check(a, {5: 0, 70: 9}, getattr(gb.semiring, ring), *RINGS[ring])
     assert launches == [True]
 
 
-@every("width", [0, 1, 7.5, 1e300, math.inf])
-@every("dtype", ["FP32", "INT32", "UINT64"])
-@every("ring", ["min_plus", "max_min"])
+@pytest.mark.parametrize("width", [0, 1, 7.5, 1e300, math.inf])
+@pytest.mark.parametrize("dtype", ["FP32", "INT32", "UINT64"])
+@pytest.mark.parametrize("ring", ["min_plus", "max_min"])
 def test_windows(ring, dtype, width, launches):
     check(drawn(300, 900, dtype, 4), {0: 30}, getattr(gb.semiring, ring), *RINGS[ring], width=width)
     assert launches == [True]

@@ -297,8 +297,8 @@ def launches(request, monkeypatch):
     opened.blocks, solo = LAUNCHES[request.param]
     if solo is not None:
         monkeypatch.setattr(chooser, "_SOLO", solo)
-        monkeypatch.setattr(run, "_prepared", type(run._prepared)())
-        monkeypatch.setattr(warm, "_known", type(warm._known)())
+        monkeypatch.setattr(run, "_prepared", type(run._prepared)(64))
+        monkeypatch.setattr(warm, "_known", type(warm._known)(64))
     yield
     opened.blocks = before
 
