@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from semira import __version__
+from semira.backends.registry import backend_for
 from semira.base.errors import GraphblasException
 from semira.base.settings import settings
+from semira.bench.environment import processor_name
 from semira.cli.catalogue import CATALOGUE, Algorithm
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
+from semira.cli.measure import measure
 from semira.cli.options import DeviceOption
 from semira.cli.output import print_table, print_text, say, seconds
 from semira.cli.plots import draw_degrees, draw_frontier, draw_ranks, has_matplotlib, svg_of
@@ -80,8 +84,6 @@ class _Done:
 
 
 def _measure_all(subject: _Subject, device: str) -> _Done:
-    from semira.cli.measure import measure
-
     say(f"reading {subject.path}")
     graph = load_graph(subject.path, subject.reading)
     measured: dict[Algorithm, Measurement | str] = {}
@@ -156,10 +158,6 @@ def _section(done: _Done) -> Section:
 
 
 def _environment(device: str) -> list[tuple[str, Any]]:
-    from semira import __version__
-    from semira.backends.registry import backend_for
-    from semira.bench.environment import processor_name
-
     describe = getattr(backend_for(device), "describe", dict)
     return [
         ("machine", f"{processor_name()}, {settings().threads} threads"),
