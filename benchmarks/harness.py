@@ -167,6 +167,7 @@ class Study:
         """
         asked = self.options() if options is None else options
         environment, xp = describe_environment(asked.device), array_module(asked.device)
+        # First: what is asked in vain leaves the records that are there.
         points = iter(self.points(asked, xp, say))
         measured = self._measured(asked, points, xp, say)
         made = (replace(record, environment=environment) for record in measured)
@@ -177,14 +178,12 @@ class Study:
         """Yield the records of one point after the other, as long as there is time and memory."""
         end_s = time.perf_counter() + options.limit
         try:
-            while time.perf_counter() < end_s:
-                try:
-                    point = next(points)
-                except StopIteration:
-                    return
+            for point in points:
                 yield from self.trial(options, point)
                 free_memory(xp)
-            say(f"{options.limit:g} s are over: what would follow is left out")
+                if time.perf_counter() > end_s:
+                    say(f"{options.limit:g} s are over: what would follow is left out")
+                    return
         except MemoryError as error:
             say(f"what would follow is left out: {str(error) or 'out of memory'}")
 
@@ -286,7 +285,7 @@ def options_from(study: Study, given: Mapping[str, Any], *, quick: bool) -> Any:
             try:
                 value = parse(value)
             except InvalidValue as error:
-                raise InvalidValue(f"{flag} {error}") from None
+                raise typer.BadParameter(f"{flag} {error}") from None
         made[each.name] = value
     return study.options(**made)
 

@@ -64,15 +64,14 @@ class ScalesOptions(Options):
 
 def points(options: ScalesOptions, xp: Any, say: Say) -> Iterator[tuple[int, Any]]:
     """Yield scales as long as the next graph is expected to end within the limit."""
-    start_s = begun_s = time.perf_counter()
+    start_s, last_s = time.perf_counter(), 0.0
     for scale in options.scales:
-        now_s = time.perf_counter()
-        needed_s = _GROWTH * (now_s - begun_s)
-        if scale != options.scales[0] and now_s - start_s + needed_s > options.limit:
+        begun_s, needed_s = time.perf_counter(), _GROWTH * last_s
+        if last_s and begun_s - start_s + needed_s > options.limit:
             say(f"scale {scale} and beyond: left out, about {needed_s:.0f} s are needed")
             return
-        begun_s = now_s
         yield scale, xp
+        last_s = time.perf_counter() - begun_s
 
 
 def trial(options: ScalesOptions, point: tuple[int, Any]) -> list[Record]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from benchmarks.__main__ import app
 from benchmarks.studies.adaptive import STUDY, AdaptiveOptions, adaptive_table
-from typer.testing import CliRunner
 
-from semira.bench.record import Record, read_records
+from semira.bench.record import Record
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +35,3 @@ def test_ratios_stand_in_the_table(measured: list[Record]) -> None:
     assert [each["way"] for each in cells] == ["plain", "adaptive"]
     assert [each["times faster"] for each in cells] == ["1", "0.5"]
     assert cells[1]["part of plain"] == "1"
-
-
-def test_command_writes_what_it_prints(tmp_path: Path) -> None:
-    out = tmp_path / "adaptive.jsonl"
-    args = ["adaptive", "--quick", "--graphs", "kron:5", "--out", str(out)]
-    result = CliRunner().invoke(app, args)
-    assert result.exit_code == 0, result.output
-    assert "adaptive beside plain" in result.stdout
-    assert [each.kernel for each in read_records(out)] == ["plain", "adaptive"]

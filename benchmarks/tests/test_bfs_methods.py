@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from benchmarks.__main__ import app
 from benchmarks.studies.bfs_methods import STUDY, MethodsOptions, methods_table, winners_table
-from typer.testing import CliRunner
 
-from semira.bench.record import Record, read_records
+from semira.bench.record import Record
 from semira.cli.searches import METHODS
 
 
@@ -57,12 +54,3 @@ def test_records_of_a_gpu_are_read_without_one(measured: list[Record]) -> None:
     assert [dict(zip(head, row, strict=True))["method"] for row in rows] == [
         "frontier, block queue"
     ]
-
-
-def test_command_writes_what_it_prints(tmp_path: Path) -> None:
-    out = tmp_path / "methods.jsonl"
-    args = ["bfs-methods", "kron:5", "--quick", "--out", str(out)]
-    result = CliRunner().invoke(app, args)
-    assert result.exit_code == 0, result.output
-    assert "Which wins where" in result.stdout
-    assert [each.plan for each in read_records(out)][-1] == {}

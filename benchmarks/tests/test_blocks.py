@@ -7,14 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.__main__ import app
 from benchmarks.studies import blocks
 from benchmarks.studies.blocks import STUDY, BlocksOptions, levels_table, widths_table
-from typer.testing import CliRunner
 
 import semira as gb
 from semira.base.errors import InvalidValue
-from semira.bench.record import Record, read_records
+from semira.bench.record import Record
 from semira.bench.timer import TooSlow
 
 
@@ -162,14 +160,6 @@ def test_a_call_that_takes_too_long_has_no_time(monkeypatch):
     assert rows[0][-1] == "**failed**: TooSlow: over 30 s"
 
 
-def test_no_case_begins_after_the_limit():
-    said: list[str] = []
-    with pytest.raises(InvalidValue, match="nothing was measured"):
-        STUDY.run(BlocksOptions(("kron:5",), widths=(2,), limit=0.0), say=said.append)
-    assert [text.partition(":")[0] for text in said] == ["kron"] * 3
-    assert all("left out, 0 s are over" in text for text in said)
-
-
 def test_a_large_graph_has_no_pairs_and_one_source_no_batch():
     fits = {name: case.fits for name, case in blocks.CASES.items()}
     assert [name for name in fits if fits[name](1 << 20, 1)] == ["bfs"]
@@ -228,28 +218,6 @@ def test_records_of_the_first_kind_have_tables():
     old = replace(record, plan={}, facts=facts)
     assert widths_table([old])[1][0][11] == "-"
     assert levels_table([old])[1][0][6] == "-"
-
-
-def test_command_writes_what_it_prints(tmp_path: Path) -> None:
-    out = tmp_path / "blocks.jsonl"
-    args = ["blocks", "--graphs", "kron:5", "--widths", "2", "--quick", "--out", str(out)]
-    result = CliRunner().invoke(app, [*args, "--algorithms", "bc,bfs"])
-    assert result.exit_code == 0, result.output
-    assert "Whole calls" in result.stdout
-    records = read_records(out)
-    assert [each.options for each in records] == [{"width": 2}] * 6
-    assert list(dict.fromkeys(each.kernel for each in records)) == [
-        "betweenness_centrality", "multi_source_bfs",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("args", "said"), [(["--widths", "2,x"], "is no number"), (["--algorithms", "tc"], "no algo")]
-)
-def test_what_is_no_number_and_no_algorithm_is_refused(args, said) -> None:
-    result = CliRunner().invoke(app, ["blocks", *args])
-    assert result.exit_code != 0
-    assert said in result.output
 
 
 def test_pages_show_blocks_of_64_rows_or_the_widest(measured):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.__main__ import app
 from benchmarks.studies.device_micro import (
     BATCH,
     BATCHES,
@@ -19,11 +17,10 @@ from benchmarks.studies.device_micro import (
 from benchmarks.studies.micro import tiny_graph
 from benchmarks.studies.micro_cases import TINY_CASES, make_operands
 from benchmarks.studies.probes import PROBES, probed, stored_bytes
-from typer.testing import CliRunner
 
 import semira as gb
 from semira.bench.graphs import load_bench_graph
-from semira.bench.record import Record, read_records
+from semira.bench.record import Record
 from semira.exceptions import InvalidValue
 
 
@@ -61,14 +58,16 @@ def test_a_push_moves_what_it_touches(records: dict[str, Record]) -> None:
 
 def test_a_wrong_result_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.studies.device_micro.same_result", lambda *_args: False)
-    request = DeviceOptions(["kron:4"], ["reduce"], overhead=False, trials=1, device="reference")
+    request = DeviceOptions(
+        ["kron:4"], only=["reduce"], overhead=False, trials=1, device="reference"
+    )
     (record,) = STUDY.run(request)
     assert (record.verified, record.note) == (False, "the cpu backend differs")
 
 
 def test_heavy_probes_are_left_out_on_larger_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.studies.device_micro.HEAVY_ENTRIES", 10)
-    request = DeviceOptions(["kron:4"], ["mxm"], overhead=False, trials=1, device="reference")
+    request = DeviceOptions(["kron:4"], only=["mxm"], overhead=False, trials=1, device="reference")
     assert [record.kernel for record in STUDY.run(request)] == ["mxm masked"]
 
 
@@ -118,15 +117,4 @@ def test_operands_lie_on_the_device() -> None:
 
 def test_unknown_operation_is_refused() -> None:
     with pytest.raises(InvalidValue, match="mxv pull FP32"):
-        STUDY.run(DeviceOptions(only=["absent"]))
-
-
-def test_command_writes_records(tmp_path: Path) -> None:
-    out = tmp_path / "records.jsonl"
-    arguments = ["cuda-micro", "--graphs", "kron:4", "--only", "reduce", "--trials", "1",
-                 "--device", "reference", "--out", str(out)]  # fmt: skip
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 0, result.output
-    assert [(each.kind, each.kernel) for each in read_records(out)] == [
-        ("operation", "reduce vector"), ("overhead", "tiny_reduce"),
-    ]  # fmt: skip
+        STUDY.run(DeviceOptions(only=["absent"], device="reference"))

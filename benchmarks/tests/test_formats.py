@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.__main__ import app
 from benchmarks.studies import formats as bench_formats
 from benchmarks.studies.formats import STORAGES, FormatsOptions, draw, format_bytes, least_bytes_of
 from benchmarks.studies.formats_tables import (
@@ -19,10 +17,9 @@ from benchmarks.studies.formats_tables import (
     formats_table,
     textbook_table,
 )
-from typer.testing import CliRunner
 
 from semira.base.errors import InvalidValue
-from semira.bench.record import Dataset, Record, read_records
+from semira.bench.record import Dataset, Record
 from semira.formats import MatrixArrays
 from semira.methods.coo.arrays import CoordinateArrays
 from semira.methods.dense.arrays import DenseArrays
@@ -161,13 +158,3 @@ def test_the_textbook_stands_beside() -> None:
     head, (row,) = formats_table(records)
     cells = dict(zip(head, row, strict=True))
     assert (cells["coo"], cells["numpy dense"], cells["verified"]) == ("4", "50", "yes")
-
-
-def test_command_writes_what_it_prints(tmp_path: Path) -> None:
-    out = tmp_path / "formats.jsonl"
-    args = ["formats", "--quick", "--columns", "0", "--no-peers", "--out", str(out)]
-    result = CliRunner().invoke(app, args)
-    assert result.exit_code == 0, result.output
-    assert [each.options["storage"] for each in read_records(out)] == [*STORAGES] * 4
-    refused = CliRunner().invoke(app, ["formats", "--rows", "4,x"])
-    assert refused.exit_code != 0

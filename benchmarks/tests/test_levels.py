@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.__main__ import app
 from benchmarks.plots import plot_records
 from benchmarks.studies import levels as bench_levels
 from benchmarks.studies.levels import (
@@ -26,7 +25,6 @@ from benchmarks.studies.levels import (
     totals,
     walk,
 )
-from typer.testing import CliRunner
 
 import semira as gb
 from semira.bench.graphs import load_bench_graph
@@ -235,20 +233,3 @@ def test_table_of_levels_is_about_the_first_search() -> None:
     head, table = levels_table([record_of(*rows)])
     assert len(table) == 1
     assert table[0][head.index("auto, times the better")] == "1.5"
-
-
-def test_command_writes_draws_and_prints(tmp_path: Path, walked: list[Record]) -> None:
-    out, picture = tmp_path / "levels.jsonl", tmp_path / "levels.svg"
-    args = ["levels", "--quick", "--graphs", "kron:5", "--out", out, "--plot", picture]
-    result = CliRunner().invoke(app, [*map(str, args), "--sources", "2"])
-    assert result.exit_code == 0, result.output
-    assert "Beside an oracle" in result.stdout
-    assert "All searches" in result.stdout
-    assert read_records(out)[0].verified
-    assert "unvisited" in picture.read_text()
-    result = CliRunner().invoke(
-        app, ["draw", "levels", str(out), "--to", str(tmp_path / "again.svg")]
-    )
-    assert result.exit_code == 0, result.output
-    with pytest.raises(gb.exceptions.InvalidValue, match="bench levels"):
-        plot_records(picture, "levels", [replace(walked[0], kind="frontier")])

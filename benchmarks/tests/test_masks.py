@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.__main__ import app
-from benchmarks.plots import plot_records
 from benchmarks.studies import masks as bench_masks
 from benchmarks.studies.masks import STUDY, WAYS, MasksOptions, MaskSweep, mask_sweeps, masks_table
-from typer.testing import CliRunner
 
 import semira as gb
 from semira.bench.record import Dataset, Record, append_records, read_records
@@ -103,13 +100,3 @@ def test_the_table_says_where_push_is_better() -> None:
 def test_a_sweep_takes_the_better_order() -> None:
     times = {"push, mask before": [2.0, 1.0], "push, mask after": [1.0, 3.0], "auto": [1.0, 1.0]}
     assert MaskSweep("ring", 1.0, [0.1, 1.0], times).best("push") == [1.0, 1.0]
-
-
-def test_command_and_picture(tmp_path: Path, swept: list[Record]) -> None:
-    out = tmp_path / "masks.jsonl"
-    given = ["masks", "--quick", "--graphs", "kron:5", "--out", str(out)]
-    result = CliRunner().invoke(app, given)
-    assert result.exit_code == 0, result.output
-    assert {each.dataset.name for each in read_records(out)} == {"kron:5"}
-    plot_records(tmp_path / "masks.svg", "masks", swept)
-    assert (tmp_path / "masks.svg").read_text().count("</svg>") == 1

@@ -71,7 +71,7 @@ def test_unknown_case_is_refused_with_the_list() -> None:
 def test_the_command_exits_with_one_above_the_limit(tmp_path: Path, limit: str, code: int) -> None:
     out = tmp_path / "memory.jsonl"
     command = ["memory", "--graphs", "kron:6", "--only", "transpose"]
-    result = CliRunner().invoke(app, [*command, "--limit", limit, "--out", str(out)])
+    result = CliRunner().invoke(app, [*command, "--most", limit, "--out", str(out)])
     assert result.exit_code == code, result.output
     assert "kron:6  transpose" in result.stdout
     assert ("exceeds 0.5" in result.stderr) == bool(code)

@@ -12,7 +12,7 @@ from semira import Matrix, Vector
 from semira.bench.record import read_records
 from semira.exceptions import InvalidValue
 
-SMALL = MicroOptions(graphs=("kron:6",), trials=1, calls=2)
+SMALL = MicroOptions(graphs=("kron:6",), only=("mxv", "reduce"), trials=1, calls=2)
 
 
 def test_every_operation_agrees_with_suitesparse(tmp_path: Path) -> None:
@@ -20,7 +20,8 @@ def test_every_operation_agrees_with_suitesparse(tmp_path: Path) -> None:
     out = tmp_path / "micro.jsonl"
     records = STUDY.run(SMALL, out=out)
     assert read_records(out) == records
-    assert {record.kernel for record in records} == set(CASES) | set(TINY_CASES)
+    chosen = {name for name in CASES | TINY_CASES if "mxv" in name or "reduce" in name}
+    assert {record.kernel for record in records} == chosen
     tiny = {record.kind for record in records if record.kernel in TINY_CASES}
     assert tiny == {"overhead"}
     assert {record.kind for record in records} == {"operation", "overhead"}

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks import cupy_calls as peer
-from benchmarks.__main__ import app
 from benchmarks.studies import mxm as bench_mxm
 from benchmarks.studies.mxm import (
     PRODUCTS,
-    QUICK,
     STUDY,
     MxmOptions,
     compare_products,
@@ -21,11 +18,10 @@ from benchmarks.studies.mxm import (
 )
 from benchmarks.studies.spmm import load_sparse
 from scipy import sparse as scipy_sparse
-from typer.testing import CliRunner
 
 import semira as gb
 from semira.base.errors import InvalidValue
-from semira.bench.record import Dataset, Record, read_records
+from semira.bench.record import Dataset, Record
 
 #: A few triangles, and none.
 REQUEST = MxmOptions(("kron:6", "grid:9x9"), trials=1, seconds=0.1)
@@ -141,16 +137,3 @@ def test_what_the_peer_cannot_hold_is_said() -> None:
     assert mxm_table([made(2.0), wrong_shares])[1][0][-1] == "**no**: sums differ"
     (one,) = compare_products([made(2.0), made(1.0, "cusparse", verified=False)])
     assert one.times_faster is None
-
-
-def test_command_writes_what_it_prints(tmp_path: Path) -> None:
-    out = tmp_path / "mxm.jsonl"
-    args = ["mxm", "--quick", "--products", "A A; C<A> = X Y'", "--out", str(out)]
-    result = CliRunner().invoke(app, args)
-    assert result.exit_code == 0, result.output
-    records = read_records(out)
-    assert list(dict.fromkeys(each.dataset.name for each in records)) == list(QUICK)
-    assert {each.kernel for each in records} == {"A A", "C<A> = X Y'"}
-    assert records[0].environment["commit"]
-    refused = CliRunner().invoke(app, ["mxm", "--products", "B"])
-    assert refused.exit_code != 0

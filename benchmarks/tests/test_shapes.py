@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from semira.bench.algorithm_checks import levels_from
 from semira.bench.graphs import load_bench_graph
-from semira.bench.record import Dataset, Record, append_records, read_records
+from semira.bench.record import Dataset, Record, append_records
 from semira.bench.versus import Peers
 
 
@@ -50,13 +50,6 @@ def test_a_few_searches_bound_the_diameter() -> None:
     assert record.facts["searches"] == 1
     assert 0 < least < most
     assert shapes_table([record])[1][0][4] == f"{least} to {most}"
-
-
-def test_the_command_writes_records(tmp_path: Path) -> None:
-    out = tmp_path / "shapes.jsonl"
-    done = CliRunner().invoke(app, ["shapes", "--graphs", "kron:5", "--out", str(out)])
-    assert done.exit_code == 0, done.output
-    assert [each.kind for each in read_records(out)] == ["shape"]
 
 
 # searches ----------------------------------------------------------------------------------------

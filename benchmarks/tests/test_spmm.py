@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.__main__ import app
 from benchmarks.studies import spmm as bench_spmm
 from benchmarks.studies.spmm import (
-    QUICK,
     STUDY,
     SpmmOptions,
     compare_records,
@@ -21,10 +18,9 @@ from benchmarks.studies.spmm import (
     spmm_table,
     summary_table,
 )
-from typer.testing import CliRunner
 
 from semira.base.errors import InvalidValue
-from semira.bench.record import Dataset, Record, read_records
+from semira.bench.record import Dataset, Record
 
 REQUEST = SpmmOptions(("dense:3x40", "kron:6"), trials=1, seconds=0.1, columns=(1, 8))
 
@@ -78,14 +74,6 @@ def test_names_of_matrices() -> None:
             load_sparse(name, None)
 
 
-def test_absent_graphs_are_left_out_with_a_word() -> None:
-    said: list[str] = []
-    assert STUDY.run(replace(REQUEST, graphs=("no-such-graph", "kron:4")), say=said.append)
-    assert said[0].endswith("left out")
-    with pytest.raises(InvalidValue, match="nothing was measured: none of no-such-graph is there"):
-        STUDY.run(replace(REQUEST, graphs=("no-such-graph",)))
-
-
 def made(balance: str | None, ms: float, mean_row: float = 20.0) -> Record:
     return Record(
         "spmm", "mxm n=64", Dataset("some", 9, 180, ""), "semira", "cuda",
@@ -106,16 +94,6 @@ def test_the_heuristic_stands_beside_an_oracle() -> None:
     head, (row,) = spmm_table([*records, peer])
     cells = dict(zip(head, row, strict=True))
     assert (cells["ms"], cells["edges ms"], cells["times faster"]) == ("2", "1", "4")
-
-
-def test_command_writes_what_it_prints(tmp_path: Path) -> None:
-    out = tmp_path / "spmm.jsonl"
-    args = ["spmm", "--quick", "--columns", "4", "--no-peers", "--out", str(out)]
-    result = CliRunner().invoke(app, args)
-    assert result.exit_code == 0, result.output
-    assert [each.dataset.name for each in read_records(out)] == list(QUICK)
-    refused = CliRunner().invoke(app, ["spmm", "--columns", "4,x"])
-    assert refused.exit_code != 0
 
 
 @pytest.mark.parametrize("step", [1, 3, 8, 100])

@@ -32,7 +32,7 @@ from benchmarks.studies.spmspv_study import STUDY
 from typer.testing import CliRunner
 
 import semira as gb
-from semira.bench.record import Dataset, Record, append_records, parse_record, read_records
+from semira.bench.record import Dataset, Record, append_records, parse_record
 from semira.contract import MERGES
 
 #: On the cpu, in the order in which they are measured.
@@ -195,18 +195,6 @@ def test_frontiers_that_one_way_lacks_are_left_out() -> None:
 
 def invoke(*args: Any) -> Any:
     return CliRunner().invoke(app, [*map(str, args)])
-
-
-def test_the_command_writes_records_and_a_picture(tmp_path: Path) -> None:
-    out, picture = tmp_path / "records.jsonl", tmp_path / "spmspv.svg"
-    result = invoke("spmspv", "--quick", "--graphs", "kron:4,kron:5", "--out", out,
-                    "--plot", picture, "--no-searches")  # fmt: skip
-    assert result.exit_code == 0, result.output
-    assert {each.dataset.name for each in read_records(out)} == {"kron:4", "kron:5"}
-    for title in ("A size or a fraction?", "What the planner chooses", "Two runs of one plan"):
-        assert title in result.stdout
-    assert "Breadth-first search" not in result.stdout
-    assert picture.read_text().count("</svg>") == 1
 
 
 def test_a_picture_of_some_graphs_has_their_panels_alone(

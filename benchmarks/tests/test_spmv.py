@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.__main__ import app
 from benchmarks.studies import spmv as bench_spmv
 from benchmarks.studies.spmv import (
     QUICK,
@@ -21,11 +19,10 @@ from benchmarks.studies.spmv import (
     least_bytes_of,
     spmv_table,
 )
-from typer.testing import CliRunner
 
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.libraries import KERNELS
-from semira.bench.record import Dataset, Record, read_records
+from semira.bench.record import Dataset, Record
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.traffic import ROOF
 
@@ -62,14 +59,6 @@ def test_wrong_products_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [each.verified for each in records] == [False] * 3
 
 
-def test_absent_graphs_are_left_out_with_a_word() -> None:
-    said: list[str] = []
-    records = STUDY.run(replace(REQUEST, graphs=("no-such-graph", "er:50")), say=said.append)
-    assert len(records) == 3
-    assert said[0].startswith("graph no-such-graph: no generator and no file of this name")
-    assert said[0].endswith("left out")
-
-
 def test_goals_stand_in_the_table() -> None:
     ours = Record(
         "spmv", "mxv FP32 plus_times", Dataset("grid4900", 9, 36, "00"), "semira", "cuda",
@@ -90,19 +79,6 @@ def test_every_family_has_a_quick_one() -> None:
     assert quick | {"web"} == {family for family, _ in bench_spmv.FAMILIES.values()}
 
 
-def test_command_writes_what_it_prints(tmp_path: Path) -> None:
-    out = tmp_path / "spmv.jsonl"
-    args = ["spmv", "--graphs", "rgg:6", "--trials", "1", "--no-peers", "--out", str(out)]
-    result = CliRunner().invoke(app, args)
-    assert result.exit_code == 0, result.output
-    assert "mesh" in result.stdout
-    assert [each.kernel for each in read_records(out)] == [
-        "mxv FP32 plus_times",
-        "mxv pattern plus_second",
-    ]
-
-
-# cuGraph -----------------------------------------------------------------------------------------
 class StandIn:
     """What `semira.bench.peers.cugraph` uses of pylibcugraph, computed by SciPy."""
 

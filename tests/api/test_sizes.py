@@ -13,7 +13,9 @@ FILE_LINES = 600
 FUNCTION_LINES = 60
 
 # path -> why it may be longer
-LONG_FILES: dict[str, str] = {}
+LONG_FILES: dict[str, str] = {
+    "benchmarks/scripts/spmv_study.cu": "the kernels that one study compares are one unit",
+}
 # path::function -> why it may be longer
 LONG_FUNCTIONS: dict[str, str] = {}
 

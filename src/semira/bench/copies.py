@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from semira.algorithms.oriented_edges import oriented_edges
 from semira.backends.registry import backend_for
 from semira.base.errors import GraphblasException
 from semira.bench.graphs import BenchGraph
@@ -59,8 +60,6 @@ def _of_backend(graph: BenchGraph, device: str, blank: Record) -> list[Record]:
 
 def _of_triangles(graph: BenchGraph, device: str, blank: Record) -> Record:
     """Return the record of the oriented edges of triangle counting."""
-    from semira.algorithms.oriented_edges import oriented_edges
-
     used = graph.undirected
     records: dict[str, Record] = {}
     for _ in _builds():

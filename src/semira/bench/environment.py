@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from semira import __version__
+from semira.backends.registry import backend_for
 from semira.base.settings import settings
 
 #: Distributions whose versions explain a time.
@@ -76,9 +78,6 @@ def describe_environment(device: str = "cpu") -> dict[str, Any]:
     DeviceUnavailable
         This machine lacks the device.
     """
-    from semira import __version__
-    from semira.backends.registry import backend_for
-
     describe = getattr(backend_for(device), "describe", dict)
 
     found = {name: version_of(name) for name in PACKAGES}

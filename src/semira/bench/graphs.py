@@ -14,13 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira import Matrix
 from semira.base.dtypes import lookup_dtype
 from semira.base.errors import InvalidValue, MissingFile
 from semira.base.locks import cached_property
 from semira.base.settings import settings
+from semira.bench.device import free_memory
 from semira.bench.drawn import draw_spec
 from semira.bench.record import Dataset
+from semira.engine.values import Value
+from semira.files import ReadOptions, read_edges
+from semira.files.clean import clean
 from semira.formats import EdgeList, MatrixArrays
+from semira.generators import generate, is_generator_spec
+from semira.io import arrays_of, from_edges
 
 #: Environment variable with the folder of graphs that are named without a path.
 DATA_VARIABLE = "SEMIRA_TEST_DATA"
@@ -171,9 +178,6 @@ class BenchGraph:
     @cached_property
     def undirected(self) -> BenchGraph:
         """Every edge in both directions, without self-loops: for components and triangles."""
-        from semira.files import ReadOptions
-        from semira.files.clean import clean
-
         if self.is_symmetric and not bool((self.tails == self.heads).any()):
             return self
         rows, cols, values = self.arrays.to_coo()
@@ -285,8 +289,6 @@ def at_hand(names: Iterable[str], folder: Path | None = None) -> tuple[list[str]
     >>> at_hand(["kron:4", "no-such-graph"], Path("no/folder"))
     (['kron:4'], ['no-such-graph'])
     """
-    from semira.generators import is_generator_spec
-
     found, absent = list[str](), list[str]()
     for name in names:
         is_there = is_generator_spec(NAMED.get(name, name)) or _file_of(name, folder) is not None
@@ -320,14 +322,10 @@ def load_bench_graph(
     InvalidValue
         The matrix is not square.
     """
-    from semira.generators import generate, is_generator_spec
-
     start_s = time.perf_counter()
     spec = NAMED.get(name, name)
     drawn = draw_spec(spec, xp, weights=weights) if is_generator_spec(spec) else None
     if drawn is not None:
-        from semira.bench.device import free_memory
-
         # What was sorted is several times the graph, and would be missing to Semira.
         free_memory(xp)
         made = matrix_of_arrays(drawn, name)
@@ -341,9 +339,6 @@ def load_bench_graph(
 
 def matrix_of_arrays(arrays: MatrixArrays, name: str) -> Any:
     """Return the matrix of arrays that are known to be sorted, without copying them."""
-    from semira import Matrix
-    from semira.engine.values import Value
-
     return Matrix._wrap(Value.of(arrays), name)
 
 
@@ -355,8 +350,6 @@ def _file_of(name: str, folder: Path | None) -> Path | None:
 
 
 def _read(name: str, folder: Path | None) -> EdgeList:
-    from semira.files import read_edges
-
     path = _file_of(name, folder)
     if path is None:
         raise MissingFile(
@@ -370,10 +363,6 @@ def build_bench_graph(
     name: str, edges: EdgeList, load_s: float = 0.0, xp: Any = np, *, weights: bool = True
 ) -> BenchGraph:
     """Return the graph of a square list of edges; a pattern gets integer weights from 1 to 64."""
-    from semira.files import ReadOptions
-    from semira.files.clean import clean
-    from semira.io import arrays_of, from_edges
-
     if edges.values is None and weights:
         edges = clean(edges, ReadOptions(random_weights=True))
     start_s = time.perf_counter()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira import algorithms, tracing
 from semira.base.dtypes import lookup_dtype
 from semira.bench.device import PROFILED_S, QUEUED_S, profile_calls
 from semira.bench.graphs import BenchGraph
@@ -44,8 +45,6 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
 
 
 def _run(kernel: str, plan: dict[str, Any]) -> Callable[[Any, int], Any]:
-    from semira import algorithms
-
     name, field, _, _ = ALGORITHMS[kernel]
     function = getattr(algorithms, name)
     options = _FIXED.get(kernel, {}) | plan
@@ -95,8 +94,6 @@ def fresh_call(entry: Entry, graph: BenchGraph, source: int) -> dict[str, Any]:
     that it left at the matrix beside its arrays, ``matrix``: the dtype of the entries, and
     ``state``: those of the vectors that its programs carry, unless the call is a long one.
     """
-    from semira import tracing
-
     matrix, put_s = clock(lambda: entry.prepare(graph))
     before = matrix.memory_usage()
     _, fresh_s = clock(lambda: entry.run(matrix, source))

@@ -9,6 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from semira.base.errors import FileWriteError
+from semira.bench.compare import compare as compare_records
+from semira.bench.compare import worsened
+from semira.bench.graphs import CUDA_GRAPHS, DEFAULT_GRAPHS, QUICK_GRAPHS
+from semira.bench.libraries import KERNELS
+from semira.bench.peers import GPU_PEERS, HOST_PEERS
+from semira.bench.record import failures, read_records
+from semira.bench.report import KINDS, MEMORY_NOTE, memory_table_of, render_report, table_of
+from semira.bench.sources import sources_table
+from semira.bench.suite import Request, run_suite
 from semira.cli.options import Device
 from semira.cli.output import note, print_table, say, seconds
 
@@ -123,8 +132,6 @@ def progress(record: Record) -> None:
 
 def finish(records: Sequence[Record], out: Path | None, *, tables: bool = True) -> None:
     """Print the tables; leave with code 1 if a result is wrong."""
-    from semira.bench.record import failures
-
     if tables:
         _print_tables(records)
     if out is not None:
@@ -137,9 +144,6 @@ def finish(records: Sequence[Record], out: Path | None, *, tables: bool = True) 
 
 
 def _print_tables(records: Sequence[Record]) -> None:
-    from semira.bench.report import KINDS, MEMORY_NOTE, memory_table_of, table_of
-    from semira.bench.sources import sources_table
-
     for kind in KINDS:
         head, rows = table_of(records, kind.name)
         if rows:
@@ -176,9 +180,6 @@ def cpu(
     semira bench cpu --graphs kron:14,road:300x300,removed=0.05 --peers scipy
     semira bench cpu --out results/cpu.jsonl
     """
-    from semira.bench.graphs import DEFAULT_GRAPHS, QUICK_GRAPHS
-    from semira.bench.peers import HOST_PEERS
-
     if device is Device.auto:
         raise typer.BadParameter("--device auto: a measurement must name its device")
     given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
@@ -221,9 +222,6 @@ def cuda(
     semira bench cuda --graphs cnr-2000 --peers cugraph,scipy
     semira bench cuda --graphs kron21,grid4900 --algorithms bfs,pagerank
     """
-    from semira.bench.graphs import CUDA_GRAPHS, QUICK_GRAPHS
-    from semira.bench.peers import GPU_PEERS
-
     check_append(out, append=append)
     given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
     default = QUICK_GRAPHS if quick else CUDA_GRAPHS
@@ -249,9 +247,6 @@ def _algorithms(
     data: Path | None,
     **more: Any,
 ) -> None:
-    from semira.bench.libraries import KERNELS
-    from semira.bench.suite import Request, run_suite
-
     request = Request(
         graphs=names_of(graphs, default_graphs),
         algorithms=names_of(algorithms, KERNELS),
@@ -283,10 +278,6 @@ def compare(
     --------
     semira bench compare before.jsonl after.jsonl
     """
-    from semira.bench.compare import compare as compare_records
-    from semira.bench.compare import worsened
-    from semira.bench.record import read_records
-
     changes = compare_records(read_records(before), read_records(after))
     rows = [
         (
@@ -315,9 +306,6 @@ def report(
     --------
     semira bench report results/cpu.jsonl --out docs/measured.md
     """
-    from semira.bench.record import read_records
-    from semira.bench.report import render_report
-
     text = render_report([record for path in files for record in read_records(path)])
     if out is None:
         typer.echo(text, nl=False)

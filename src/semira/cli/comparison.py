@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from semira.bench.graphs import DEFAULT_GRAPHS, QUICK_GRAPHS, at_hand
+from semira.bench.libraries import KERNELS
+from semira.bench.peers import HOST_PEERS, PEERS
+from semira.bench.suite import Request, run_suite
+from semira.bench.versus import published_table, read_peers
 from semira.cli.bench import (
     AlgorithmsOption,
     DataOption,
@@ -20,6 +25,7 @@ from semira.cli.bench import (
     option,
     progress,
 )
+from semira.cli.graphs import why_unusable
 from semira.cli.options import Device
 from semira.cli.output import note, print_table
 
@@ -73,11 +79,6 @@ def here(
     semira bench kron:16 roads.gr --out records.jsonl
     semira bench cnr-2000 --device cuda --peers cugraph
     """
-    from semira.bench.graphs import DEFAULT_GRAPHS, QUICK_GRAPHS, at_hand
-    from semira.bench.libraries import KERNELS
-    from semira.bench.peers import HOST_PEERS, PEERS
-    from semira.bench.suite import Request, run_suite
-
     chosen, *beside = _devices(device)
     has_gpu = chosen == Device.cuda
     if published is not None and not has_gpu:
@@ -114,7 +115,6 @@ def _devices(asked: Device) -> list[str]:
     """Return what is measured, the first one with everything that is there."""
     if asked is not Device.auto:
         return [asked.value]
-    from semira.cli.graphs import why_unusable
 
     why_not = why_unusable("cuda")
     if why_not is None:
@@ -125,8 +125,6 @@ def _devices(asked: Device) -> list[str]:
 
 def _published(given: Path | None) -> Any:
     """Return published times, None if none are at hand; says which."""
-    from semira.bench.versus import read_peers
-
     checkout = Path(__file__).resolve().parents[3] / _PUBLISHED
     path = given if given is not None else checkout
     if given is None and not checkout.is_file():
@@ -136,8 +134,6 @@ def _published(given: Path | None) -> Any:
 
 
 def _print_published(records: Sequence[Record], known: Any) -> None:
-    from semira.bench.versus import published_table
-
     head, rows = published_table(records, known)
     if not rows:
         note("peers have published no times of these graphs")

@@ -11,6 +11,7 @@ from semira.cli.graphs import Reading, load_edges
 from semira.cli.groups import READING, with_options
 from semira.cli.options import FileArgument
 from semira.cli.output import say
+from semira.files import check_output, matrix_writer, write_edges
 
 if TYPE_CHECKING:
     from semira.formats import EdgeList
@@ -39,16 +40,12 @@ def _format_of(target: str, to: str | None) -> str | None:
 
 def check_graph_target(target: str, to: str | None) -> None:
     """Refuse before the work a TARGET that cannot be written after it."""
-    from semira.files import check_output, matrix_writer
-
     matrix_writer(target, _format_of(target, to))
     check_output(target)
 
 
 def write_graph(target: str, edges: EdgeList, to: str | None) -> None:
     """Write edges to `target` and say so on a terminal."""
-    from semira.files import write_edges
-
     write_edges(target, edges, format=_format_of(target, to))
     if target != "-":
         say(f"{target}: {edges.nrows:,} x {edges.ncols:,}, {edges.nnz:,} entries listed")

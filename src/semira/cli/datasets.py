@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
+from semira import datasets
 from semira.cli.options import JsonOption
 from semira.cli.output import print_json, print_table
 
@@ -16,10 +16,8 @@ NameArgument = Annotated[
 
 
 def _facts(name: str) -> dict[str, Any]:
-    from semira.datasets import info, path
-
-    found = info(name)
-    target = path(name)
+    found = datasets.info(name)
+    target = datasets.path(name)
     return {
         "name": found.name,
         "kind": found.kind or None,
@@ -46,9 +44,7 @@ def show(
     semira datasets list
     semira datasets list --source dimacs9 --json
     """
-    from semira.datasets import names
-
-    rows = [_facts(name) for name in names(source)]
+    rows = [_facts(name) for name in datasets.names(source)]
     if json:
         print_json({"datasets": rows})
         return
@@ -71,8 +67,6 @@ def fetch(
     semira datasets fetch karate SNAP/web-Google
     semira run bfs $(semira datasets fetch karate)
     """
-    from semira import datasets
-
     for name in names:
         datasets.info(name)
     for name in names:
@@ -86,10 +80,4 @@ def path(name: NameArgument) -> None:
     --------
     semira datasets path karate
     """
-    from semira import datasets
-
     typer.echo(datasets.path(name))
-
-
-#: The sub-commands, by name.
-COMMANDS: dict[str, Callable[..., Any]] = {"list": show, "fetch": fetch, "path": path}

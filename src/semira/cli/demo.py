@@ -13,6 +13,7 @@ import semira
 from semira.backends.registry import backend_for
 from semira.base.errors import GraphblasException
 from semira.base.settings import settings
+from semira.bench.environment import processor_name
 from semira.cli.catalogue import CATALOGUE
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
 from semira.cli.measure import Measurement, measure
@@ -154,8 +155,6 @@ def _section(done: _Done) -> Section:
 
 
 def _environment(device: str) -> list[tuple[str, Any]]:
-    from semira.bench.environment import processor_name
-
     describe = getattr(backend_for(device), "describe", dict)
     return [
         ("machine", f"{processor_name()}, {settings().threads} threads"),

@@ -9,12 +9,13 @@ import typer
 from semira.base.errors import InvalidValue
 from semira.cli.convert import TargetArgument, ToOption, check_graph_target, write_graph
 from semira.cli.output import print_table
+from semira.generators import GENERATORS, is_generator_spec, nearest_generator
+from semira.generators import generate as make
 
 
 def _list_generators(wanted: bool) -> None:
     if not wanted:
         return
-    from semira.generators import GENERATORS
 
     rows = [
         (name, row.example, row.size, ", ".join(row.options), row.summary)
@@ -57,9 +58,6 @@ def generate(
     semira generate er:1000,degree=4 - --to csv
     semira generate --list
     """
-    from semira.generators import generate as make
-    from semira.generators import is_generator_spec, nearest_generator
-
     del listing
     if spec is None:
         raise typer.BadParameter("give a SPEC, such as kron:16; --list shows the generators")

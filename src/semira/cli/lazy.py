@@ -47,13 +47,12 @@ class LazyGroup(Group):
     panels: ClassVar[Mapping[str, Mapping[str, str]]] = {}
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the commands."""
-        del ctx
-        return [name for places in self.panels.values() for name in places]
+        """Return the names of the commands, those that are registered last."""
+        lazy = [name for places in self.panels.values() for name in places]
+        return list(dict.fromkeys([*lazy, *super().list_commands(ctx)]))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command; None if there is none of this name."""
-        del ctx
         for panel, places in self.panels.items():
             if cmd_name in places and cmd_name not in self.commands:
                 made = self.make(load(places[cmd_name]))
@@ -62,7 +61,7 @@ class LazyGroup(Group):
                     made
                 )
                 self.commands[cmd_name] = get_command(single)
-        return self.commands.get(cmd_name)
+        return super().get_command(ctx, cmd_name)
 
     def make(self, found: Any) -> Callable[..., None]:
         """Return the function of a command from what its place holds: itself."""

@@ -13,13 +13,7 @@ import typer
 from semira.base.errors import GraphblasException
 from semira.base.log import logger
 from semira.base.text import printable
-from semira.cli import datasets
-from semira.cli.commands import Algorithms, Command, Group
-from semira.cli.convert import convert
-from semira.cli.demo import demo
-from semira.cli.doctor import doctor
-from semira.cli.generate import generate
-from semira.cli.info import info
+from semira.cli.commands import Algorithms
 from semira.cli.lazy import LazyGroup, help_of
 from semira.cli.plan import Plan
 from semira.cli.run import Run
@@ -32,8 +26,15 @@ EXIT_BROKEN_PIPE = 141
 _DEBUG = "--debug"
 
 
-class Program(Group):
+class Program(LazyGroup):
     """The root command: ``--debug`` anywhere on the line, one line for every error."""
+
+    panels: ClassVar = {
+        "Commands": {
+            name: f"semira.cli.{name}:{name}"
+            for name in ("info", "generate", "convert", "doctor", "demo")
+        }
+    }
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
         """Read the command line; it may ask for help, which is printed at once."""
@@ -169,8 +170,6 @@ def _root(
 app.callback(help=help_of(_root))(_root)
 app.add_typer(_algorithms(Run), name="run")
 app.add_typer(_algorithms(Plan), name="plan")
-for _command in (info, generate, convert, doctor, demo):
-    app.command(cls=Command, help=help_of(_command))(_command)
 
 
 class _Bench(LazyGroup):
@@ -199,11 +198,21 @@ class _Bench(LazyGroup):
         return super().parse_args(ctx, args if is_named else ["here", *args])
 
 
-app.add_typer(typer.Typer(cls=_Bench, help=help_of(_Bench)), name="bench")
-_datasets = typer.Typer(cls=Group, no_args_is_help=True, help="Named graphs from the web.")
-for _name, _action in datasets.COMMANDS.items():
-    _datasets.command(_name, cls=Command, help=help_of(_action))(_action)
-app.add_typer(_datasets, name="datasets")
+class _Datasets(LazyGroup):
+    """Named graphs from the web."""
+
+    panels: ClassVar = {
+        "Commands": {
+            name: f"semira.cli.datasets:{function}"
+            for name, function in (("list", "show"), ("fetch", "fetch"), ("path", "path"))
+        }
+    }
+
+
+for _name, _group, _is_bare in (("bench", _Bench, False), ("datasets", _Datasets, True)):
+    app.add_typer(
+        typer.Typer(cls=_group, help=help_of(_group), no_args_is_help=_is_bare), name=_name
+    )
 
 
 def main() -> None:

@@ -10,6 +10,8 @@ from typing import Any
 
 from semira.base.errors import FileWriteError
 from semira.cli.output import cell, is_figure
+from semira.files import check_output
+from semira.files.output import open_output
 
 _STYLE = """
 :root { --ink: #1f2933; --soft: #5b6875; --line: #d9dfe5; --paper: #fff; --wash: #f4f6f8;
@@ -200,8 +202,6 @@ def prepare_report(folder: Path) -> Path:
     FileWriteError
         Nothing can be written there.
     """
-    from semira.files import check_output
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -219,7 +219,5 @@ def write_report(path: Path, text: str) -> None:
     FileWriteError
         It cannot be written.
     """
-    from semira.files.output import open_output
-
     with open_output(path) as stream:
         stream.write(text.encode())
