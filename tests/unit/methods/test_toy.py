@@ -300,3 +300,39 @@ def test_what_is_wrong_is_said(placed):
     with pytest.raises(gb.exceptions.PlanError, match="which pull alone walks"):
         A.mxv(u).new(method="toy", direction="push")
     assert "toy" in method_names()
+
+
+@pytest.fixture
+def weighed(toy, tmp_path, monkeypatch):
+    """A second method of the same folder, whose cost is a rule over counts."""
+    folder = tmp_path / "toy_weighed"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "plan.py").write_text(
+        "from dataclasses import replace\n"
+        "from semira.contract import Compare, Const, Count\n"
+        "from toy_format.plan import ROWS as OTHERS\n"
+        "COST = Compare('*', Const(0.1), Count('nnz'))\n"
+        "ROWS = (replace(OTHERS[0], name='toy_weighed', cost=COST),)\n"
+    )
+    for part in ("cpu", "cuda"):
+        (folder / f"{part}.py").write_text(f"from toy_format.{part} import *\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    unregister("toy_format")
+    yield register("toy_weighed")
+    unregister("toy_weighed")
+    register("toy_format")
+
+
+def test_a_rule_weighs_it_each_time(device, weighed):
+    if device == "reference":
+        pytest.skip("it runs every method by what it means")
+    with gb.device(device):
+        A, few = graph(300), gb.Vector.from_coo([3], 1, size=40)
+        for u, walked in ((few, "compressed"), (gb.Vector.from_dense([1] * 40), "toy_weighed")):
+            told = gb.explain(u.vxm(A, "plus_times"))
+            assert told.chosen.storage == walked
+            found = u.vxm(A, "plus_times").new()
+            assert found.isequal(u.vxm(A, "plus_times").new(method="push"))
+        assert any("toy" in name for name in A.memory_usage())
+    assert "toy_weighed is taken each time that it costs less than push and pull" in str(told)
