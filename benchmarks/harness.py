@@ -24,11 +24,11 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from benchmarks.sweep import graphs_of
 from semira.base.errors import InvalidValue
 from semira.bench.device import array_module, free_memory
 from semira.bench.environment import describe_environment
 from semira.bench.record import Record, keep_records, require_some
-from semira.bench.sweep import graphs_of
 from semira.cli.bench import OutOption, QuickOption, check_append, finish, progress, split_names
 from semira.cli.options import Device
 from semira.cli.output import note, print_table

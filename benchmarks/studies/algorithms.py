@@ -18,9 +18,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.algorithm_runs import CASES, AlgorithmsRequest, algorithms_table, run_algorithms
 from benchmarks.harness import Options, Say, Study, option
 from benchmarks.studies.selection import choose_cases
-from semira.bench.algorithms import CASES, AlgorithmsRequest, algorithms_table, run_algorithms
 from semira.bench.record import Record
 from semira.cli.bench import split_names
 
@@ -56,7 +56,7 @@ class AlgorithmsOptions(Options):
 
 
 class _Algorithms(Study):
-    """The sweep is that of `semira.bench.algorithms`."""
+    """The sweep is that of `benchmarks.algorithm_runs`."""
 
     def run(
         self,

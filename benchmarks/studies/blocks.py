@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import algorithm_checks as checks
 from benchmarks.harness import Options, Say, Study, graphs, option
 from benchmarks.studies.block_levels import (
     NAMED_WAYS,
@@ -33,7 +34,6 @@ from benchmarks.studies.block_levels import (
 )
 from benchmarks.studies.frontiers import WAYS
 from semira.base.errors import InvalidValue
-from semira.bench import algorithm_checks as checks
 from semira.bench.device import PROFILED, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import dense

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import algorithm_checks as checks
 from benchmarks.harness import Options, Study, option
-from semira.bench import algorithm_checks as checks
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record
 from semira.bench.report import checked

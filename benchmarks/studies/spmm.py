@@ -23,6 +23,7 @@ import numpy as np
 
 from benchmarks.harness import Options, Say, Study, option
 from benchmarks.studies.device_micro import rtol_in
+from benchmarks.sweep import graphs_of
 from semira.base.errors import InvalidValue
 from semira.bench.device import (
     STEADY,
@@ -33,7 +34,6 @@ from semira.bench.device import (
 from semira.bench.graphs import load_bench_graph, rows_of_entries
 from semira.bench.record import Dataset, Record, without_result
 from semira.bench.report import checked, figure, time_of
-from semira.bench.sweep import graphs_of
 from semira.bench.timer import Budget, clock, measure
 from semira.bench.traffic import ROOF
 from semira.plan.rules_full import PIECES

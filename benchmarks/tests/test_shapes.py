@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from benchmarks.__main__ import app
+from benchmarks.algorithm_checks import levels_from
 from benchmarks.studies.shapes import STUDY, ShapesOptions, _is_reached, shapes_table
 from benchmarks.studies.spmspv_searches import SEARCH_PARTS, search_parts_table, studied_table
 from typer.testing import CliRunner
 
-from semira.bench.algorithm_checks import levels_from
 from semira.bench.graphs import load_bench_graph
 from semira.bench.record import Dataset, Record, append_records
 from semira.bench.versus import Peers

@@ -1,6 +1,6 @@
 """The algorithms beyond the first five on small real graphs, against SciPy, NumPy and NetworkX.
 
-What is called, and how SciPy or NumPy checks it, are the cases of `semira.bench.algorithms`; that
+What is called, and how SciPy or NumPy checks it, are the cases of `benchmarks.algorithm_runs`; that
 a check finds a wrong result is tested with them (tests/unit/bench/test_algorithms.py).
 """
 
@@ -11,13 +11,13 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from benchmarks.algorithm_checks import judge
+from benchmarks.algorithm_runs import CASES
 from tests.helpers.data import load_graph, load_reference
 from tests.helpers.every import every
 
 import semira as gb
 from semira import algorithms
-from semira.bench.algorithm_checks import judge
-from semira.bench.algorithms import CASES
 from semira.bench.graphs import BenchGraph, build_bench_graph
 
 #: Social, collaboration and web graphs, a mesh, roads, power lines, citations: 34 to 7,115

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.algorithm_runs import algorithms_table
 from benchmarks.studies.adaptive import adaptive_table
 from benchmarks.studies.bfs_methods import methods_table
 from benchmarks.studies.blocks import levels_table as block_levels_table
@@ -49,7 +50,6 @@ from tests.docs import algorithm_tables, host_tables, line_tables, push_tables
 from tests.docs.studies import diagonals, memory_policies, phases
 
 import semira as gb
-from semira.bench.algorithms import algorithms_table
 from semira.bench.record import Record, read_records
 from semira.bench.report import markdown_table, runs_of
 from semira.bench.sources import sources_table

@@ -17,7 +17,7 @@ GROUPS, PATTERNS, SPECTRA = "Sets, cores and communities", "Triangles and overla
 #: Vertices up to which distances of all pairs are measured.
 _FEW = 1100
 
-_CHECKS = "semira.bench.algorithm_checks"
+_CHECKS = "benchmarks.algorithm_checks"
 _BY_BFS = ("reached", "depth", "level_sum=sum")
 _BY_RANK = ("iterations", "converged", "rank_sum=sum", "top")
 _BY_PART = ("components=groups", "iterations", "largest=group_sizes", "single_vertices=singles")

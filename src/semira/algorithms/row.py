@@ -84,7 +84,7 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A call of an algorithm that ``semira bench algorithms`` measures and checks.
+    """A call of an algorithm that ``python -m benchmarks algorithms`` measures and checks.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class Row:
     cost : callable
         (vertices, entries) to about how many matrix entries a call reads.
     oracle : str
-        ``"module:function"`` that checks a result (`semira.bench.algorithm_checks`). Empty: it is
+        ``"module:function"`` that checks a result (`benchmarks.algorithm_checks`). Empty: it is
         compared with that of `peer`.
     peer : Peer, optional
     cases : tuple of Case, optional

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.algorithm_runs import CASES, AlgorithmsRequest, algorithms_table, run_algorithms
 from tests.docs import algorithm_tables, line_tables
 from tests.helpers.arguments import needed_by
 from tools import docs_nav
@@ -17,7 +18,6 @@ import semira as gb
 from semira.algorithms.checks import KNOWN
 from semira.algorithms.registry import REGISTRY
 from semira.algorithms.row import Kind, Peer, Row, load
-from semira.bench.algorithms import CASES, AlgorithmsRequest, algorithms_table, run_algorithms
 from semira.cli.catalogue import CATALOGUE
 from semira.cli.main import app
 
@@ -127,8 +127,12 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Row:
         command="toy", result="ToyResult", cost=lambda n, nvals: nvals,
         peer=Peer("networkx:out_degree_centrality"),
     )  # fmt: skip
-    monkeypatch.setitem(REGISTRY, "toy_degree", row)
+    kept = dict(REGISTRY)
+    REGISTRY["toy_degree"] = row
     yield row
+    # In the order of before, which tables keep.
+    REGISTRY.clear()
+    REGISTRY.update(kept)
     sys.modules.pop("toy_degree", None)
 
 
@@ -195,9 +199,9 @@ def test_a_row_is_in_the_documentation() -> None:
 
 
 @pytest.mark.usefixtures("toy")
-def test_a_row_is_among_what_runs_on_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_is_among_what_runs_on_cuda() -> None:
     pytest.importorskip("cuda.core")
     for name in [*REGISTRY][:-1]:
-        monkeypatch.delitem(REGISTRY, name)
+        del REGISTRY[name]
     assert algorithm_tables.on_cuda().splitlines()[2:] == ["| `toy_degree(A)` | yes |"]
     assert list(CATALOGUE) == ["toy"]

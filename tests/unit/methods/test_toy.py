@@ -317,6 +317,9 @@ def weighed(toy, tmp_path, monkeypatch):
     )
     for part in ("cpu", "cuda"):
         (folder / f"{part}.py").write_text(f"from toy_format.{part} import *\n")
+    (folder / "kernels").mkdir()
+    for name in ("kernels/__init__.py", "kernels/toy.cuh"):
+        (folder / name).write_text(dedent(FILES[name]).lstrip())
     monkeypatch.syspath_prepend(str(tmp_path))
     unregister("toy_format")
     yield register("toy_weighed")

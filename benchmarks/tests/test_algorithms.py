@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.__main__ import app
+from benchmarks.algorithm_checks import TooLarge, judge
+from benchmarks.algorithm_peers import call, prepare
+from benchmarks.algorithm_runs import (
+    CASES,
+    AlgorithmsRequest,
+    algorithms_table,
+    run_algorithms,
+)
 from typer.testing import CliRunner
 
 import semira as gb
 from semira import algorithms
 from semira.algorithms.registry import REGISTRY
 from semira.base.errors import InvalidValue
-from semira.bench.algorithm_checks import TooLarge, judge
-from semira.bench.algorithm_peers import call, prepare
-from semira.bench.algorithms import (
-    CASES,
-    AlgorithmsRequest,
-    algorithms_table,
-    run_algorithms,
-)
 from semira.bench.graphs import BenchGraph, build_bench_graph, load_bench_graph
 from semira.bench.libraries import KERNELS
 from semira.bench.ours import ALGORITHMS

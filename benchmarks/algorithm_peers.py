@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.algorithm_checks import Check, pattern_of
 from semira.algorithms.row import Peer
-from semira.bench.algorithm_checks import Check, pattern_of
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record, without_result
 from semira.bench.timer import TooSlow, clock, time_limit

@@ -16,17 +16,17 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks import algorithm_checks as checks
+from benchmarks.algorithm_peers import compared_with, measure_peer
+from benchmarks.sweep import SweepRequest, keep_graphs
 from semira.algorithms.registry import REGISTRY, View
 from semira.algorithms.row import Case as Spec
 from semira.algorithms.row import Peer, Row, load
 from semira.base.errors import GraphblasException, InvalidValue
-from semira.bench import algorithm_checks as checks
-from semira.bench.algorithm_peers import compared_with, measure_peer
 from semira.bench.device import profile_calls
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.record import Record, without_result
 from semira.bench.report import checked, figure
-from semira.bench.sweep import SweepRequest, keep_graphs
 from semira.bench.timer import Budget, TooSlow, measure, time_limit
 
 #: Searches of an estimate, and of a block of searches.
