@@ -12,6 +12,7 @@ import typer
 
 import semira
 from semira.algorithms.row import Kind
+from semira.cli import plots
 from semira.cli.catalogue import CATALOGUE, Asked, ask, check_seed, own_options, starts_of
 from semira.cli.commands import Algorithms
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
@@ -20,7 +21,6 @@ from semira.cli.measure import Measurement, measure
 from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption
 from semira.cli.output import cell, note, print_json, print_pairs, print_table, seconds
 from semira.cli.plans import SETTLED, trace_record
-from semira.cli.plots import check_target, plot_run
 from semira.cli.searches import pins_for, take_search
 from semira.cli.summaries import VERTEX_FACTS, route
 from semira.contract import TRACE_COLUMNS, lost_rows, trace_cells
@@ -122,7 +122,7 @@ class Targets:
         if self.out is not None:
             _check_out(algorithm, asked, self.out)
         if self.plot is not None:
-            check_target(self.plot)
+            plots.check_target(self.plot)
 
 
 def run_algorithm(
@@ -174,7 +174,7 @@ def _keep(
     if plot is not None:
         if measured.is_settled:
             note(f"degrees are drawn in place of products: {SETTLED}")
-        plot_run(plot, algorithm, graph, measured)
+        plots.plot_run(plot, algorithm, graph, measured)
 
 
 def _check_out(algorithm: str, asked: Asked, out: str) -> None:
