@@ -1,4 +1,4 @@
-"""The list of kernels: it is whole, it reads back, and a sample of it compiles."""
+"""The list of kernels: it is whole and reads back; `make kernels` compiles it."""
 
 from __future__ import annotations
 
@@ -120,12 +120,6 @@ def test_every_kernel_is_compiled_and_each_architecture_gets_some():
         share = len(listed) / compile_kernels.SHARE
         assert share - compile_kernels.BATCH < len(some) < share + 2 * compile_kernels.BATCH
         assert {one.root for one in some} >= {kernels.PROGRAM, kernels.STAGED}
-
-
-@pytest.mark.parametrize("arch", compile_kernels.ARCHITECTURES)
-def test_a_sample_of_the_list_compiles_without_a_warning(arch):
-    for batch in list(compile_kernels.batches(kernels.required_kernels()))[::40]:
-        assert compile_kernels.complaints(batch[::6], arch) == []
 
 
 def test_kernels_with_hot_columns_are_compiled_too():
