@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -26,7 +27,6 @@ from semira.backends.cpu.storage import (
 )
 from semira.backends.interpreter import MaskData
 from semira.base.memory import is_free, require_bytes
-from semira.base.recent import Recent
 from semira.contract import Method, Statement
 from semira.formats import index_dtype
 from semira.ops import TypedMonoid, TypedOp
@@ -40,8 +40,6 @@ _CHUNK_FLOPS = 2**24
 _WIDE_COLUMNS = 2**22
 
 _NO_MASK = (np.zeros(1, np.int32), np.zeros(1, np.int32))
-
-_kernels: Recent[tuple[Any, ...], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,22 +77,18 @@ def product_kernels(
 ) -> ModuleType:
     """Return the kernels of a template for the operators of a product; kept."""
     flags["ISO_RESULT"] = operands.iso is not None
-    add, multiply = operands.add, operands.multiply
-    key = (template, add, multiply, tuple(flags.items()))
-    found = _kernels.get(key)
-    if found is None:
-        found = _kernels[key] = _make_kernels(template, add, multiply, flags)
-    return found
+    return _kernels(template, operands.add, operands.multiply, tuple(flags.items()))
 
 
-def _make_kernels(
-    template: str, add: TypedMonoid, multiply: TypedOp, flags: dict[str, bool]
+@lru_cache(cache.KEPT_BY_HOST)
+def _kernels(
+    template: str, add: TypedMonoid, multiply: TypedOp, flags: tuple[tuple[str, bool], ...]
 ) -> ModuleType:
     header = Header(flags=dict(flags))
-    if flags["ISO_RESULT"]:
+    if header.flags["ISO_RESULT"]:
         return cache.load(template, header, "structure")
     header.flags["READS_A"], header.flags["READS_B"] = multiply.reads_a, multiply.reads_b
-    if flags.get("EXIT_TERMINAL"):
+    if header.flags.get("EXIT_TERMINAL"):
         header.constant("TERMINAL", add.type, add.terminal)
     given = {name: f"np.int64({name})" for name in ("i", "k", "j")}
     header.function("multiply", ("a", "b", "i", "k", "j"), multiply, given, add.type)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -22,24 +23,18 @@ from semira.backends.cpu.storage import (
 from semira.backends.cpu.whole import whole_runs
 from semira.backends.interpreter import MaskData
 from semira.base.memory import empty
-from semira.base.recent import Recent
 from semira.contract import COLUMNS, Method, Statement
 from semira.formats.dense import check_full_operand
 from semira.ops import TypedMonoid, TypedOp
 
-_kernels: Recent[tuple[TypedMonoid, TypedOp], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
-
+@lru_cache(cache.KEPT_BY_HOST)
 def _kernels_of(add: TypedMonoid, multiply: TypedOp) -> ModuleType:
-    found = _kernels.get((add, multiply))
-    if found is None:
-        header = Header(flags={"READS_A": multiply.reads_a, "READS_B": multiply.reads_b})
-        given = {name: f"np.int64({name})" for name in ("i", "k", "j")}
-        header.function("multiply", ("a", "b", "i", "k", "j"), multiply, given, add.type)
-        header.function("add", ("a", "b"), add.op, {})
-        found = cache.load("spmm", header, f"{add.name}_{multiply.name}")
-        _kernels[add, multiply] = found
-    return found
+    header = Header(flags={"READS_A": multiply.reads_a, "READS_B": multiply.reads_b})
+    given = {name: f"np.int64({name})" for name in ("i", "k", "j")}
+    header.function("multiply", ("a", "b", "i", "k", "j"), multiply, given, add.type)
+    header.function("add", ("a", "b"), add.op, {})
+    return cache.load("spmm", header, f"{add.name}_{multiply.name}")
 
 
 def compute(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -26,16 +27,11 @@ from semira.base.memory import empty
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype, offset_dtype
 
-_kernels: dict[tuple[bool, bool], ModuleType] = {}
 
-
+@lru_cache(cache.KEPT_BY_HOST)
 def structure_kernels(*, values: bool = False, listed: bool = False) -> ModuleType:
     """Return the kernels that move entries, with or without values, and count them."""
-    key = (values, listed)
-    if key not in _kernels:
-        flags = {"VALUES": values, "LISTED": listed}
-        _kernels[key] = cache.load("structure", Header(flags=flags), "move")
-    return _kernels[key]
+    return cache.load("structure", Header(flags={"VALUES": values, "LISTED": listed}), "move")
 
 
 def count_entries(matrix: Compressed, vector: CpuVector) -> int:
