@@ -23,7 +23,7 @@ demo: $(VENV)/.demo
 
 # Tests, then the examples in the docstrings.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile --doctest-modules tests src/semira benchmarks $(ARGS)
+	$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile --no-loadscope-reorder --doctest-modules tests src/semira benchmarks $(ARGS)
 
 # All that needs an NVIDIA GPU; a missing one is a failure, not a skip.
 test-gpu: test-gpu-backend test-gpu-suite test-gpu-order test-gpu-sanitizer test-gpu-long

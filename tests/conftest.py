@@ -8,7 +8,9 @@ import importlib.util
 import itertools
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -141,6 +143,16 @@ def _draw_the_same_everywhere() -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if session.config.getoption("--kernels") == "record":
         session.config.stash[_RECORDER].write()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let processes begin with the files of most cases: the last one to end bounds the run."""
+    if not hasattr(config, "workerinput"):
+        return
+    cases: Counter[Path] = Counter()
+    for item in items:
+        cases[item.path] += every.count(getattr(item, "function", None))
+    items.sort(key=lambda item: (-cases[item.path], item.path))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -49,6 +50,11 @@ def every(
         return _test_of_all(getattr(test, "body", test), parts)
 
     return decorate
+
+
+def count(test: Any) -> int:
+    """Return the cases of a test."""
+    return math.prod(map(len, getattr(test, "parts", ())))
 
 
 def _case(names: tuple[str, ...], value: Any, ids: Any, at: int) -> Case:

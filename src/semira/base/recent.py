@@ -1,4 +1,4 @@
-"""A cache of the entries added last."""
+"""A table of the entries added last."""
 
 from __future__ import annotations
 
@@ -10,43 +10,28 @@ V = TypeVar("V")
 
 
 class Recent(dict[K, V]):
-    """A dictionary that holds a limited number of entries: the oldest go first.
+    """A dictionary that holds `limit` entries: the oldest go first, and `dropped` is told of each.
 
-    Reading is that of a dictionary and says nothing about age: a cache whose hits are counted in
-    microseconds cannot pay for more.
-
-    Parameters
-    ----------
-    limit : int
-        Entries that are kept.
-    dropped : callable, optional
-        Called with the key and the value of each entry that had to go.
+    Looking up is that of a dictionary, and no use of an entry: nothing is faster.
 
     Examples
     --------
     >>> kept = Recent(2)
-    >>> for number in range(4):
-    ...     kept[number] = str(number)
+    >>> kept[1] = kept[2] = kept[3] = True
     >>> list(kept)
     [2, 3]
     """
 
-    __slots__ = ("_dropped", "limit")
-
     def __init__(self, limit: int, dropped: Callable[[K, V], Any] | None = None) -> None:
-        super().__init__()
-        self.limit = limit
-        self._dropped = dropped
+        self.limit, self.dropped = limit, dropped
 
     def __setitem__(self, key: K, value: V) -> None:
-        """Add an entry, or replace its value, which leaves its age as it is."""
         super().__setitem__(key, value)
         while len(self) > self.limit:
-            # Another thread may add or drop entries meanwhile.
             try:
                 oldest = next(iter(self))
                 gone = self.pop(oldest)
             except (KeyError, RuntimeError, StopIteration):
-                continue
-            if self._dropped is not None:
-                self._dropped(oldest, gone)
+                continue  # another thread adds or drops entries
+            if self.dropped is not None:
+                self.dropped(oldest, gone)

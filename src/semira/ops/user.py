@@ -30,7 +30,6 @@ from semira.ops.operator import Operator, UserFunction
 #: Dtype a function returns for operands of the given dtypes, None if it takes no such operands.
 Inference = Callable[[Callable[..., Any], tuple[DataType, ...]], DataType | None]
 
-# Functions and operators stay for as long as somebody has the operator, or a program.
 _functions: WeakValueDictionary[str, Callable[..., Any]] = WeakValueDictionary()
 _anonymous: WeakValueDictionary[tuple[str, str, str], Operator] = WeakValueDictionary()
 
@@ -260,8 +259,6 @@ def make_operator(
     user = user_function(function, opclass, _KINDS[opclass][2])
     name = function.__name__ if name is None else name
     key = (opclass, name, f"{user.name}{'+' * is_udt}")
-    if anonymous and key in _anonymous:
-        return _anonymous[key]
     cls, text, _ = _KINDS[opclass]
     facts: dict[str, Any] = {"user": user}
     if issubclass(cls, IndexUnaryOp):

@@ -21,7 +21,7 @@ from semira.ops import user
 
 
 def shortened(table: Recent, limit: int) -> Recent:
-    return Recent(limit, table._dropped)
+    return Recent(limit, table.dropped)
 
 
 def test_a_thousand_programs_leave_a_limited_number(monkeypatch) -> None:

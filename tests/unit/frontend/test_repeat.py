@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.helpers.every import every
 
 import semira as gb
 from semira import binary, exceptions, monoid, semiring
@@ -320,8 +319,8 @@ def test_names_may_be_swapped(on, turns):
     assert (q is second) == (turns % 2 == 0)
 
 
-@every("period", [3, 4])
-@every("turns", range(1, 10))
+@pytest.mark.parametrize("period", [3, 4])
+@pytest.mark.parametrize("turns", range(1, 10))
 def test_names_may_rotate(on, period, turns):
     vectors = [gb.Vector.from_coo([0], [10**i], size=1) for i in range(period)]
 

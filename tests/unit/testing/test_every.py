@@ -23,6 +23,8 @@ def test_every_combination_runs() -> None:
 
     test()
     assert seen == [(1, 3, 4), (1, 5, 6), (2, 3, 4), (2, 5, 6)]
+    assert module.count(test) == 4
+    assert module.count(test_every_combination_runs) == 1
 
 
 def test_fixtures_alone_are_asked_of_pytest() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -28,7 +29,6 @@ from semira.backends.cpu.storage import (
 from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.positions import looks_at_positions
 from semira.base.memory import repeated, require_bytes
-from semira.base.recent import Recent
 from semira.contract import Statement
 from semira.formats import ScalarArrays
 from semira.formats.index import WIDE
@@ -63,11 +63,7 @@ class Pairing:
 
     def kernels(self, *, vector: bool, forms: tuple[bool, ...] = ()) -> ModuleType:
         """Return the kernels of this operation; `forms` are values of `_FORMS`."""
-        key = (self.op, self.kind, vector, forms)
-        found = _kernels.get(key)
-        if found is None:
-            found = _kernels[key] = _make_kernels(self.op, self.kind, vector=vector, forms=forms)
-        return found
+        return _kernels(self.op, self.kind, vector=vector, forms=forms)
 
     def dense_kernels(self, a: CpuVector, b: CpuVector) -> ModuleType:
         """Return the kernels for two vectors that are no lists."""
@@ -86,10 +82,9 @@ class Pairing:
 #: Flags that fit the kernels without branches to their operands.
 _FORMS = ("ISO_A", "ISO_B", "GAPS_A", "GAPS_B")
 
-_kernels: Recent[tuple[Any, ...], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
-
-def _make_kernels(op: TypedOp, kind: str, *, vector: bool, forms: tuple[bool, ...]) -> ModuleType:
+@lru_cache(cache.KEPT_BY_HOST)
+def _kernels(op: TypedOp, kind: str, *, vector: bool, forms: tuple[bool, ...]) -> ModuleType:
     places = looks_at_positions(op)
     header = Header(
         flags={

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -11,10 +12,7 @@ import numpy as np
 from semira.backends.cpu import cache
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
-from semira.base.recent import Recent
 from semira.ops import TypedMonoid, TypedOp
-
-_kernels: Recent[tuple[Any, ...], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,22 +50,18 @@ def product_kernels(
 ) -> ModuleType:
     """Return the kernels of a template for the operators of a product; kept."""
     flags["ISO_RESULT"] = operands.iso is not None
-    add, multiply = operands.add, operands.multiply
-    key = (template, add, multiply, tuple(flags.items()))
-    found = _kernels.get(key)
-    if found is None:
-        found = _kernels[key] = _make_kernels(template, add, multiply, flags)
-    return found
+    return _kernels(template, operands.add, operands.multiply, tuple(flags.items()))
 
 
-def _make_kernels(
-    template: str, add: TypedMonoid, multiply: TypedOp, flags: dict[str, bool]
+@lru_cache(cache.KEPT_BY_HOST)
+def _kernels(
+    template: str, add: TypedMonoid, multiply: TypedOp, flags: tuple[tuple[str, bool], ...]
 ) -> ModuleType:
     header = Header(flags=dict(flags))
-    if flags["ISO_RESULT"]:
+    if header.flags["ISO_RESULT"]:
         return cache.load(template, header, "structure")
     header.flags["READS_A"], header.flags["READS_B"] = multiply.reads_a, multiply.reads_b
-    if flags.get("EXIT_TERMINAL"):
+    if header.flags.get("EXIT_TERMINAL"):
         header.constant("TERMINAL", add.type, add.terminal)
     given = {name: f"np.int64({name})" for name in ("i", "k", "j")}
     header.function("multiply", ("a", "b", "i", "k", "j"), multiply, given, add.type)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -14,7 +15,6 @@ from semira.backends.cpu.host import mxv
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.storage import CpuMatrix, CpuVector
 from semira.backends.interpreter import MaskData
-from semira.base.recent import Recent
 from semira.contract import Statement
 from semira.formats import ScalarArrays
 from semira.ops import TypedMonoid
@@ -30,8 +30,6 @@ _UFUNCS = {
 }  # fmt: skip
 
 _ON_BOOL = {"plus": "lor", "times": "land", "min": "land", "max": "lor"}
-
-_kernels: Recent[TypedMonoid, ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 def reduce(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
@@ -89,15 +87,14 @@ def fold(monoid: TypedMonoid, values: Array) -> Any:
     return scalar(total)
 
 
+@lru_cache(cache.KEPT_BY_HOST)
 def _fold_kernels(monoid: TypedMonoid) -> ModuleType:
-    if monoid not in _kernels:
-        header = Header()
-        header.flags["EXIT_TERMINAL"] = monoid.terminal is not None
-        if monoid.terminal is not None:
-            header.constant("TERMINAL", monoid.type, monoid.terminal)
-        header.function("add", ("a", "b"), monoid.op, {})
-        _kernels[monoid] = cache.load("reduce", header, monoid.name)
-    return _kernels[monoid]
+    header = Header()
+    header.flags["EXIT_TERMINAL"] = monoid.terminal is not None
+    if monoid.terminal is not None:
+        header.constant("TERMINAL", monoid.type, monoid.terminal)
+    header.function("add", ("a", "b"), monoid.op, {})
+    return cache.load("reduce", header, monoid.name)
 
 
 def reduce_rows(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:

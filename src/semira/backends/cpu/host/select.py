@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -27,25 +28,20 @@ from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.positions import names_in
 from semira.base.dtypes import DataType
 from semira.base.memory import require_bytes
-from semira.base.recent import Recent
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype
 from semira.ops import TypedOp
 from semira.ops.meaning import cast_scalar
 
-_kernels: Recent[tuple[TypedOp, DataType], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
-
+@lru_cache(cache.KEPT_BY_HOST)
 def _select_kernels(op: TypedOp, source: DataType) -> ModuleType:
     """Return the kernels that keep entries of dtype `source`."""
-    key = (op, source)
-    if key not in _kernels:
-        reads = "a" in names_in(op.python)
-        header = Header(flags={"VALUES": reads})
-        given = {"a": header.cast(source, op.type, "a") if reads else "a", "t": "t"}
-        header.function("keep", ("a", "i", "j", "t"), op, given | position_names(op))
-        _kernels[key] = cache.load("select", header, op.name)
-    return _kernels[key]
+    reads = "a" in names_in(op.python)
+    header = Header(flags={"VALUES": reads})
+    given = {"a": header.cast(source, op.type, "a") if reads else "a", "t": "t"}
+    header.function("keep", ("a", "i", "j", "t"), op, given | position_names(op))
+    return cache.load("select", header, op.name)
 
 
 def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:

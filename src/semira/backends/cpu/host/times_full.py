@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -19,13 +20,10 @@ from semira.backends.cpu.storage import CpuMatrix, empty_matrix, matrix_of
 from semira.backends.cpu.whole import whole_runs
 from semira.backends.interpreter import MaskData
 from semira.base.memory import empty
-from semira.base.recent import Recent
 from semira.contract import COLUMNS, Method, Statement, part_of
 from semira.formats import MatrixArrays
 from semira.formats.full import check_full_operand
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
-
-_kernels: Recent[tuple[str, TypedMonoid, TypedOp], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,16 +81,13 @@ class FullWalk:
         return _kernels_of(template, self.semiring.monoid, self.semiring.binaryop)
 
 
+@lru_cache(cache.KEPT_BY_HOST)
 def _kernels_of(template: str, add: TypedMonoid, multiply: TypedOp) -> ModuleType:
-    found = _kernels.get((template, add, multiply))
-    if found is None:
-        header = Header(flags={"READS_A": multiply.reads_a, "READS_B": multiply.reads_b})
-        given = {name: f"np.int64({name})" for name in ("i", "k", "j")}
-        header.function("multiply", ("a", "b", "i", "k", "j"), multiply, given, add.type)
-        header.function("add", ("a", "b"), add.op, {})
-        found = cache.load(template, header, f"{add.name}_{multiply.name}")
-        _kernels[template, add, multiply] = found
-    return found
+    header = Header(flags={"READS_A": multiply.reads_a, "READS_B": multiply.reads_b})
+    given = {name: f"np.int64({name})" for name in ("i", "k", "j")}
+    header.function("multiply", ("a", "b", "i", "k", "j"), multiply, given, add.type)
+    header.function("add", ("a", "b"), add.op, {})
+    return cache.load(template, header, f"{add.name}_{multiply.name}")
 
 
 def compute(
