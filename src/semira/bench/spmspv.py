@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.registry import backend_for
 from semira.bench.device import STEADY, held_for, profile_calls
 from semira.bench.frontiers import GOAL, crossing
 from semira.bench.graphs import BenchGraph
@@ -27,7 +26,7 @@ from semira.bench.report import figure
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.timer import Budget, measure
 from semira.bench.versus import checked
-from semira.contract import MERGES, TraceRow
+from semira.contract import TraceRow, has_part
 from semira.plan.reasons import Code
 from semira.plan.rules_direction import WHOLE
 
@@ -38,6 +37,9 @@ PRODUCTS: dict[str, tuple[str, str, bool]] = {
     "any_first": ("key-value", "FP32", True),
     "min_plus": ("key-value", "FP32", False),
 }
+
+#: The strategies: products are added up as they come, or listed and then merged.
+MERGES = ("atomics", "scatter", "radix", "sort")
 
 #: What stands beside the strategies: the dense product reads every row to its end.
 DENSE: dict[str, Any] = {"direction": "pull", "early_exit": False}
@@ -71,10 +73,10 @@ def ways_on(device: str) -> dict[str, dict[str, Any]]:
     >>> list(ways_on("reference"))
     ['push', 'pull', 'dense', 'auto']
     """
-    merges = backend_for(device).capabilities().merges
-    pushes = {merge: {"merge": merge} for merge in MERGES if merge in merges}
-    pulls = {"pull": PULL, "dense": DENSE}
-    return {**(pushes or {"push": {"direction": "push"}}), **pulls, "auto": {}}
+    pushes: dict[str, dict[str, Any]] = {"push": {"direction": "push"}}
+    if has_part("sorted_push", device):
+        pushes = {merge: {"merge": merge} for merge in MERGES}
+    return {**pushes, "pull": PULL, "dense": DENSE, "auto": {}}
 
 
 def run_spmspv(

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from semira.bench.record import Record
 from semira.bench.report import figure
 from semira.bench.shapes import diameter_text
-from semira.bench.spmspv import PARTS, part_of, way_of
+from semira.bench.spmspv import MERGES, PARTS, part_of, way_of
 from semira.bench.versus import Peers, best_peer, is_like_peers
-from semira.contract import MERGES
 
 #: Ways that the first table has a column of: strategies, the dense product, the planner.
 _COLUMNS = (*MERGES, "dense", "auto")

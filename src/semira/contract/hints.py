@@ -32,8 +32,9 @@ class Hints:
         Parameters of that method, by name.
     balance : {"edges", "rows", "thread", "warp", "block", "positions", "pieces"} or None
         How a matrix-vector product, or a sparse times a full matrix, shares out its work.
-    merge : {"atomics", "scatter", "radix", "sort"} or None
-        How a push makes one list of the lists of its frontier's entries (decision 30).
+    merge : str or None
+        How a push adds up products that meet (decision 30): ``atomics``, as they come; or by a
+        method that has a folder and such a parameter.
     intersect : {"merge", "search", "hash", "bitmap"} or None
         How the two lists of a dot product of matrices meet (decision 39).
     queue : {"global", "block"} or None
@@ -89,7 +90,7 @@ class VectorProductOptions(TypedDict, total=False):
         Literal["csr", "csc", "both", "coo", "ell", "ellr", "pell", "sell", "dense"] | None
     )
     balance: Literal["edges", "rows", "thread", "warp", "block", "positions", "pieces"] | None
-    merge: Literal["atomics", "scatter", "radix", "sort"] | None
+    merge: str | None
     intersect: Literal["merge", "search", "hash", "bitmap"] | None
     queue: Literal["global", "block"] | None
     mask_order: Literal["before", "after"] | None

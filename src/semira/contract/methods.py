@@ -28,6 +28,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "coo": ("coo",),
     "dense": ("dense",),
     "ell": ("ell", "ellr", "pell", "sell"),
+    "sorted_push": ("sorted_push",),
 }
 
 
@@ -86,10 +87,17 @@ class MethodRow:
         Whether what it walks has lines; else entries lie in any order.
     masks_late : bool
         Whether it multiplies before it looks at the mask.
-    keeps : tuple of str
-        Names of what it keeps with a matrix; empty: one of its own name.
-    unordered : frozenset of str
-        Devices on which the order of a sum differs from run to run.
+    aliases : dict of str to str
+        Other pins, and the parameter that the values of each stand for.
+    keeps : tuple of str or None
+        Names of what it keeps with a matrix; None: one of its own name. Empty: it walks the arrays
+        of the matrix, so that a pinned orientation holds for it.
+    fused : bool
+        Whether it is part of a kernel with other statements; else its ``cuda`` module brings
+        launches of its own, and the host runs loops around it.
+    unordered : callable, optional
+        Takes a statement; returns the devices on which the order of a sum differs from run to run.
+        None: those on which that of the core method differs.
     obstacle : callable
         Takes a statement; returns why it cannot be run this way, or nothing.
     cost : callable or Rule, optional
@@ -108,8 +116,10 @@ class MethodRow:
     parameters: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     is_oriented: bool = True
     masks_late: bool = False
-    keeps: tuple[str, ...] = ()
-    unordered: frozenset[str] = frozenset()
+    aliases: dict[str, str] = field(default_factory=dict)
+    keeps: tuple[str, ...] | None = None
+    fused: bool = True
+    unordered: Callable[[Statement], frozenset[str]] | None = None
     obstacle: Callable[[Statement], str] = _no_obstacle
     cost: Cost | Rule | None = None
 
@@ -171,11 +181,11 @@ def _rows_in(package: str) -> tuple[MethodRow, ...]:
                 f"instead_of={row.instead_of!r}; give some of {', '.join(PRODUCTS)}, and the core "
                 "methods whose place it takes"
             )
-        if isinstance(row.cost, Rule) and row.instead_of != ("pull",):
+        if isinstance(row.cost, Rule) and (row.instead_of != ("pull",) or not row.fused):
             raise InvalidValue(
                 f"method {row.name!r} of {package} costs what a rule says and takes the place of "
-                f"{' and '.join(row.instead_of)}: rules weigh pulls only; give a function of "
-                "features"
+                f"{' and '.join(row.instead_of)} (fused={row.fused}): rules weigh pulls that are "
+                "part of a kernel; give a function of features"
             )
     return rows
 
@@ -211,6 +221,25 @@ def row_of(op: str, name: str | None) -> MethodRow | None:
     _load(package)
     found = _rows.get((op, name))
     return None if found is None else found[0]
+
+
+def row_with_alias(op: str, pin: str, value: object) -> MethodRow | None:
+    """Return the row of a method of which a value of another pin is a parameter, or None."""
+    if value is None:
+        return None
+    rows = (row_of(op, name) for name in _packages)
+    return next((row for row in rows if row is not None and value in _alias(row, pin)), None)
+
+
+def alias_values(pin: str) -> tuple[Any, ...]:
+    """Return the values of a pin that are parameters of methods, for all operations together."""
+    rows = (row_of(op, name) for name in _packages for op in PRODUCTS)
+    found = (value for row in rows if row is not None for value in _alias(row, pin))
+    return tuple(dict.fromkeys(found))
+
+
+def _alias(row: MethodRow, pin: str) -> tuple[Any, ...]:
+    return row.parameters[row.aliases[pin]] if pin in row.aliases else ()
 
 
 def rows_with_cost() -> Iterator[tuple[str, MethodRow]]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from semira.backends.cuda.runtime.sorts import MOST_BITS, TILE, digits_of, key_bits, sort_bytes
+from semira.methods.sorted_push.sorts import MOST_BITS, TILE, digits_of, key_bits, sort_bytes
 
 
 @pytest.mark.parametrize("bits", range(32))

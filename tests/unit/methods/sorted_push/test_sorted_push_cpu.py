@@ -10,14 +10,14 @@ from tests.helpers.storages import RINGS, check_hinted
 
 import semira as gb
 from semira.backends.cpu import threads
-from semira.backends.cpu.host import mxv_lists
 from semira.backends.cpu.host.mxv import Product
 from semira.backends.cpu.storage import Compressed, CpuVector
 from semira.base.dtypes import FP64
 from semira.base.errors import PlanError
 from semira.base.settings import override, restore
-from semira.bench.spmspv import ways_on
-from semira.contract import MERGES, Hints
+from semira.bench.spmspv import MERGES, ways_on
+from semira.contract import Hints
+from semira.methods.sorted_push import cpu
 from semira.ops.registry import semiring
 
 WAYS = [("vxm", False), ("vxm", True), ("mxv", False), ("mxv", True)]
@@ -88,8 +88,8 @@ def test_a_radix_sort_is_stable_and_looks_at_the_bits_of_the_rows_alone(keys, bi
     size = 2**bits
     keys = np.array(keys, np.int64 if wide else np.int32) & (size - 1)
     values = np.arange(len(keys), dtype=np.float64)
-    kernels = mxv_lists.kernel_of("lists", _product(), (("ISO_RESULT", False),))
-    found, moved = mxv_lists.sorted_by_digits(kernels, keys.copy(), values.copy(), size)
+    kernels = cpu.kernel_of(cpu._LISTS, _product(), (("ISO_RESULT", False),))
+    found, moved = cpu.sorted_by_digits(kernels, keys.copy(), values.copy(), size)
     order = np.argsort(keys, kind="stable")
     assert np.array_equal(found, keys[order])
     assert np.array_equal(moved, values[order])
