@@ -28,6 +28,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "coo": ("coo",),
     "dense": ("dense",),
     "ell": ("ell", "ellr", "pell", "sell"),
+    "equal_shares": ("equal_shares",),
     "sorted_push": ("sorted_push",),
 }
 
@@ -87,8 +88,8 @@ class MethodRow:
         Whether what it walks has lines; else entries lie in any order.
     masks_late : bool
         Whether it multiplies before it looks at the mask.
-    aliases : dict of str to str
-        Other pins, and the parameter that the values of each stand for.
+    aliases : dict of (str, object) to dict
+        Other pins, each with a value, that ask for it, and the parameters that they mean.
     keeps : tuple of str or None
         Names of what it keeps with a matrix; None: one of its own name. Empty: it walks the arrays
         of the matrix, so that a pinned orientation holds for it.
@@ -116,7 +117,7 @@ class MethodRow:
     parameters: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     is_oriented: bool = True
     masks_late: bool = False
-    aliases: dict[str, str] = field(default_factory=dict)
+    aliases: dict[tuple[str, Any], dict[str, Any]] = field(default_factory=dict)
     keeps: tuple[str, ...] | None = None
     fused: bool = True
     unordered: Callable[[Statement], frozenset[str]] | None = None
@@ -224,22 +225,18 @@ def row_of(op: str, name: str | None) -> MethodRow | None:
 
 
 def row_with_alias(op: str, pin: str, value: object) -> MethodRow | None:
-    """Return the row of a method of which a value of another pin is a parameter, or None."""
+    """Return the row of a method that a value of another pin asks for, or None."""
     if value is None:
         return None
     rows = (row_of(op, name) for name in _packages)
-    return next((row for row in rows if row is not None and value in _alias(row, pin)), None)
+    return next((row for row in rows if row is not None and (pin, value) in row.aliases), None)
 
 
 def alias_values(pin: str) -> tuple[Any, ...]:
-    """Return the values of a pin that are parameters of methods, for all operations together."""
+    """Return the values of a pin that ask for methods, for all operations together."""
     rows = (row_of(op, name) for name in _packages for op in PRODUCTS)
-    found = (value for row in rows if row is not None for value in _alias(row, pin))
-    return tuple(dict.fromkeys(found))
-
-
-def _alias(row: MethodRow, pin: str) -> tuple[Any, ...]:
-    return row.parameters[row.aliases[pin]] if pin in row.aliases else ()
+    aliases = (alias for row in rows if row is not None for alias in row.aliases)
+    return tuple(dict.fromkeys(value for name, value in aliases if name == pin))
 
 
 def rows_with_cost() -> Iterator[tuple[str, MethodRow]]:

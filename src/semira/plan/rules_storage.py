@@ -37,7 +37,7 @@ ROW_WISE = ("dense", "hash")
 SHARES = "workers take equal shares of the entries"
 _COLUMNS_WALKED = "the left one's, which add to the rows of the result; nothing is transposed"
 
-#: Pins of which some values stand for a parameter of a method.
+#: Pins of which some values ask for a method; of ``balance`` the operands decide which do.
 ALIASES = ("merge",)
 
 #: Which arguments of a product are matrices.
@@ -63,8 +63,8 @@ def walked_orientations(statement: Statement, method: str) -> tuple[str, ...]:
 def pinned_method(statement: Statement) -> tuple[MethodRow | None, str]:
     """Return the row of the method that a caller pinned, and the pin; None: a core method.
 
-    ``matrix_storage`` with the name of a method is another way to write ``method``, and so is a
-    parameter of it under the name that it had before methods had folders.
+    ``matrix_storage`` with the name of a method is another way to write ``method``, and so are the
+    aliases of its row.
     """
     return next(_pinned_methods(statement), (None, ""))
 
@@ -118,10 +118,10 @@ def parameters_of(statement: Statement) -> tuple[tuple[str, Any], ...]:
 
 def given_parameters(statement: Statement, row: MethodRow) -> Iterator[tuple[str, Any]]:
     """Yield the parameters that are pinned beside a method, those by other pins first."""
-    for pin, name in row.aliases.items():
+    for pin in dict.fromkeys(pin for pin, _ in row.aliases):
         value = getattr(statement.hints, pin)
         if value is not None:
-            yield name, value
+            yield from row.aliases.get((pin, value), {pin: value}).items()
     yield from statement.hints.parameters
 
 

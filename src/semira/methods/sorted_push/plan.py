@@ -3,6 +3,9 @@
 from semira.contract import MethodRow, Statement
 from semira.plan.rules_storage import parameters_of
 
+#: Ways to merge the list.
+_MERGES = ("radix", "sort", "scatter")
+
 
 def _merge(statement: Statement) -> str:
     return str(dict(parameters_of(statement))["merge"])
@@ -38,8 +41,8 @@ ROWS = (
         walks="the lists of the frontier, of which one of all products is made first",
         balance="edges",
         because="a frontier's degrees differ widely",
-        parameters={"merge": ("radix", "sort", "scatter")},
-        aliases={"merge": "merge"},
+        parameters={"merge": _MERGES},
+        aliases={("merge", name): {"merge": name} for name in _MERGES},
         masks_late=True,
         keeps=(),
         fused=False,

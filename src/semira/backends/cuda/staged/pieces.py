@@ -171,10 +171,13 @@ class Stage:
         module = self.executable.block_module(self.runtime)
         module.launch(self.offset_type, kernel, items, self.table(), *arguments)
 
-    def launch_shares(self, kernel: str, blocks: int, *arguments: Any, shared: int = 0) -> None:
-        """Start a kernel for a product in equal shares."""
-        module = self.executable.shares_module(self.runtime)
-        module.launch_blocks(
+    def own_module(self) -> Module:
+        """Return the kernels that the folder of a method brings."""
+        return self.executable.own_module(self.runtime)
+
+    def launch_own(self, kernel: str, blocks: int, *arguments: Any, shared: int = 0) -> None:
+        """Start one of them on the present operands."""
+        self.own_module().launch_blocks(
             self.offset_type, kernel, blocks, self.table(), *arguments, shared=shared
         )
 

@@ -48,7 +48,7 @@ def _stops(text: Text) -> str:
 
 _LIST = "const Index* lists, Count* ledger, long long bin"
 _COLUMNS = "long long ncols"
-_WRITTEN = "Offset* indptr, Index* indices, Index* rows, void* values"
+WRITTEN = "Offset* indptr, Index* indices, Index* rows, void* values"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def _summed(text: Text, total: Statement) -> _Emit:
     )
 
 
-def _row_mask(text: Text) -> str:
+def row_mask(text: Text) -> str:
     """Return the columns that the rows of a product may have."""
     mask = text.statement.mask
     if not masks_rows(text.statement):
@@ -190,11 +190,11 @@ def _row_mask(text: Text) -> str:
 def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
     given = f"{_LIST}, const long long* work, const long long* starts, long long* sizes, {_COLUMNS}"
     listed = "a, b, mask, RowList(lists, {ledger}, bin), RowRooms{work, starts, sizes, ncols}"
-    declared = [*declared, f"const RowMask mask = {_row_mask(text)};"]
+    declared = [*declared, f"const RowMask mask = {row_mask(text)};"]
     kernels = [
         kernel(
             f"t_by_table{lanes}",
-            f"{given}, long long most, {_WRITTEN}",
+            f"{given}, long long most, {WRITTEN}",
             *declared,
             f"fill_by_table<{lanes}, {semiring}>({listed}, most, {OUT});",
             threads=MOST_THREADS,
@@ -203,7 +203,7 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
     ]
     lane = kernel(
         "t_by_lane",
-        f"{given}, {_WRITTEN}",
+        f"{given}, {WRITTEN}",
         *declared,
         f"fill_by_lane<{semiring}>({listed}, {OUT});",
         # Places, columns and values of a few rows are in registers.
@@ -212,7 +212,7 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
     )
     window = kernel(
         "t_by_window",
-        f"{given}, long long columns, Offset* cursors, long long room, {_WRITTEN}",
+        f"{given}, long long columns, Offset* cursors, long long room, {WRITTEN}",
         *declared,
         f"fill_by_window<{semiring}>({listed}, static_cast<unsigned>(columns), {{cursors, room}}, "
         f"{OUT});",
@@ -221,38 +221,6 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
         blocks=3,
     )
     return [*kernels, lane, window]
-
-
-def shares_source(program: Program, product: Statement) -> str:
-    """Return the C++ source of a product of two sparse operands in equal shares."""
-    text = Text(Context(program), product)
-    semiring, declared = multiplied(text)
-    rows = (
-        "const int* numbers, const Index* listed, long long first, long long count, "
-        "unsigned* bits, long long words, const unsigned* ranks, unsigned* taken, "
-        "const long long* starts"
-    )
-    to = "const LongSums to{{numbers, listed, first, count, bits, words}, ranks, taken};"
-    products = "{pattern_of(a), pattern_of(b), a.rows, before, a.most, total}"
-    kernels = [
-        kernel(
-            "t_open_long_rows",
-            f"{rows}, {_WRITTEN}",
-            to,
-            f"open_long_rows<typename {semiring}::Add>(to, starts, {OUT});",
-        ),
-        kernel(
-            "t_by_share",
-            f"{rows}, const long long* before, long long total, long long shares, {_WRITTEN}",
-            *declared,
-            f"const RowMask mask = {_row_mask(text)};",
-            to,
-            f"const Products products{products};",
-            f"fill_by_share<{semiring}>(a, b, products, mask, shares, to, starts, {OUT});",
-            threads=THREADS,
-        ),
-    ]
-    return "\n".join([*text.ctx.structs.values(), TABLE, *kernels])
 
 
 # full operands -----------------------------------------------------------------------------------
