@@ -17,7 +17,7 @@ ROWS = (
         walks="the partial products in their order, cut where so many are reached",
         balance="edges",
         because="every block takes as many partial products",
-        # Of two sparse operands: a full right one is read by position, with equal shares of entries.
+        # With a full right operand it means equal shares of the left one's entries.
         aliases={("balance", "edges"): {}},
         keeps=(),
         fused=False,

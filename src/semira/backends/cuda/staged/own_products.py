@@ -1,8 +1,8 @@
 """Products of two sparse matrices that a method's folder multiplies with launches of its own.
 
 Its ``cuda`` module has ``ROOT``, the kernel file that its text calls, and two functions:
-``text(program, statement)`` returns the C++ of the launches, and ``multiply(job)`` the result before
-it is written, and what tells how many products there were.
+``text(program, statement)`` returns the C++ of the launches, and ``multiply(job)`` the result
+before it is written, and what tells how many products there were.
 """
 
 from __future__ import annotations

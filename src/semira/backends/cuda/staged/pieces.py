@@ -8,7 +8,7 @@ from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.parts import JOINED, allocate_parts
-from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, Primitives, address
+from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, Module, Primitives, address
 from semira.backends.cuda.runtime.scratch import Scratch
 from semira.backends.cuda.staged.executable import StagedExecutable
 from semira.backends.cuda.staged.text import ENTRIES, ENTRIES_WORDS, SCALARS
