@@ -35,8 +35,9 @@ class Hints:
     merge : str or None
         How a push adds up products that meet (decision 30): ``atomics``, as they come; or by a
         method that has a folder and such a parameter.
-    intersect : {"merge", "search", "hash", "bitmap"} or None
-        How the two lists of a dot product of matrices meet (decision 39).
+    intersect : str or None
+        How the two lists of a dot product of matrices meet (decision 39): ``merge``, ``search``, or
+        by a method that has a folder.
     queue : {"global", "block"} or None
         Where workers that push ask for places in the list of what they find: in the list itself,
         or in one that they share with their neighbours.
@@ -91,7 +92,7 @@ class VectorProductOptions(TypedDict, total=False):
     )
     balance: Literal["edges", "rows", "thread", "warp", "block", "positions", "pieces"] | None
     merge: str | None
-    intersect: Literal["merge", "search", "hash", "bitmap"] | None
+    intersect: str | None
     queue: Literal["global", "block"] | None
     mask_order: Literal["before", "after"] | None
     early_exit: bool | None

@@ -29,6 +29,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "dense": ("dense",),
     "ell": ("ell", "ellr", "pell", "sell"),
     "equal_shares": ("equal_shares",),
+    "sets": ("sets",),
     "sorted_push": ("sorted_push",),
 }
 

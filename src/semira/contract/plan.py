@@ -60,9 +60,8 @@ def packs_of(ncols: int, itemsize: int) -> int:
 
 
 #: Ways in which the two lists of a dot product meet, as a caller may pin them: both are read once
-#: (``merge``), the longer one is searched (``search``), or one is looked up in a table of the
-#: other's indices (``hash``) or in one bit for each index there is (``bitmap``).
-INTERSECTIONS = ("merge", "search", "hash", "bitmap")
+#: (``merge``), or the longer one is searched (``search``). Methods with folders have others.
+INTERSECTIONS = ("merge", "search")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

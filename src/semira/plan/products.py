@@ -47,7 +47,11 @@ from semira.plan.rules_direction import (
     weighs_whole_rows,
 )
 from semira.plan.rules_full import PIECES, ROW_EACH, full_reasons
-from semira.plan.rules_intersect import intersection_obstacle, intersection_reasons
+from semira.plan.rules_intersect import (
+    intersection_obstacle,
+    intersection_reasons,
+    pinned_intersection,
+)
 from semira.plan.rules_mask import (
     BY_ROW,
     choose_early_exit,
@@ -146,7 +150,7 @@ def plan_product(request: Request) -> Plan:
             full=PIECES if (name, PIECES) in request.capabilities.balances else "",
             hot=_choose_hot(request, name, exits),
             diagonals=_choose_diagonals(request, name, exits),
-            intersect=(statement.hints.intersect or "") if name == DOT else "",
+            intersect=pinned_intersection(statement) if name == DOT else "",
             parameters=parameters_of(statement),
         )
         for name in names

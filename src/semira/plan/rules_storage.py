@@ -38,7 +38,7 @@ SHARES = "workers take equal shares of the entries"
 _COLUMNS_WALKED = "the left one's, which add to the rows of the result; nothing is transposed"
 
 #: Pins of which some values ask for a method; of ``balance`` the operands decide which do.
-ALIASES = ("merge",)
+ALIASES = ("merge", "intersect")
 
 #: Which arguments of a product are matrices.
 MATRIX_ARGS = {"vxm": (1,), "mxv": (0,), "mxm": (0, 1)}

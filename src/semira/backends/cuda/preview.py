@@ -17,8 +17,8 @@ from semira.backends.cuda.hosted import (
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.own_launches import ending_of, is_own, own_text
 from semira.backends.cuda.staged import is_staged, is_summed
+from semira.backends.cuda.staged.dot_walks import dots_part
 from semira.backends.cuda.staged.executable import source_of
-from semira.backends.cuda.staged.product_source import SETS
 from semira.backends.cuda.staged.text import has_dots
 from semira.contract import (
     Barrier,
@@ -138,8 +138,8 @@ class _Outliner:
         made = _name_of(self.program, statement.out)
         if len(numbers) > 1:
             apart = Cause(Why.SUMS_PRODUCT, first, made)
-            # Where tables are pinned, rows of different lengths are launches of their own.
-            is_one = statement.hints.intersect not in SETS
+            # A method's folder may have a launch for rows of each length.
+            is_one = dots_part(statement) is None
             return Launch(numbers, apart=apart, unstored=(made,), is_one=is_one)
         apart = Cause(Why.WRITES_MATRIX, first, made)
         kept = self._kept(first, made) if is_followed else None

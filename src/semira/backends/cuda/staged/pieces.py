@@ -51,6 +51,11 @@ class Pieces:
     iso: bool = False
     is_exact: bool = True
 
+    @property
+    def mean(self) -> int:
+        """Entries of a row on average, rounded up."""
+        return -(-self.most // max(1, self.shape[0]))
+
     def describe(self) -> list[int]:
         """Return the words of its EntriesDescriptor."""
         parts = (self.indptr, self.indices, self.values, self.rows)

@@ -8,11 +8,13 @@ from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.lower.context import Context
 from semira.backends.cuda.runtime.primitives import THREADS
 from semira.backends.cuda.staged.bins import MOST_THREADS
+from semira.backends.cuda.staged.dot_walks import DotText, dots_part
 from semira.backends.cuda.staged.full_walks import FullText, full_part
 from semira.backends.cuda.staged.sharing import RESIDENT, RESIDENT_WIDE
 from semira.backends.cuda.staged.text import (
     FILL,
     OUT,
+    ROW_LIST,
     TABLE,
     Text,
     entries,
@@ -46,7 +48,6 @@ def _stops(text: Text) -> str:
     return str(text.statement.operator.monoid.exits_early).lower()
 
 
-_LIST = "const Index* lists, Count* ledger, long long bin"
 _COLUMNS = "long long ncols"
 WRITTEN = "Offset* indptr, Index* indices, Index* rows, void* values"
 
@@ -92,44 +93,34 @@ def _dots(text: Text, semiring: str, declared: list[str]) -> list[str]:
     ]
 
 
-#: Pins that look columns up in a set of their row.
-SETS = ("hash", "bitmap")
-
 #: How lists meet, in the words of kernels/mxm/entrywise.cuh.
-_MEETINGS = {
-    None: "kByCount", "merge": "kMerge", "search": "kSearch", "hash": "kHash", "bitmap": "kBitmap",
-}  # fmt: skip
+_MEETINGS = {None: "kByCount", "merge": "kMerge", "search": "kSearch"}
 
 
 def _dot_kernels(text: Text, semiring: str, declared: list[str], emit: _Emit) -> list[str]:
-    """Return the kernels that compute dot products: by entries; by rows for pinned sets."""
+    """Return the kernels that compute dot products."""
     assert text.statement.mask is not None
     exits, structural = _stops(text), str(text.statement.mask.structural).lower()
-    lines, operands = [*declared, *emit.before], "    a, b, mask"
-    intersect = text.statement.hints.intersect
-    rows = [
+    lines, part = [*declared, *emit.before], dots_part(text.statement)
+    if part is not None:
+        given = DotText(
+            text.statement, exits, structural, semiring, emit.parameters, lines, emit.name,
+            emit.after,
+        )  # fmt: skip
+        kernels: list[str] = part.dot_kernels(given)
+        return kernels
+    meeting = _MEETINGS[text.statement.hints.intersect]
+    return [
         kernel(
-            f"t_dots{lanes}",
-            f"{_LIST}, long long most, long long mean, long long words, {emit.parameters}",
+            "t_dots_by_entry",
+            f"long long search_cost, {emit.parameters}",
             *lines,
-            f"dot_rows<{exits}, {lanes}, {semiring}, {structural}>(",
-            f"{operands}, RowList(lists, {{ledger}}, bin), most, mean, words, {emit.name});",
+            f"dot_entries<{exits}, {meeting}, {semiring}, {structural}>(",
+            f"    a, b, mask, static_cast<unsigned>(search_cost), {emit.name});",
             *emit.after,
-            threads=MOST_THREADS,
+            threads=THREADS,
         )
-        for lanes in (8, 32, 0)
-        if intersect in SETS
     ]
-    by_entry = kernel(
-        "t_dots_by_entry",
-        f"long long words, long long slots, long long search_cost, {emit.parameters}",
-        *lines,
-        f"dot_entries<{exits}, {_MEETINGS[intersect]}, {semiring}, {structural}>(",
-        f"{operands}, words, slots, static_cast<unsigned>(search_cost), {emit.name});",
-        *emit.after,
-        threads=THREADS,
-    )
-    return [*rows, by_entry]
 
 
 def summed_source(program: Program, product: Statement, total: Statement) -> str:
@@ -188,7 +179,9 @@ def row_mask(text: Text) -> str:
 
 
 def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
-    given = f"{_LIST}, const long long* work, const long long* starts, long long* sizes, {_COLUMNS}"
+    given = (
+        f"{ROW_LIST}, const long long* work, const long long* starts, long long* sizes, {_COLUMNS}"
+    )
     listed = "a, b, mask, RowList(lists, {ledger}, bin), RowRooms{work, starts, sizes, ncols}"
     declared = [*declared, f"const RowMask mask = {row_mask(text)};"]
     kernels = [
