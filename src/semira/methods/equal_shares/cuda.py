@@ -181,7 +181,7 @@ def _check(job: Job) -> None:
 
 
 def _blocks(job: Job, items: int) -> int:
-    return max(1, min(items, BLOCKS_PER_SM * job.stage.runtime.multiprocessors))
+    return int(max(1, min(items, BLOCKS_PER_SM * job.stage.runtime.multiprocessors)))
 
 
 def _long_rows(job: Job, products: Counted) -> LongRows:

@@ -90,13 +90,13 @@ class _Job:
 
     def needed(self, total: int) -> int:
         """Return the bytes that merging so many products takes, the result not counted."""
-        width: int = 0 if self.form.keys_only else self.dtype.itemsize
+        width = 0 if self.form.keys_only else self.dtype.itemsize
         offset = 8 if self.kind == "long long" else 4
         if self.form.merge == "scatter":
             return self.size * (4 + (1 if self.form.keys_only else offset))
         tiles = -(-total // SCAN_TILE)
         listed = total * (4 + width + offset) + tiles * (1 + self.dtype.itemsize)
-        return listed + sort_bytes(total, width)
+        return int(listed + sort_bytes(total, width))
 
     def trace(self, count: int, total: int, result: CudaVector) -> LateTrace:
         """Return the row of the trace; the result's entries are read if somebody asks."""
