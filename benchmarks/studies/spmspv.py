@@ -17,7 +17,6 @@ import numpy as np
 
 from benchmarks.harness import Options, option
 from benchmarks.studies.frontiers import GOAL, crossing
-from semira.backends.registry import backend_for
 from semira.bench.device import STEADY, held_for, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.ours import semira_library
@@ -25,7 +24,7 @@ from semira.bench.record import Record
 from semira.bench.report import checked, figure, time_of
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.timer import Budget, measure
-from semira.contract import MERGES, TraceRow
+from semira.contract import TraceRow, has_part
 from semira.plan.reasons import Code
 from semira.plan.rules_direction import WHOLE
 
@@ -36,6 +35,9 @@ PRODUCTS: dict[str, tuple[str, str, bool]] = {
     "any_first": ("key-value", "FP32", True),
     "min_plus": ("key-value", "FP32", False),
 }
+
+#: The strategies: products are added up as they come, or listed and then merged.
+MERGES = ("atomics", "scatter", "radix", "sort")
 
 #: What stands beside the strategies: the dense product reads every row to its end.
 DENSE: dict[str, Any] = {"direction": "pull", "early_exit": False}
@@ -64,10 +66,10 @@ def ways_on(device: str) -> dict[str, dict[str, Any]]:
     >>> list(ways_on("reference"))
     ['push', 'pull', 'dense', 'auto']
     """
-    merges = backend_for(device).capabilities().merges
-    pushes = {merge: {"merge": merge} for merge in MERGES if merge in merges}
-    pulls = {"pull": PULL, "dense": DENSE}
-    return {**(pushes or {"push": {"direction": "push"}}), **pulls, "auto": {}}
+    pushes: dict[str, dict[str, Any]] = {"push": {"direction": "push"}}
+    if has_part("sorted_push", device):
+        pushes = {merge: {"merge": merge} for merge in MERGES}
+    return {**pushes, "pull": PULL, "dense": DENSE, "auto": {}}
 
 
 def sizes_of(n: int, step: int) -> list[int]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from benchmarks.studies.shapes import diameter_text
-from benchmarks.studies.spmspv import PARTS, part_of, way_of
+from benchmarks.studies.spmspv import MERGES, PARTS, part_of, way_of
 from semira.bench.record import Record
 from semira.bench.report import figure
 from semira.bench.versus import Peers, best_peer, is_like_peers
-from semira.contract import MERGES
 
 #: Ways that the first table has a column of: strategies, the dense product, the planner.
 _COLUMNS = (*MERGES, "dense", "auto")

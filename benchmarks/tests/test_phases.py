@@ -32,8 +32,8 @@ from tests.helpers.bfs_program import bfs_program
 
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit import compile as compiler
-from semira.backends.cuda.jit.render import SPMSPV
 from semira.backends.cuda.lower import lower_program
+from semira.methods.sorted_push.cuda import ROOT
 
 NAMES = [["sum_degrees", "spmspv_push_block", "cells 0, 1", "clear_spare"]]
 PRINTED = [
@@ -110,7 +110,7 @@ def test_programs_get_a_clock_and_other_kernels_none() -> None:
     plain = compiler.render_source(generated, "int")
     with clocked_programs() as names:
         text = compiler.render_source(generated, "int")
-        other = compiler.render_source("", "int", SPMSPV)
+        other = compiler.render_source("", "int", ROOT)
     (called,) = names
     assert {"spmspv_push_block", "sum_degrees"} <= {*called}
     assert {name for name in called if not name.startswith("cells ")} <= phase_families().keys()

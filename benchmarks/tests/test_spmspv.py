@@ -13,6 +13,7 @@ from benchmarks.__main__ import app
 from benchmarks.plots import plot_records
 from benchmarks.studies.spmspv import (
     DENSE,
+    MERGES,
     PRODUCTS,
     PULL,
     Series,
@@ -33,7 +34,6 @@ from typer.testing import CliRunner
 
 import semira as gb
 from semira.bench.record import Dataset, Record, append_records, parse_record
-from semira.contract import MERGES
 
 #: On the cpu, in the order in which they are measured.
 WAYS = [*MERGES, "pull", "dense", "auto"]
@@ -143,15 +143,16 @@ def test_tables_have_the_device_s_time_and_the_call_s(measured: list[Record]) ->
 
 def test_kernels_are_parts_of_a_push() -> None:
     """Every kernel that `cuda` starts for one, by the names that its sources have."""
-    from semira.backends.cuda.jit.render import SORTS, kernel_library
-    from semira.backends.cuda.spmspv import source
+    from semira.backends.cuda.jit.render import kernel_library
+    from semira.methods.sorted_push import text
+    from semira.methods.sorted_push.sorts import KERNELS
 
     names = {"gather": [], "sort": [], "scatter and fold": [], "running sums": [], "write": []}
-    own = Path(source.__file__).read_text("utf-8")
+    own = Path(text.__file__).read_text("utf-8")
     for name in re.findall(r'"(p_\w+)"', own):
         names[part_of(f"vxm-0123:{name}")].append(name)
     for name in re.findall(
-        r"(semira_(?:count|place|sort|merge)_\w+)(?:##|\()", kernel_library(SORTS)
+        r"(semira_(?:count|place|sort|merge)_\w+)(?:##|\()", kernel_library(KERNELS)
     ):
         names[part_of(f"sorts:{name}")].append(name)
     assert names["gather"] == ["p_degrees", "p_gather"]

@@ -25,7 +25,7 @@ from tests.helpers.pgb import works
 from tests.helpers.stored import HAS_HYPER, MATRIX_STORAGES, VECTOR_STORAGES, Operand
 from tests.helpers.strategies import DTYPES
 
-from semira.contract import INTERSECTIONS
+from semira.contract import INTERSECTIONS, alias_values
 from semira.ops.registry import binary
 
 ACCUMS = (None, "plus", "min", "second", "times", "first")
@@ -60,7 +60,7 @@ PINS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "dense": ({"matrix_storage": "dense"}, _VECTOR_PRODUCTS),
     **{
         f"lists_{way}": ({"method": "dot", "intersect": way}, _MATRIX_PRODUCTS)
-        for way in INTERSECTIONS
+        for way in (*INTERSECTIONS, *alias_values("intersect"))
     },
 }
 HINTS = (None, *PINS)

@@ -17,7 +17,7 @@ from tests.conformance.statements import OPERATIONS
 from tests.conftest import DEFAULT_SEED
 from tests.helpers.pairwise import pairwise
 
-from semira.contract import INTERSECTIONS
+from semira.contract import INTERSECTIONS, alias_values
 from semira.plan.pins import VALUES
 
 #: Distinct kernels CI may ask the cpu backend for: each costs about half a second to compile.
@@ -88,7 +88,8 @@ def test_formats_and_ways_to_meet_are_all_pinned() -> None:
     formats = {pinned["matrix_storage"] for pinned in pins if "matrix_storage" in pinned}
     # Compressed rows, alone or beside columns, are what is walked where nothing is pinned.
     assert formats == {*VALUES["matrix_storage"]} - {"csr", "both"}
-    assert {pinned["intersect"] for pinned in pins if "intersect" in pinned} == {*INTERSECTIONS}
+    ways = {pinned["intersect"] for pinned in pins if "intersect" in pinned}
+    assert ways == {*INTERSECTIONS, *alias_values("intersect")}
 
 
 @pytest.mark.parametrize("first", ["mask", "alias", "replace"])

@@ -133,15 +133,14 @@ def _lower_for_cuda(program: Any) -> None:
     """Write the kernels of a program, without compiling them."""
     from semira.backends.cuda.hosted import is_hosted, prepare_hosted
     from semira.backends.cuda.lower import lower_program
-    from semira.backends.cuda.spmspv.executable import is_merged
-    from semira.backends.cuda.spmspv.source import merged_source
+    from semira.backends.cuda.own_launches import is_own, own_text
     from semira.backends.cuda.staged.executable import is_staged, is_summed, source_of
 
     if is_hosted(program) and not is_summed(program):
         prepare_hosted(program, _lower_for_cuda, is_summed)
     elif is_staged(program):
         source_of(program)
-    elif is_merged(program):
-        merged_source(program, program.body[0])
+    elif is_own(program):
+        own_text(program)
     else:
         lower_program(program)

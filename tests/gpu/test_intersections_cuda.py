@@ -10,14 +10,14 @@ from tests.helpers.every import every
 import semira as gb
 from semira import monoid, semiring
 from semira.algorithms import triangle_count
-from semira.backends.cuda.staged import dots
 from semira.backends.registry import backend_for
-from semira.contract import INTERSECTIONS
+from semira.contract import INTERSECTIONS, alias_values
 from semira.exceptions import PlanError
+from semira.methods.sets import cuda as sets
 
 pytestmark = pytest.mark.gpu
 
-WAYS = [None, *INTERSECTIONS]
+WAYS = [None, *INTERSECTIONS, *alias_values("intersect")]
 
 #: Those that ignore the left operand's values come first: bits serve them alone.
 IGNORING = [
@@ -87,7 +87,7 @@ def check(make, intersect: str | None, *, is_any: bool = False) -> None:
 def way(request, monkeypatch) -> str:
     """Sets, if they are pinned: by rows where these are long, or in the memory of warps always."""
     if request.param == "by entry":
-        monkeypatch.setattr(dots, "SHORT_LINES", 10**9)
+        monkeypatch.setattr(sets, "SHORT_LINES", 10**9)
     return request.param
 
 
@@ -139,8 +139,8 @@ def test_sums(shape, total, intersect):
 def test_bits_of_a_warp_and_of_a_block(monkeypatch, ncols, by_rows):
     """Where columns are many, rows are in blocks; there is a limit to what a block has."""
     if by_rows:
-        monkeypatch.setattr(dots, "SHORT_LINES", -1)
-        monkeypatch.setattr(dots, "WARP_BYTES", 0)
+        monkeypatch.setattr(sets, "SHORT_LINES", -1)
+        monkeypatch.setattr(sets, "WARP_BYTES", 0)
     a, mask = lines([70, 0, 5000, 3, 1, 2200], ncols, 1), lines([6, 6, 6, 1, 6, 6], 6, 2)
     expected = a.dup().to("cpu")
     expected = expected.mxm(expected.T, semiring.plus_pair).new(mask=mask.dup().to("cpu").S)
@@ -166,7 +166,7 @@ def test_pinned_bits_are_taken_however_short_rows_are(ncols, intersect, kernel):
 
 
 def test_bits_have_a_limit(monkeypatch):
-    monkeypatch.setattr(dots, "SHORT_LINES", -1)
+    monkeypatch.setattr(sets, "SHORT_LINES", -1)
     a = lines([3, 4], 1_000_000, 1)
     with pytest.raises(PlanError, match="needs 125000 bytes of shared memory for a row of 1000000"):
         a.mxm(a.T, semiring.plus_pair).new(mask=lines([2, 2], 2, 2).S, intersect="bitmap")

@@ -16,11 +16,12 @@ from tests.helpers.rowwise import go
 from semira.backends.cuda.backend import CudaBackend
 from semira.backends.cuda.runtime import room
 from semira.backends.cuda.runtime.allocation import Limited
-from semira.backends.cuda.staged import bins, rowwise, shares
+from semira.backends.cuda.staged import bins, rowwise
 from semira.base.dtypes import FP64, INT8, INT64
 from semira.base.errors import OutOfMemory
 from semira.contract import Arg, Program, Statement
 from semira.contract.hints import Hints
+from semira.methods.equal_shares import cuda
 from semira.ops.registry import binary, semiring
 from semira.plan import plan_program
 
@@ -189,14 +190,14 @@ def test_long_rows_of_equal_shares_go_in_rounds(backend, monkeypatch, name, mask
     """Short rows are everywhere between the long ones, whose columns take most of the memory."""
     lengths = [0, 700, 1, *[600, 30, 520] * 12, 0, 900, 2]
     case = Case(backend, mask, None, {"balance": "edges"}, name, lengths=lengths, columns=400_000)
-    seen, plan = [], shares.plan_rounds
+    seen, plan = [], cuda.plan_rounds
 
     def planned(*given):
         made = plan(*given)
         seen.append(len(made.firsts))
         return made
 
-    monkeypatch.setattr(shares, "plan_rounds", planned)
+    monkeypatch.setattr(cuda, "plan_rounds", planned)
     refusal, used = case.at(PLENTY)
     assert not refusal
     assert seen == [1]

@@ -21,12 +21,12 @@ from tests.gpu.test_statements_cuda import compare, mask_of, run
 
 import semira as gb
 from semira import semiring as public_semiring
-from semira.backends.cuda.staged.shares import SHARE
 from semira.base.dtypes import FC64, FP64, INT8, INT64
 from semira.base.errors import PlanError
 from semira.contract import Arg, Statement
 from semira.contract.hints import Hints
 from semira.formats import MatrixArrays
+from semira.methods.equal_shares.cuda import SHARE
 from semira.ops.registry import binary, semiring
 
 pytestmark = pytest.mark.gpu
@@ -106,6 +106,7 @@ def test_without_entries_and_with_full_operands():
     full = of_lists([range(30)] * 6, 30, FP64, 2)
     product(typed, full, some, hints=EDGES)
     product(typed, transposed(some), transposed(full), hints=EDGES)
+    product(typed, transposed(some), transposed(full), hints=Hints(method="equal_shares"))
 
 
 def test_rows_are_the_bins_by_another_name():

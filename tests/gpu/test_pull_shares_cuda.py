@@ -141,7 +141,7 @@ def test_every_type(name, dtype, lengths):
 @every("lengths", ["short", "nearly short", "nine", "middling"])
 def test_every_type_of_large_matrices(monkeypatch, name, dtype, lengths):
     monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
-    test_every_type(name, dtype, lengths)
+    test_every_type.body(name, dtype, lengths)
 
 
 @every("lengths", ["middling", "nine", "cut in an end", "mixed"])
@@ -149,7 +149,7 @@ def test_every_type_of_large_matrices(monkeypatch, name, dtype, lengths):
 @every("mask", [None, (True, False), (False, True)])
 def test_masks_of_large_matrices(monkeypatch, lengths, density, mask):
     monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
-    test_every_length_of_rows(lengths, density, mask)
+    test_every_length_of_rows.body(lengths, density, mask)
 
 
 @every("lengths", LENGTHS)

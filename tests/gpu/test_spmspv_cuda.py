@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from benchmarks.studies.spmspv import SpmspvOptions, series_of, way_of
+from benchmarks.studies.spmspv import MERGES, SpmspvOptions, series_of, way_of
 from benchmarks.studies.spmspv_study import STUDY
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,13 +22,12 @@ from tests.gpu.test_statements_cuda import (
 from tests.helpers.every import every
 
 import semira as gb
-from semira.backends.cuda.runtime import sorts
-from semira.backends.cuda.runtime.primitives import primitives_of
 from semira.backends.registry import backend_for
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64, UINT8
 from semira.base.errors import NotImplementedException, OutOfMemory, PlanError
-from semira.contract import MERGES, Arg, Hints, Program, Slot, Statement
+from semira.contract import Arg, Hints, Program, Slot, Statement
 from semira.formats import MatrixArrays, VectorArrays
+from semira.methods.sorted_push import sorts
 from semira.ops.registry import binary, semiring
 from semira.plan import plan_program
 
@@ -59,7 +58,7 @@ def keys_of(shape: str, count: int, bits: int, seed: int):
 def check_sort(how: str, keys, width: int, bits: int) -> None:
     """Compare one sort with NumPy's stable one."""
     runtime = backend_for("cuda").runtime
-    ours = sorts.sorts_of(runtime, primitives_of(runtime))
+    ours = sorts.Sorts(runtime)
     count = len(keys)
     words = np.random.default_rng(1).integers(0, 256, (count, width)).astype(np.uint8)
     held = runtime.upload(keys), runtime.upload(words) if width else None
@@ -395,7 +394,7 @@ def test_searches_take_the_pin():
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_written(monkeypatch):
-    from semira.backends.cuda.spmspv import run as room
+    from semira.methods.sorted_push import cuda as room
 
     with gb.device("cuda"):
         matrix = gb.Matrix.from_coo([0, 0], [0, 1], [1.0, 2.0], nrows=2, ncols=2)

@@ -28,21 +28,28 @@ from semira.backends.cuda.hosted import is_hosted, prepare_hosted
 from semira.backends.cuda.jit import compile
 from semira.backends.cuda.jit.cache import digest
 from semira.backends.cuda.jit.linking import functions_in
-from semira.backends.cuda.jit.render import BASE, BLOCK, FULL, PROGRAM, SORTS, SPMSPV, STAGED
+from semira.backends.cuda.jit.render import BASE, BLOCK, FULL, PROGRAM, STAGED
 from semira.backends.cuda.lower import LaunchShape, Lowered, lower_program
 from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.lower.program import KERNEL
-from semira.backends.cuda.spmspv.executable import ending_of, is_merged
-from semira.backends.cuda.spmspv.source import merged_source
+from semira.backends.cuda.own_launches import ending_of, is_own, own_text
 from semira.backends.cuda.staged.block_source import block_source
 from semira.backends.cuda.staged.executable import is_staged, is_summed, source_of
 from semira.backends.cuda.staged.product_source import full_source
 from semira.backends.cuda.wide.store import CudaStore
 from semira.backends.reference.backend import ReferenceBackend
 from semira.base.errors import NotImplementedException, PlanError
-from semira.contract import MERGES, Capabilities, Hints, Loop, Program, walk_statements
+from semira.contract import (
+    Capabilities,
+    Hints,
+    Loop,
+    Program,
+    alias_values,
+    walk_statements,
+)
 from semira.engine import run
 from semira.frontend.ss import tiles
+from semira.methods.sorted_push.sorts import KERNELS
 from semira.plan import Facts, plan_program, weighed_beforehand
 from semira.plan.beforehand import WAYS
 
@@ -101,10 +108,9 @@ def kernels_of(program: Program) -> list[Kernel]:
         check_dtype(slot.dtype)
     if is_staged(program):
         return [Kernel(STAGED, "int", source_of(program))]
-    if is_merged(program):
-        (statement,) = program.body
-        own = Kernel(SPMSPV, "int", merged_source(program, statement))
-        return [own, *kernels_of(ending_of(program, statement))]
+    if is_own(program):
+        root, source = own_text(program)
+        return [Kernel(root, "int", source), *kernels_of(ending_of(program))]
     return [Kernel(PROGRAM, "int", lower_program(program).source)]
 
 
@@ -203,7 +209,7 @@ def _programs_with(has: Callable[[Lowered], bool]) -> list[Program]:
     """Return the programs of the list whose kernel has something, one of each kernel."""
     found: dict[str, Program] = {}
     for program in listed_programs():
-        if is_hosted(program) or is_staged(program) or is_merged(program):
+        if is_hosted(program) or is_staged(program) or is_own(program):
             continue
         try:
             lowered = lower_program(program)
@@ -254,7 +260,7 @@ def merged_kernels() -> tuple[Kernel, ...]:
 
     The suite runs on every device and pins no merge; here products of the list do.
     """
-    found = {Kernel(SORTS, offset, ""): None for offset in BASE_OFFSETS}
+    found = {Kernel(KERNELS, offset, ""): None for offset in BASE_OFFSETS}
     programs = (from_line(line)[0] for line in sorted(listed_lines()))
     products = [
         program
@@ -262,7 +268,7 @@ def merged_kernels() -> tuple[Kernel, ...]:
         if len(program.body) == 1 and getattr(program.body[0], "op", "") in ("vxm", "mxv")
     ]
     for program in products[::MERGED_PRODUCTS]:
-        for merge in MERGES:
+        for merge in alias_values("merge"):
             pinned = replace(program.body[0], hints=Hints(merge=merge))
             try:
                 planned = plan_program(replace(program, body=(pinned,)), CAPABILITIES)

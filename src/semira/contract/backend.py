@@ -45,8 +45,6 @@ class Capabilities:
         Whether its sparse times full matrices can walk the columns of the left one alone.
     unordered : frozenset of (family, method)
         Methods, or storages of ``mxm``, that add up in an order that differs from run to run.
-    merges : frozenset of str
-        Ways of `MERGES` that a caller may pin for a push.
     intersections : frozenset of str
         Ways of `INTERSECTIONS` that its dot products choose from, and a caller may pin.
     own_memory : bool
@@ -78,7 +76,6 @@ class Capabilities:
     parts: str = ""
     walks_columns: bool = False
     unordered: frozenset[tuple[str, str]] = frozenset()
-    merges: frozenset[str] = frozenset()
     intersections: frozenset[str] = frozenset()
     own_memory: bool = False
     solo: bool = False

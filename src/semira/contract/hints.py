@@ -32,10 +32,12 @@ class Hints:
         Parameters of that method, by name.
     balance : {"edges", "rows", "thread", "warp", "block", "positions", "pieces"} or None
         How a matrix-vector product, or a sparse times a full matrix, shares out its work.
-    merge : {"atomics", "scatter", "radix", "sort"} or None
-        How a push makes one list of the lists of its frontier's entries (decision 30).
-    intersect : {"merge", "search", "hash", "bitmap"} or None
-        How the two lists of a dot product of matrices meet (decision 39).
+    merge : str or None
+        How a push adds up products that meet (decision 30): ``atomics``, as they come; or by a
+        method that has a folder and such a parameter.
+    intersect : str or None
+        How the two lists of a dot product of matrices meet (decision 39): ``merge``, ``search``, or
+        by a method that has a folder.
     queue : {"global", "block"} or None
         Where workers that push ask for places in the list of what they find: in the list itself,
         or in one that they share with their neighbours.
@@ -89,8 +91,8 @@ class VectorProductOptions(TypedDict, total=False):
         Literal["csr", "csc", "both", "coo", "ell", "ellr", "pell", "sell", "dense"] | None
     )
     balance: Literal["edges", "rows", "thread", "warp", "block", "positions", "pieces"] | None
-    merge: Literal["atomics", "scatter", "radix", "sort"] | None
-    intersect: Literal["merge", "search", "hash", "bitmap"] | None
+    merge: str | None
+    intersect: str | None
     queue: Literal["global", "block"] | None
     mask_order: Literal["before", "after"] | None
     early_exit: bool | None

@@ -28,6 +28,9 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "coo": ("coo",),
     "dense": ("dense",),
     "ell": ("ell", "ellr", "pell", "sell"),
+    "equal_shares": ("equal_shares",),
+    "sets": ("sets",),
+    "sorted_push": ("sorted_push",),
 }
 
 
@@ -86,10 +89,17 @@ class MethodRow:
         Whether what it walks has lines; else entries lie in any order.
     masks_late : bool
         Whether it multiplies before it looks at the mask.
-    keeps : tuple of str
-        Names of what it keeps with a matrix; empty: one of its own name.
-    unordered : frozenset of str
-        Devices on which the order of a sum differs from run to run.
+    aliases : dict of (str, object) to dict
+        Other pins, each with a value, that ask for it, and the parameters that they mean.
+    keeps : tuple of str or None
+        Names of what it keeps with a matrix; None: one of its own name. Empty: it walks the arrays
+        of the matrix, so that a pinned orientation holds for it.
+    fused : bool
+        Whether it is part of a kernel with other statements; else its ``cuda`` module brings
+        launches of its own, and the host runs loops around it.
+    unordered : callable, optional
+        Takes a statement; returns the devices on which the order of a sum differs from run to run.
+        None: those on which that of the core method differs.
     obstacle : callable
         Takes a statement; returns why it cannot be run this way, or nothing.
     cost : callable or Rule, optional
@@ -108,8 +118,10 @@ class MethodRow:
     parameters: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     is_oriented: bool = True
     masks_late: bool = False
-    keeps: tuple[str, ...] = ()
-    unordered: frozenset[str] = frozenset()
+    aliases: dict[tuple[str, Any], dict[str, Any]] = field(default_factory=dict)
+    keeps: tuple[str, ...] | None = None
+    fused: bool = True
+    unordered: Callable[[Statement], frozenset[str]] | None = None
     obstacle: Callable[[Statement], str] = _no_obstacle
     cost: Cost | Rule | None = None
 
@@ -171,11 +183,11 @@ def _rows_in(package: str) -> tuple[MethodRow, ...]:
                 f"instead_of={row.instead_of!r}; give some of {', '.join(PRODUCTS)}, and the core "
                 "methods whose place it takes"
             )
-        if isinstance(row.cost, Rule) and row.instead_of != ("pull",):
+        if isinstance(row.cost, Rule) and (row.instead_of != ("pull",) or not row.fused):
             raise InvalidValue(
                 f"method {row.name!r} of {package} costs what a rule says and takes the place of "
-                f"{' and '.join(row.instead_of)}: rules weigh pulls only; give a function of "
-                "features"
+                f"{' and '.join(row.instead_of)} (fused={row.fused}): rules weigh pulls that are "
+                "part of a kernel; give a function of features"
             )
     return rows
 
@@ -211,6 +223,21 @@ def row_of(op: str, name: str | None) -> MethodRow | None:
     _load(package)
     found = _rows.get((op, name))
     return None if found is None else found[0]
+
+
+def row_with_alias(op: str, pin: str, value: object) -> MethodRow | None:
+    """Return the row of a method that a value of another pin asks for, or None."""
+    if value is None:
+        return None
+    rows = (row_of(op, name) for name in _packages)
+    return next((row for row in rows if row is not None and (pin, value) in row.aliases), None)
+
+
+def alias_values(pin: str) -> tuple[Any, ...]:
+    """Return the values of a pin that ask for methods, for all operations together."""
+    rows = (row_of(op, name) for name in _packages for op in PRODUCTS)
+    aliases = (alias for row in rows if row is not None for alias in row.aliases)
+    return tuple(dict.fromkeys(value for name, value in aliases if name == pin))
 
 
 def rows_with_cost() -> Iterator[tuple[str, MethodRow]]:

@@ -55,7 +55,7 @@ class Why(IntEnum):
     # It is no part of a kernel with others.
     WRITES_MATRIX = 40
     SUMS_PRODUCT = 41
-    LISTS_PRODUCTS = 42
+    OWN_LAUNCHES = 42
     HUGE = 43
     # A product of which the next statement takes the sum is stored all the same.
     READ_AGAIN = 50

@@ -59,15 +59,9 @@ def packs_of(ncols: int, itemsize: int) -> int:
     return ncols // across
 
 
-#: Ways in which a push makes one list of many, as a caller may pin them. ``atomics``: each product
-#: goes to its place as it comes. The others list all products first: ``scatter`` lets any of
-#: those that meet stay, ``radix`` and ``sort`` bring them into order and fold neighbours.
-MERGES = ("atomics", "scatter", "radix", "sort")
-
 #: Ways in which the two lists of a dot product meet, as a caller may pin them: both are read once
-#: (``merge``), the longer one is searched (``search``), or one is looked up in a table of the
-#: other's indices (``hash``) or in one bit for each index there is (``bitmap``).
-INTERSECTIONS = ("merge", "search", "hash", "bitmap")
+#: (``merge``), or the longer one is searched (``search``). Methods with folders have others.
+INTERSECTIONS = ("merge", "search")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -101,8 +95,6 @@ class Method(Shown):
         One of `INTERSECTIONS`, if dot products were told how their lists meet; else "".
     parameters : tuple of (str, object)
         Those of the method in `storage`, by name.
-    merge : str
-        One of `MERGES`, if a push was told how to merge the lists of its frontier; else "".
     queue : {"global", "block", "none"}
         Where workers that push ask for places in the list of what they find; none: the backend's
         own way.
@@ -127,22 +119,8 @@ class Method(Shown):
     full: str = ""
     hot: HotColumns | None = None
     diagonals: int | None = None
-    merge: str = ""
     intersect: str = ""
     parameters: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def lists_products(self) -> bool:
-        """Whether all products are written down before any two of them are added up."""
-        return self.merge not in ("", "atomics")
-
-    @property
-    def companions(self) -> tuple[str, ...]:
-        """Names of what it may read beside the arrays of the matrix."""
-        entries = {"compressed": (), "columns": (), "coo": ("entry_rows",)}
-        found = entries.get(self.storage, (self.storage,))
-        hot = ("hot",) * (self.hot is not None)
-        return (*found, *hot, *("diagonals",) * (self.diagonals is not None))
 
     def __str__(self) -> str:
         """Return the name and what it implies, on one line."""
@@ -157,8 +135,6 @@ class Method(Shown):
         if self.mask_order != "none":
             parts.append(f"mask {self.mask_order}")
         parts.append(f"work shared by {self.balance}")
-        if self.merge:
-            parts.append(f"merged by {self.merge}")
         if self.intersect:
             parts.append(f"lists meet by {self.intersect}")
         if self.queue != "none":

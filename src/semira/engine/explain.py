@@ -94,7 +94,7 @@ def _companions(op: str, method: Method) -> Iterator[str]:
     """Yield names of what a method may read beside the arrays of the matrix."""
     row = row_of(op, method.storage)
     if row is not None:
-        yield from row.keeps or (row.name,)
+        yield from (row.name,) if row.keeps is None else row.keeps
     if method.hot is not None:
         yield "hot"
     if method.diagonals is not None:

@@ -22,7 +22,8 @@ def lean_hints(op: str, args: tuple[Any, ...], hints: Hints) -> Hints:
     """
     if op not in PRODUCTS or hints.matrix_storage is not None:
         return hints
-    if row_of(op, hints.method) is not None:
+    row = row_of(op, hints.method)
+    if row is not None and row.keeps != ():
         # It is made of whichever orientation there is.
         return hints
     kept = {arg.lean for arg, _ in args if getattr(arg, "lean", None) is not None}

@@ -7,7 +7,7 @@ from typing import Any
 
 from semira.base.errors import InvalidValue
 from semira.base.nearest import did_you_mean
-from semira.contract import INTERSECTIONS, MERGES, Hints, method_names, parameters_of
+from semira.contract import INTERSECTIONS, Hints, alias_values, method_names, parameters_of
 
 _FIELDS = {item.name for item in fields(Hints)} - {"parameters"}
 
@@ -35,7 +35,7 @@ _CHOICES = {
     "matrix_storage": ("csr", "csc", "both"),
     "method": ("push", "pull", "dot", "hash", "dense"),
     "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces"),
-    "merge": MERGES,
+    "merge": ("atomics",),
     "intersect": INTERSECTIONS,
     "queue": ("global", "block"),
     "mask_order": ("before", "after"),
@@ -94,8 +94,10 @@ def _check_parameter(name: str, method: str | None) -> None:
 def _choices(name: str, value: Any) -> tuple[Any, ...]:
     """Return the values that an option may have; any, if it is not a word."""
     choices = _CHOICES.get(name, (value,))
-    has_folders = name in ("method", "matrix_storage")
-    return tuple(dict.fromkeys((*choices, *method_names()))) if has_folders else choices
+    if value is None or value in choices:
+        return choices
+    found = method_names() if name in ("method", "matrix_storage") else alias_values(name)
+    return tuple(dict.fromkeys((*choices, *found)))
 
 
 def _in_lower_case(options: dict[str, Any]) -> dict[str, Any]:

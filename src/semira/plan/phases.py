@@ -69,7 +69,7 @@ SENTENCES: dict[Why, str] = {
     Why.SUMS_PRODUCT: (
         "statement {s} multiplies matrices: its dot products are added up as they are computed"
     ),
-    Why.LISTS_PRODUCTS: "statement {s} lists its products before it adds any up",
+    Why.OWN_LAUNCHES: "the method of statement {s} has launches of its own",
     Why.HUGE: "{o} has a side of 2^31 or more",
     Why.READ_AGAIN: "statement {s}, which sums it up, is not all that reads it",
     Why.FIXED_ORDER: "statement {s} adds up in an order that is the same in every run",

@@ -5,15 +5,16 @@ from __future__ import annotations
 from semira.base.errors import PlanError
 from semira.contract import (
     INTERSECTIONS,
-    MERGES,
     PRODUCTS,
     Hints,
     Slot,
     Statement,
+    alias_values,
     method_names,
     row_of,
 )
 from semira.plan.policy import policy_named
+from semira.plan.rules_storage import ALIASES, given_parameters
 
 #: Values each pin may take (None always leaves the choice to the planner).
 VALUES: dict[str, tuple[object, ...]] = {
@@ -22,7 +23,7 @@ VALUES: dict[str, tuple[object, ...]] = {
     "matrix_storage": ("csr", "csc", "both"),
     "method": (),
     "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces"),
-    "merge": MERGES,
+    "merge": ("atomics",),
     "intersect": INTERSECTIONS,
     "queue": ("global", "block"),
     "mask_order": ("before", "after"),
@@ -75,6 +76,8 @@ def values_of(pin: str, op: str) -> tuple[object, ...]:
     """
     if pin == "matrix_storage":
         return (*VALUES[pin], *method_names())
+    if pin in ALIASES:
+        return (*VALUES[pin], *alias_values(pin))
     if pin != "method" or op not in _METHODS:
         return VALUES[pin]
     folders = (name for name in method_names() if row_of(op, name) is not None)
@@ -125,7 +128,9 @@ def check_pins(statement: Statement, out: Slot) -> None:
 def _check_parameters(statement: Statement) -> None:
     given, method = statement.hints.parameters, statement.hints.method
     row = row_of(statement.op, method)
-    known = {} if row is None else row.parameters
+    known = {}
+    if row is not None:
+        given, known = tuple(given_parameters(statement, row)), row.parameters
     for name, value in given:
         if name not in known:
             names = ", ".join(known) or "none"

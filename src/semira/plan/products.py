@@ -47,7 +47,11 @@ from semira.plan.rules_direction import (
     weighs_whole_rows,
 )
 from semira.plan.rules_full import PIECES, ROW_EACH, full_reasons
-from semira.plan.rules_intersect import intersection_obstacle, intersection_reasons
+from semira.plan.rules_intersect import (
+    intersection_obstacle,
+    intersection_reasons,
+    pinned_intersection,
+)
 from semira.plan.rules_mask import (
     BY_ROW,
     choose_early_exit,
@@ -58,7 +62,6 @@ from semira.plan.rules_mask import (
     reads_operand_values,
     stops_at_first,
 )
-from semira.plan.rules_merge import merge_obstacle
 from semira.plan.rules_order import may_be_fused, needs_order, order_obstacle
 from semira.plan.rules_product import DOT, has_choice, product_choice
 from semira.plan.rules_storage import (
@@ -147,8 +150,7 @@ def plan_product(request: Request) -> Plan:
             full=PIECES if (name, PIECES) in request.capabilities.balances else "",
             hot=_choose_hot(request, name, exits),
             diagonals=_choose_diagonals(request, name, exits),
-            merge=(statement.hints.merge or "") if name == PUSH else "",
-            intersect=(statement.hints.intersect or "") if name == DOT else "",
+            intersect=pinned_intersection(statement) if name == DOT else "",
             parameters=parameters_of(statement),
         )
         for name in names
@@ -175,7 +177,6 @@ def plan_product(request: Request) -> Plan:
             *(*rule_reasons, *full_reasons(statement, names, request.capabilities)),
             *(*left_out, *masks, exit_reason, structure_reason),
             *(*reuse_reasons, *formats, *storage_reasons, *dict.fromkeys(balances)),
-            *[reason(Code.MERGE_PINNED, method.merge) for method in methods if method.merge],
             *_queue_reasons(statement),
             *(intersection_reasons(statement, request.capabilities) if DOT in names else []),
             *[_hot_reason(method.hot) for method in methods if method.hot is not None],
@@ -243,9 +244,9 @@ def _obstacle(statement: Statement, name: str, capabilities: Capabilities) -> st
     balance = statement.hints.balance
     if balance is not None and (name, balance) not in capabilities.balances:
         return f"{name} on {capabilities.name} cannot share its work by {balance!r}"
-    merge = merge_obstacle(statement, name, capabilities)
-    if merge:
-        return merge
+    merge = statement.hints.merge
+    if merge is not None and name != PUSH:
+        return f"{name} has no lists to merge by {merge}: it works row by row"
     queue = statement.hints.queue
     if queue is not None and (name, queue) not in capabilities.queues:
         return f"{name} on {capabilities.name} has no list to ask for places by {queue!r}"

@@ -55,7 +55,6 @@ class Code(IntEnum):
     BALANCE = 70
     HOT_COLUMNS = 71
     HOT_COLUMNS_PINNED = 72
-    MERGE_PINNED = 73
     QUEUE_PINNED = 74
     DIAGONALS = 75
     DIAGONALS_PINNED = 76
@@ -146,7 +145,6 @@ SENTENCES: dict[int, str] = {
     ),
     Code.METHOD_PINNED: "the method {0} is pinned",
     Code.BALANCE: "work is shared out by {0}: {1}",
-    Code.MERGE_PINNED: "push merges the lists of its frontier by {0}: it is pinned",
     Code.HOT_COLUMNS: (
         "values at frequent columns are kept in shared memory: of a matrix with {0:,} entries or "
         "more, {1:g} a row, from product {2} on, if they cover {3:.0%} of the entries"

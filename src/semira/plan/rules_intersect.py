@@ -5,6 +5,7 @@ from __future__ import annotations
 from semira.contract import SEARCH_AMONG_MERGES, SEARCH_LOOKS, Capabilities, Reason, Statement
 from semira.plan.reasons import Code, reason
 from semira.plan.rules_product import DOT
+from semira.plan.rules_storage import walked_format
 
 
 def intersection_obstacle(statement: Statement, name: str, capabilities: Capabilities) -> str:
@@ -14,27 +15,23 @@ def intersection_obstacle(statement: Statement, name: str, capabilities: Capabil
         return ""
     if name != DOT:
         return f"intersect={wanted!r} is pinned, and {name} has no two lists that meet"
-    if wanted not in capabilities.intersections:
+    if wanted == pinned_intersection(statement) and wanted not in capabilities.intersections:
         return f"{name} on {capabilities.name} cannot let lists meet by {wanted!r}"
-    if wanted == "bitmap" and not has_bits(statement):
-        return (
-            f"bits say that an entry is there, not where, and {statement.operator.binaryop} reads "
-            "the values of the left operand"
-        )
     return ""
 
 
-def has_bits(statement: Statement) -> bool:
-    """Return whether a bit is all that is asked of an entry of the left operand."""
-    return not statement.operator.binaryop.reads_a
+def pinned_intersection(statement: Statement) -> str:
+    """Return how lists meet, if that is pinned and no method with a folder has it; else ""."""
+    wanted = statement.hints.intersect
+    return wanted if wanted is not None and walked_format(statement) == "compressed" else ""
 
 
 def intersection_reasons(statement: Statement, capabilities: Capabilities) -> list[Reason]:
     """Return how lists meet, if the backend chooses between ways."""
-    wanted = statement.hints.intersect
-    if wanted is not None:
+    wanted = pinned_intersection(statement)
+    if wanted:
         return [reason(Code.LISTS_PINNED, wanted)]
-    if not capabilities.intersections:
+    if not capabilities.intersections or walked_format(statement) != "compressed":
         return []
     # A merge counts for both lists, a search for so many looks for each entry of the shorter one.
     return [reason(Code.LISTS_MEET, SEARCH_AMONG_MERGES - 1, SEARCH_LOOKS - 1)]

@@ -7,7 +7,6 @@ from semira.base.errors import PlanError
 from semira.contract import Capabilities, Reason, Statement
 from semira.ops import TypedMonoid, TypedSemiring
 from semira.plan.reasons import Code, reason
-from semira.plan.rules_merge import lists_products
 
 #: Operands of the multiplication that are values of a matrix, by operation.
 _MATRIX_SIDES = {"vxm": ("b",), "mxv": ("a",), "mxm": ("a", "b")}
@@ -24,7 +23,7 @@ def choose_mask_order(statement: Statement, method: str, capabilities: Capabilit
         return "none"
     if statement.hints.mask_order is not None:
         return statement.hints.mask_order
-    return "before" if _can_test_first(statement, method, capabilities) else "after"
+    return "before" if _can_test_first(method, capabilities) else "after"
 
 
 def mask_order_obstacle(statement: Statement, method: str, capabilities: Capabilities) -> str:
@@ -36,15 +35,12 @@ def mask_order_obstacle(statement: Statement, method: str, capabilities: Capabil
         return f"there is no mask to look at {pinned} multiplying"
     if statement.op == "mxm" and method in BY_ROW and pinned == "after":
         return f"{method} computes only what the mask names, so it looks at the mask before"
-    if pinned == "before" and not _can_test_first(statement, method, capabilities):
-        by = f" merging by {statement.hints.merge}" if lists_products(statement) else ""
-        return f"{method} on {capabilities.name}{by} cannot test the mask before it writes"
+    if pinned == "before" and not _can_test_first(method, capabilities):
+        return f"{method} on {capabilities.name} cannot test the mask before it writes"
     return ""
 
 
-def _can_test_first(statement: Statement, method: str, capabilities: Capabilities) -> bool:
-    if method == "push" and lists_products(statement):
-        return False
+def _can_test_first(method: str, capabilities: Capabilities) -> bool:
     return method in BY_ROW or capabilities.masked_push
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from semira.contract import PRODUCTS, Capabilities, Statement
 from semira.ops import TypedMonoid, TypedSemiring
-from semira.plan.rules_merge import keeps_order
 from semira.plan.rules_storage import pinned_method, walked_format
 
 #: Monoids that keep one of their operands, and multiplications that do.
@@ -56,10 +55,12 @@ def may_be_fused(operator: TypedSemiring) -> bool:
 
 def order_obstacle(statement: Statement, name: str, capabilities: Capabilities) -> str:
     """Say why method `name` cannot add up in a fixed order; empty if it can, or need not."""
-    is_unordered = (statement.op, name) in capabilities.unordered and not keeps_order(statement)
-    is_unordered |= (statement.op, walked_format(statement)) in capabilities.unordered
     row, _ = pinned_method(statement)
-    is_unordered |= row is not None and capabilities.name in row.unordered
+    if row is not None and row.unordered is not None:
+        is_unordered = capabilities.name in row.unordered(statement)
+    else:
+        ways = (statement.op, name), (statement.op, walked_format(statement))
+        is_unordered = not capabilities.unordered.isdisjoint(ways)
     if needs_order(statement) and is_unordered:
         return (
             f"{name} on {capabilities.name} adds up as its threads come, and deterministic=True "

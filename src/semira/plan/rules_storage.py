@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from semira.contract import (
@@ -12,6 +13,7 @@ from semira.contract import (
     Statement,
     method_names,
     row_of,
+    row_with_alias,
 )
 from semira.plan.reasons import Code, reason
 
@@ -34,6 +36,9 @@ WALKS = {
 ROW_WISE = ("dense", "hash")
 SHARES = "workers take equal shares of the entries"
 _COLUMNS_WALKED = "the left one's, which add to the rows of the result; nothing is transposed"
+
+#: Pins of which some values ask for a method; of ``balance`` the operands decide which do.
+ALIASES = ("merge", "intersect")
 
 #: Which arguments of a product are matrices.
 MATRIX_ARGS = {"vxm": (1,), "mxv": (0,), "mxm": (0, 1)}
@@ -58,13 +63,23 @@ def walked_orientations(statement: Statement, method: str) -> tuple[str, ...]:
 def pinned_method(statement: Statement) -> tuple[MethodRow | None, str]:
     """Return the row of the method that a caller pinned, and the pin; None: a core method.
 
-    ``matrix_storage`` with the name of a method is another way to write ``method``.
+    ``matrix_storage`` with the name of a method is another way to write ``method``, and so are the
+    aliases of its row.
     """
+    return next(_pinned_methods(statement), (None, ""))
+
+
+def _pinned_methods(statement: Statement) -> Iterator[tuple[MethodRow, str]]:
+    """Yield the row that each pin asks for, and the pin."""
+    op, hints = statement.op, statement.hints
     for pin in ("method", "matrix_storage"):
-        row = row_of(statement.op, getattr(statement.hints, pin))
+        row = row_of(op, getattr(hints, pin))
         if row is not None:
-            return row, f"{pin}={row.name!r}"
-    return None, ""
+            yield row, f"{pin}={row.name!r}"
+    for pin in ALIASES:
+        row = row_with_alias(op, pin, getattr(hints, pin))
+        if row is not None:
+            yield row, f"{pin}={getattr(hints, pin)!r}"
 
 
 def walked_format(statement: Statement) -> str:
@@ -95,10 +110,19 @@ def left_columns(statement: Statement) -> str:
 def parameters_of(statement: Statement) -> tuple[tuple[str, Any], ...]:
     """Return the parameters of a pinned method: as they are pinned, else their defaults."""
     row, _ = pinned_method(statement)
-    given = dict(statement.hints.parameters)
     if row is None:
         return ()
+    given = dict(given_parameters(statement, row))
     return tuple((name, given.get(name, values[0])) for name, values in row.parameters.items())
+
+
+def given_parameters(statement: Statement, row: MethodRow) -> Iterator[tuple[str, Any]]:
+    """Yield the parameters that are pinned beside a method, those by other pins first."""
+    for pin in dict.fromkeys(pin for pin, _ in row.aliases):
+        value = getattr(statement.hints, pin)
+        if value is not None:
+            yield from row.aliases.get((pin, value), {pin: value}).items()
+    yield from statement.hints.parameters
 
 
 def format_reason(statement: Statement, *, chosen: bool = False) -> Reason:
@@ -138,19 +162,23 @@ def storage_obstacle(statement: Statement, method: str, capabilities: Capabiliti
     """Say why a pinned method or matrix storage rules the core `method` out; empty if not."""
     row, pin = pinned_method(statement)
     if row is not None:
-        return _row_obstacle(statement, method, row, pin, capabilities)
-    pinned = statement.hints.matrix_storage
-    if pinned in method_names():
+        obstacle = _row_obstacle(statement, method, row, pin, capabilities)
+        # What walks the arrays of the matrix needs the orientation that the core would.
+        return obstacle if obstacle or row.keeps != () else _lines_obstacle(statement, method)
+    if statement.hints.matrix_storage in method_names():
         return (
-            f"matrix_storage={pinned!r} is for products with a vector (without the pin mxm reads a "
-            "matrix that has every entry by position)"
+            f"matrix_storage={statement.hints.matrix_storage!r} is for products with a vector "
+            "(without the pin mxm reads a matrix that has every entry by position)"
         )
-    if pinned in (None, "both"):
-        return ""
     if walked_format(statement) == COLUMNS:
         return _columns_obstacle(statement, method, capabilities)
+    return _lines_obstacle(statement, method)
+
+
+def _lines_obstacle(statement: Statement, method: str) -> str:
+    pinned = statement.hints.matrix_storage
     needed = sorted(set(walked_orientations(statement, method)) - {pinned})
-    if not needed:
+    if pinned in (None, "both") or not needed:
         return ""
     return (
         f"{method} walks {' and '.join(needed)}, and matrix_storage={pinned!r} is pinned "
@@ -175,7 +203,10 @@ def _row_obstacle(
     statement: Statement, method: str, row: MethodRow, pin: str, capabilities: Capabilities
 ) -> str:
     if not capabilities.runs(row.name):
-        return f"{capabilities.name} cannot walk {row.name}"
+        return f"{capabilities.name} cannot run {pin}"
+    others = [other for found, other in _pinned_methods(statement) if found is not row]
+    if others:
+        return f"{pin} and {others[0]} name two methods"
     if method not in row.instead_of:
         alone = " and ".join(row.instead_of) + " alone walk" + "s" * (len(row.instead_of) == 1)
         return f"{pin} is pinned, which {alone}"

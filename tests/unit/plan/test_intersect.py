@@ -29,7 +29,7 @@ def reasons(statement: Statement) -> str:
     return "\n".join(explain_statement(statement).reasons)
 
 
-@pytest.mark.parametrize("intersect", ["merge", "search", "hash", "bitmap"])
+@pytest.mark.parametrize("intersect", ["merge", "search"])
 def test_a_pin_leaves_dot_products_alone(intersect):
     statement = planned(intersect=intersect)
     assert [method.name for method in statement.plan.methods] == ["dot"]
@@ -45,11 +45,25 @@ def test_the_rule_is_said_where_there_is_a_choice():
     assert "lists of a dot product" not in reasons(planned(mask=None))
 
 
+@pytest.mark.parametrize("kind", ["hash", "bitmap"])
+def test_a_pinned_set_is_a_method_of_dot_products(kind):
+    statement = planned(intersect=kind)
+    (method,) = statement.plan.methods
+    assert (method.name, method.storage, method.intersect) == ("dot", "sets", "")
+    assert method.parameters == (("kind", kind),)
+    assert f"intersect='{kind}' is pinned" in reasons(statement)
+    assert "lists of a dot product" not in reasons(statement)
+    by_name = planned(method="sets", parameters=(("kind", kind),))
+    assert by_name.plan.methods == statement.plan.methods
+
+
 @pytest.mark.parametrize(
     ("how", "why"),
     [
         ({"name": "plus_times", "dtype": FP64, "intersect": "bitmap"}, "there, not where"),
         ({"capabilities": CPU, "intersect": "merge"}, "cannot let lists meet by 'merge'"),
+        ({"capabilities": CPU, "intersect": "hash"}, "cpu cannot run intersect='hash'"),
+        ({"method": "sets", "intersect": "merge"}, "intersect='merge' is no parameter"),
         ({"mask": None, "intersect": "hash"}, "dot needs a mask"),
         ({"method": "hash", "intersect": "hash"}, "hash has no two lists"),
         ({"intersect": "galloping"}, "'merge', 'search', 'hash', 'bitmap'"),

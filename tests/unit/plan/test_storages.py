@@ -105,7 +105,7 @@ IMPOSSIBLE = {
                           "which pull alone walks"),
     "positions of mxm": (product("mxm"), CAN, {"matrix_storage": "dense"},
                          "matrix_storage='dense' is for products with a vector"),
-    "no such kernel": (product(), ABLE, {"matrix_storage": "sell"}, "able cannot walk sell"),
+    "no such kernel": (product(), ABLE, {"matrix_storage": "sell"}, "able cannot run matrix"),
     "shares of its own": (product(), CAN, {"matrix_storage": "coo", "balance": "thread"},
                           "matrix_storage='coo' shares its work by 'edges'"),
     "dot products": (product("mxm", mask=REACHED), CAN,

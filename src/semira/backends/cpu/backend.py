@@ -17,7 +17,7 @@ from semira.backends.cpu.storage import (
 )
 from semira.backends.interpreter import Cell, Interpreted
 from semira.base.errors import InvalidValue, Panic
-from semira.contract import MERGES, Capabilities, Program
+from semira.contract import Capabilities, Program
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.formats import ScalarArrays
 
@@ -43,7 +43,6 @@ class CpuBackend:
             _METHODS,
             parts="cpu",
             walks_columns=True,
-            merges=frozenset(MERGES),
             reads_full=True,
         )
 

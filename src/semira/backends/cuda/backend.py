@@ -20,6 +20,12 @@ from semira.backends.cuda.hosted import (
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
+from semira.backends.cuda.own_launches import (
+    OwnExecutable,
+    execute_own,
+    is_own,
+    prepare_own,
+)
 from semira.backends.cuda.preview import phases_of
 from semira.backends.cuda.rearrange.kronecker import kronecker
 from semira.backends.cuda.rearrange.run import rearrange
@@ -39,12 +45,6 @@ from semira.backends.cuda.runtime.transfer import (
     put_scalar,
     put_vector,
 )
-from semira.backends.cuda.spmspv import (
-    MergedExecutable,
-    execute_merged,
-    is_merged,
-    prepare_merged,
-)
 from semira.backends.cuda.staged import (
     StagedExecutable,
     execute_staged,
@@ -62,7 +62,6 @@ from semira.base.errors import InvalidValue, NotImplementedException
 from semira.contract import (
     COLUMNS,
     INTERSECTIONS,
-    MERGES,
     Backend,
     Capabilities,
     Preview,
@@ -79,7 +78,7 @@ _is_finalizing = sys.is_finalizing
 Handle = CudaObject | WideObject
 
 #: What it prepares programs to.
-Prepared = CudaExecutable | StagedExecutable | MergedExecutable | HostedExecutable
+Prepared = CudaExecutable | StagedExecutable | OwnExecutable | HostedExecutable
 
 _DIRECT = (
     "ewise_add", "ewise_mult", "apply", "select", "assign", "copy", "reduce", "nvals", "extract",
@@ -103,7 +102,6 @@ CAPABILITIES = Capabilities(
     parts="cuda",
     walks_columns=True,
     unordered=frozenset({("vxm", "push"), ("mxv", "push"), ("mxm", COLUMNS)}),
-    merges=frozenset(MERGES),
     intersections=frozenset(INTERSECTIONS),
     own_memory=True,
     solo=True,
@@ -275,10 +273,10 @@ class CudaBackend:
             with self._lock:
                 self.runtime.check_process()
                 return prepare_staged(self.runtime, program)
-        if is_merged(program):
+        if is_own(program):
             with self._lock:
                 self.runtime.check_process()
-                return prepare_merged(self.runtime, program, self.prepare)
+                return prepare_own(self.runtime, program, self.prepare)
         lowered = lower_program(program, self.shape)
         name = f"program-{cache.digest(lowered.source)[:12]}"
         executable = CudaExecutable(program, lowered, name)
@@ -295,7 +293,7 @@ class CudaBackend:
         """Run a prepared Program: one launch; one wait if it holds a loop.
 
         A statement that writes a matrix takes a few launches and waits for sizes, and so does a
-        push that lists its products, or one with an object of 2**31 positions a side or more
+        product whose method brings its own, or one with an object of 2**31 positions a side or more
         (`cuda.wide`); the host runs loops around such statements.
         """
         with self._lock:
@@ -319,8 +317,8 @@ class CudaBackend:
             return execute_hosted(self.runtime, executable, bindings, self._dispatch)
         if isinstance(executable, StagedExecutable):
             return execute_staged(self.runtime, executable, bindings)
-        if isinstance(executable, MergedExecutable):
-            return execute_merged(self.runtime, executable, bindings, self._dispatch)
+        if isinstance(executable, OwnExecutable):
+            return execute_own(self.runtime, executable, bindings, self._dispatch)
         return execute(self.runtime, executable, bindings, self.blocks)
 
     def rearrange(

@@ -1,8 +1,8 @@
 """Programs of several statements of which one is several launches: the host runs them in pieces.
 
-A statement that writes a matrix, or a push that lists its products, cannot stand in the one kernel
-of a program. The statements between such ones share a kernel, and inner loops without one have
-their own; the host reads the condition of a loop once an iteration.
+A statement that writes a matrix, or a method with launches of its own, cannot stand in the one
+kernel of a program. The statements between such ones share a kernel, and inner loops without one
+have their own; the host reads the condition of a loop once an iteration.
 """
 
 from __future__ import annotations

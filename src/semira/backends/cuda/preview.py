@@ -15,12 +15,10 @@ from semira.backends.cuda.hosted import (
     prepare_hosted,
 )
 from semira.backends.cuda.lower import lower_program
-from semira.backends.cuda.spmspv import is_merged
-from semira.backends.cuda.spmspv.executable import ending_of
-from semira.backends.cuda.spmspv.source import merged_source
+from semira.backends.cuda.own_launches import ending_of, is_own, own_text
 from semira.backends.cuda.staged import is_staged, is_summed
+from semira.backends.cuda.staged.dot_walks import dots_part
 from semira.backends.cuda.staged.executable import source_of
-from semira.backends.cuda.staged.product_source import SETS
 from semira.backends.cuda.staged.text import has_dots
 from semira.contract import (
     Barrier,
@@ -62,7 +60,7 @@ def phases_of(program: Program, sides: Mapping[int, int] | None = None) -> Outli
     if is_hosted(program) and not is_summed(program):
         pieces = prepare_hosted(program, lambda piece: piece, is_summed)
         return _Outliner(program).pieces(pieces.body)
-    if is_staged(program) or is_merged(program):
+    if is_staged(program) or is_own(program):
         return (_Outliner(program).launch(program, tuple(range(len(program.slots)))),)
     return lower_program(program).phases
 
@@ -127,11 +125,10 @@ class _Outliner:
             # Refuses what has no kernel.
             source_of(piece)
             return self._staged(numbers, is_followed=is_followed)
-        if is_merged(piece):
-            (statement,) = walk_statements(piece.body)
-            merged_source(piece, statement)
-            lower_program(ending_of(piece, statement))
-            return Launch(numbers, apart=Cause(Why.LISTS_PRODUCTS, first), is_one=False)
+        if is_own(piece):
+            own_text(piece)
+            lower_program(ending_of(piece))
+            return Launch(numbers, apart=Cause(Why.OWN_LAUNCHES, first), is_one=False)
         return Launch(numbers, _renumbered(lower_program(piece).phases, first, slots))
 
     def _staged(self, numbers: tuple[int, ...], *, is_followed: bool) -> Launch:
@@ -141,8 +138,8 @@ class _Outliner:
         made = _name_of(self.program, statement.out)
         if len(numbers) > 1:
             apart = Cause(Why.SUMS_PRODUCT, first, made)
-            # Where tables are pinned, rows of different lengths are launches of their own.
-            is_one = statement.hints.intersect not in SETS
+            # A method's folder may have a launch for rows of each length.
+            is_one = dots_part(statement) is None
             return Launch(numbers, apart=apart, unstored=(made,), is_one=is_one)
         apart = Cause(Why.WRITES_MATRIX, first, made)
         kept = self._kept(first, made) if is_followed else None

@@ -153,7 +153,7 @@ def test_loops_inside_are_run_by_the_host_where_they_must():
 def test_pushes_that_list_their_products_are_launches_of_their_own():
     (hosted,) = outline(loop(RADIX, ADD))
     merged, rest = hosted.bodies[0]
-    assert merged == Launch((0,), apart=Cause(Why.LISTS_PRODUCTS, 0), is_one=False)
+    assert merged == Launch((0,), apart=Cause(Why.OWN_LAUNCHES, 0), is_one=False)
     assert rest.statements == (1,)
 
 

@@ -14,9 +14,8 @@ from semira import monoid as public_monoid
 from semira import semiring as public_semiring
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.linking import functions_in
-from semira.backends.cuda.jit.render import KERNELS, SHARES, STAGED
-from semira.backends.cuda.staged import bins, shares
-from semira.backends.cuda.staged.product_source import shares_source
+from semira.backends.cuda.jit.render import KERNELS, STAGED
+from semira.backends.cuda.staged import bins
 from semira.backends.cuda.staged.source import staged_source
 from semira.backends.cuda.staged.text import has_dots
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT64, UINT16
@@ -73,25 +72,6 @@ def test_products_compile_without_warning(name, dtype, mask):
     text = source(semiring[name].typed(dtype), mask)
     assert ("t_dots" in text) == (mask in ("plain", "value"))
     assert compile_only(text, "sm_90", "int", STAGED).log.strip("\0 \n") == ""
-
-
-@needs_nvrtc
-@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS[::2])
-def test_products_in_shares_compile_without_warning(name, dtype):
-    program = planned(semiring[name].typed(dtype), "complement", balance="edges")
-    assert program.body[0].plan.methods[0].balance == "edges"
-    for offsets in ("int", "long long"):
-        text = shares_source(program, program.body[0])
-        assert compile_only(text, "sm_90", offsets, SHARES).log.strip("\0 \n") == ""
-
-
-def test_host_and_kernels_agree_on_what_a_share_is():
-    text = (KERNELS / "mxm" / "shares.cuh").read_text()
-    assert int(text.split("constexpr int kShare = ")[1].split(";")[0]) == shares.SHARE
-    bits = int(text.split("constexpr int kPlaceBits = ")[1].split(",")[0])
-    assert 1 << bits == 2 * shares.SHARE
-    # Order and values of a share fit what any GPU grants a block.
-    assert 2 * shares.SHARE * (8 + shares.SHARED_BYTES) <= bins.SHARED
 
 
 @needs_nvrtc

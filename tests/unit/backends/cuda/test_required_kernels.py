@@ -10,10 +10,12 @@ from tests.unit.backends.cuda.test_compile import PRODUCTS, needs_nvrtc
 import semira as gb
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit import compile
-from semira.backends.cuda.jit.render import PROGRAM, SORTS, SPMSPV
+from semira.backends.cuda.jit.render import PROGRAM
 from semira.base.dtypes import FP32
 from semira.contract import Arg, IndexSpec, Loop, Mask, Program, Slot, Statement
 from semira.contract.program import OPS
+from semira.methods.sorted_push.cuda import ROOT
+from semira.methods.sorted_push.sorts import KERNELS
 from semira.ops.registry import binary, monoid, unary
 from semira.plan import Facts, plan_program
 
@@ -148,11 +150,11 @@ def test_kernels_that_read_rows_as_bits_are_compiled_too():
 
 def test_pushes_that_list_their_products_are_compiled_too():
     found = kernels.merged_kernels()
-    own = [one.source for one in found if one.root == SPMSPV]
+    own = [one.source for one in found if one.root == ROOT]
     assert 20 < len(own) < 80
     for name in ("p_mark", "p_fold_items", "enter_heads", "gather_products<true>"):
         assert any(name in source for source in own)
-    assert [one.offset_type for one in found if one.root == SORTS] == ["int", "long long"]
+    assert [one.offset_type for one in found if one.root == KERNELS] == ["int", "long long"]
 
 
 @needs_nvrtc

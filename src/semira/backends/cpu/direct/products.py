@@ -34,7 +34,7 @@ def product(program: Program, statement: Statement) -> Direct | None:
     assert plan is not None
     if any(method.operand_reuse or method.name not in _WAYS for method in plan.methods):
         return None
-    if any(method.storage != "compressed" or method.lists_products for method in plan.methods):
+    if any(method.storage != "compressed" for method in plan.methods):
         return None
     found = _Product(program, statement, plan.methods, plan.rule)
     return found.run

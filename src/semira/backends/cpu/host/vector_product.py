@@ -6,7 +6,6 @@ from typing import Any
 
 from semira.backends.cpu.host import walks
 from semira.backends.cpu.host.mxv import Into, Product, empty_vector, product_of, pull, push
-from semira.backends.cpu.host.mxv_lists import push_lists
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import vector_mask
 from semira.backends.cpu.storage import CpuVector
@@ -27,10 +26,7 @@ def compute(
     exact = mask is None or method.mask_order != "after"
     may_exit = method.early_exit or method.name == "direct"
     if name == "push":
-        if method.lists_products:
-            result, touched = push_lists(product, method.merge)
-        else:
-            result, touched = push(product, test)
+        result, touched = push(product, test)
         return Result(result, exact), touched
     if method.operand_reuse and mask is not None and not product.reads_vector:
         product = Product(

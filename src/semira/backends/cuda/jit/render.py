@@ -14,8 +14,7 @@ _INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 
 #: What a Program's kernel may call; staged statements and the base kernels have their own.
 PROGRAM, STAGED, BASE = "semira.cuh", "staged.cuh", "matrix/base.cuh"
-BUILD, FULL, BLOCK, SHARES = "build/values.cuh", "full.cuh", "block.cuh", "shares.cuh"
-SPMSPV, SORTS = "spmspv.cuh", "spmspv/sorts.cuh"
+BUILD, FULL, BLOCK = "build/values.cuh", "full.cuh", "block.cuh"
 
 
 #: Macros of everything compiled from now on: testing aids, such as ``SEMIRA_PERMUTED``.

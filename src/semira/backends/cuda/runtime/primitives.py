@@ -193,10 +193,8 @@ class Primitives:
         Kernels of builds that dtypes or operators enter, once something was built.
     scratch : Scratch
         What statements work in.
-    sorts : Sorts or None
-        Kernels that sort columns with values beside them, once something was sorted so.
     modules : dict of str to Module
-        Kernels by which methods with folders make what they walk.
+        Kernels of methods with folders that all programs share.
     """
 
     def __init__(self, runtime: Runtime) -> None:
@@ -204,7 +202,6 @@ class Primitives:
         self.module = Module(runtime, "matrix_base", "", BASE)
         self.generated: Any = None
         self.scratch = Scratch(runtime)
-        self.sorts: Any = None
         self.modules: dict[str, Module] = {}
 
     def offsets(self, offset_type: str, count: int) -> Any:

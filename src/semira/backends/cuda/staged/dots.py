@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS
-from semira.backends.cuda.staged.bins import (
-    LAST,
-    SHARED,
-    bin_rows,
-    worthwhile_bins,
-)
+from semira.backends.cuda.staged.dot_walks import dots_part
 from semira.backends.cuda.staged.full import is_full, masked_full
 from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Launch, Pieces
-from semira.backends.cuda.staged.product_source import SETS
 from semira.backends.cuda.staged.replay import Tally, take_tally
 from semira.backends.cuda.staged.rowwise import operands
-from semira.base.errors import PlanError
 from semira.contract import SEARCH_AMONG_MERGES, SEARCH_LOOKS
-
-#: Bytes beside the column in a slot of a table that dot products look up: a place in the row.
-_PLACE = 4
-
-#: Where tables are pinned, the mean length of both operands' lines up to which those of a warp are
-#: large enough; and the bytes that each warp has for a set: 32 KB a block.
-SHORT_LINES, WARP_BYTES = 24, 4096
 
 #: Times that the lines of one operand are as long as those of the other, on average, from which on
 #: nearly all lanes search. Else those that do hold up those that merge. Measured: decision 39.
@@ -37,22 +23,16 @@ UNLIKE = 4
 def dot_launches(job: Job) -> list[Launch]:
     """Enter the operands, and return the launches that compute every dot product.
 
-    Nothing is waited for: how many rows a bin has is known on the device, and enough there.
-
-    Raises
-    ------
-    PlanError
-        Bits are pinned, and those of a row do not fit the memory of a block.
+    Nothing is waited for.
     """
-    stage, pin = job.stage, job.statement.hints.intersect
-    if pin is None and is_full(job, 1):
+    part = dots_part(job.statement)
+    if part is None and job.statement.hints.intersect is None and is_full(job, 1):
         return [masked_full(job)]
     a, b = operands(job, by_columns=True)
-    mask: Pieces = stage.operands["mask"]
-    sets = _Sets.of(job, a.shape[1])
-    if pin in SETS and not has_room(sets, max(_mean(a), _mean(b))):
-        return list(_by_rows(job, a, b, mask, sets))
-    return [_by_entry(job, mask, sets, search_cost(_mean(a), _mean(b)))]
+    if part is not None:
+        launches: list[Launch] = part.dot_launches(job, a, b)
+        return launches
+    return [_by_entry(job, job.stage.operands["mask"], search_cost(a.mean, b.mean))]
 
 
 def search_cost(mean: int, other: int) -> int:
@@ -67,86 +47,11 @@ def search_cost(mean: int, other: int) -> int:
     return SEARCH_AMONG_MERGES if is_alike else SEARCH_LOOKS
 
 
-def has_room(sets: _Sets, mean: int) -> bool:
-    """Return whether the memory of a warp has room for a set of most rows."""
-    return sets.fits_warp or (mean <= SHORT_LINES and not sets.is_pinned)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sets:
-    """What the columns of a row are looked up in.
-
-    Attributes
-    ----------
-    slot_bytes : int
-        Of a table.
-    words : int
-        Of 32 bits, one bit for each column; 0: a bit does not tell enough, or tables are pinned.
-    is_pinned : bool
-        Nothing but bits will do.
-    """
-
-    slot_bytes: int
-    words: int
-    is_pinned: bool
-
-    @classmethod
-    def of(cls, job: Job, columns: int) -> _Sets:
-        pin = job.statement.hints.intersect
-        are_bits = not job.statement.operator.binaryop.reads_a
-        words = -(-columns // 32) if are_bits and pin == "bitmap" else 0
-        if pin == "bitmap" and 4 * words > SHARED:
-            raise PlanError(
-                f"mxm: intersect='bitmap' needs {4 * words} bytes of shared memory for a row of "
-                f"{columns} columns, a block has {SHARED}; choose 'hash', or leave the pin out"
-            )
-        return cls(4 if are_bits else 4 + _PLACE, words, pin == "bitmap")
-
-    @property
-    def fits_warp(self) -> bool:
-        """Whether a row of any length has its bits in the memory of a warp."""
-        return 0 < 4 * self.words <= WARP_BYTES
-
-    def words_in(self, nbytes: int) -> int:
-        """Return the words of a row's bits if they fit so many bytes, else 0."""
-        return self.words if 4 * self.words <= nbytes else 0
-
-
-def _by_entry(job: Job, mask: Pieces, sets: _Sets, cost: int) -> Launch:
+def _by_entry(job: Job, mask: Pieces, cost: int) -> Launch:
     """Return the launch in which each warp takes 32 entries of the mask at a time."""
     multiprocessors = job.stage.runtime.multiprocessors
     blocks = max(1, min(BLOCKS_PER_SM * multiprocessors, -(-mask.most // THREADS)))
-    words = slots = 0
-    if job.statement.hints.intersect in SETS:
-        words = sets.words_in(WARP_BYTES)
-        slots = 0 if words else WARP_BYTES // sets.slot_bytes
-    shared = THREADS // 32 * (4 * words + sets.slot_bytes * slots)
-    given = (words, slots, cost)
-    return Launch("t_dots_by_entry", blocks, THREADS, shared, given, is_lasting=True)
-
-
-def _mean(pieces: Pieces) -> int:
-    return -(-pieces.most // max(1, pieces.shape[0]))
-
-
-def _by_rows(job: Job, a: Pieces, b: Pieces, mask: Pieces, sets: _Sets) -> Iterator[Launch]:
-    """Yield a launch for every bin of rows; those in none have nothing to multiply."""
-    stage, nrows = job.stage, job.shape[0]
-    sizes = stage.counts(nrows)
-    stage.primitives.module.launch(
-        stage.offset_type, "semira_count_looked_up", nrows, a.indptr, mask.indptr, nrows, sizes
-    )
-    multiprocessors = stage.runtime.multiprocessors
-    bins = () if sets.is_pinned else worthwhile_bins(_PLACE, nrows, a.shape[1], multiprocessors)
-    binned = bin_rows(stage.primitives, sizes, (nrows, a.shape[1]), bins)
-    rest = () if bins and bins[-1].limit >= a.shape[1] else (LAST,)
-    for one in (*rest, *reversed(bins)):
-        blocks = one.blocks(min(nrows, mask.most), multiprocessors)
-        tables = one.table_bytes(sets.slot_bytes - 4)
-        # A block for each row: bits in its table's place, or wherever there is no table.
-        words = 0 if one.lanes else sets.words_in(tables or SHARED)
-        given = (binned.lists, binned.ledger, one.number, one.slots, _mean(b), words)
-        yield Launch(f"t_dots{one.lanes}", blocks, one.threads, tables or 4 * words, given)
+    return Launch("t_dots_by_entry", blocks, THREADS, 0, (cost,), is_lasting=True)
 
 
 def dots(job: Job) -> tuple[Pieces, Callable[[], int]]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from semira.backends.cuda.jit import cache
-from semira.backends.cuda.jit.render import BLOCK, FULL, SHARES, STAGED
+from semira.backends.cuda.jit.render import BLOCK, FULL, STAGED
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import Module
 from semira.backends.cuda.staged.block_source import block_source
-from semira.backends.cuda.staged.product_source import full_source, shares_source, summed_source
+from semira.backends.cuda.staged.own_products import own_part
+from semira.backends.cuda.staged.product_source import full_source, summed_source
 from semira.backends.cuda.staged.source import staged_source
 from semira.backends.cuda.staged.text import has_dots
 from semira.backends.rules import compile_rule
@@ -58,16 +59,18 @@ class StagedExecutable:
     _rule: Callable[[Callable[[str], float], int], float] | None = None
     _full: Module | None = None
     _block: Module | None = None
-    _shares: Module | None = None
+    _own: Module | None = None
     _others: dict[int, StagedExecutable] = field(default_factory=dict)
 
-    def shares_module(self, runtime: Runtime) -> Module:
-        """Return the kernels for a product in equal shares, compiled when first asked for."""
-        if self._shares is None:
-            source = shares_source(self.program, self.statement)
-            name = f"shares-{cache.digest(source)[:12]}"
-            self._shares = Module(runtime, name, source, SHARES)
-        return self._shares
+    def own_module(self, runtime: Runtime) -> Module:
+        """Return the kernels that a method's folder brings, compiled when first asked for."""
+        if self._own is None:
+            part = own_part(self.statement)
+            assert part is not None
+            source = part.text(self.program, self.statement)
+            name = f"own-{cache.digest(source)[:12]}"
+            self._own = Module(runtime, name, source, part.ROOT)
+        return self._own
 
     def rule(self, count: Callable[[str], float], previous: int) -> float:
         """Return what the plan's rule picks, compiled when first asked for."""

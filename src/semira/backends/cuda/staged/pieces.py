@@ -8,7 +8,7 @@ from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.parts import JOINED, allocate_parts
-from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, Primitives, address
+from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, Module, Primitives, address
 from semira.backends.cuda.runtime.scratch import Scratch
 from semira.backends.cuda.staged.executable import StagedExecutable
 from semira.backends.cuda.staged.text import ENTRIES, ENTRIES_WORDS, SCALARS
@@ -50,6 +50,11 @@ class Pieces:
     values: Any
     iso: bool = False
     is_exact: bool = True
+
+    @property
+    def mean(self) -> int:
+        """Entries of a row on average, rounded up."""
+        return -(-self.most // max(1, self.shape[0]))
 
     def describe(self) -> list[int]:
         """Return the words of its EntriesDescriptor."""
@@ -171,10 +176,13 @@ class Stage:
         module = self.executable.block_module(self.runtime)
         module.launch(self.offset_type, kernel, items, self.table(), *arguments)
 
-    def launch_shares(self, kernel: str, blocks: int, *arguments: Any, shared: int = 0) -> None:
-        """Start a kernel for a product in equal shares."""
-        module = self.executable.shares_module(self.runtime)
-        module.launch_blocks(
+    def own_module(self) -> Module:
+        """Return the kernels that the folder of a method brings."""
+        return self.executable.own_module(self.runtime)
+
+    def launch_own(self, kernel: str, blocks: int, *arguments: Any, shared: int = 0) -> None:
+        """Start one of them on the present operands."""
+        self.own_module().launch_blocks(
             self.offset_type, kernel, blocks, self.table(), *arguments, shared=shared
         )
 

@@ -8,11 +8,13 @@ from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.lower.context import Context
 from semira.backends.cuda.runtime.primitives import THREADS
 from semira.backends.cuda.staged.bins import MOST_THREADS
+from semira.backends.cuda.staged.dot_walks import DotText, dots_part
 from semira.backends.cuda.staged.full_walks import FullText, full_part
 from semira.backends.cuda.staged.sharing import RESIDENT, RESIDENT_WIDE
 from semira.backends.cuda.staged.text import (
     FILL,
     OUT,
+    ROW_LIST,
     TABLE,
     Text,
     entries,
@@ -46,9 +48,8 @@ def _stops(text: Text) -> str:
     return str(text.statement.operator.monoid.exits_early).lower()
 
 
-_LIST = "const Index* lists, Count* ledger, long long bin"
 _COLUMNS = "long long ncols"
-_WRITTEN = "Offset* indptr, Index* indices, Index* rows, void* values"
+WRITTEN = "Offset* indptr, Index* indices, Index* rows, void* values"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,44 +93,34 @@ def _dots(text: Text, semiring: str, declared: list[str]) -> list[str]:
     ]
 
 
-#: Pins that look columns up in a set of their row.
-SETS = ("hash", "bitmap")
-
 #: How lists meet, in the words of kernels/mxm/entrywise.cuh.
-_MEETINGS = {
-    None: "kByCount", "merge": "kMerge", "search": "kSearch", "hash": "kHash", "bitmap": "kBitmap",
-}  # fmt: skip
+_MEETINGS = {None: "kByCount", "merge": "kMerge", "search": "kSearch"}
 
 
 def _dot_kernels(text: Text, semiring: str, declared: list[str], emit: _Emit) -> list[str]:
-    """Return the kernels that compute dot products: by entries; by rows for pinned sets."""
+    """Return the kernels that compute dot products."""
     assert text.statement.mask is not None
     exits, structural = _stops(text), str(text.statement.mask.structural).lower()
-    lines, operands = [*declared, *emit.before], "    a, b, mask"
-    intersect = text.statement.hints.intersect
-    rows = [
+    lines, part = [*declared, *emit.before], dots_part(text.statement)
+    if part is not None:
+        given = DotText(
+            text.statement, exits, structural, semiring, emit.parameters, lines, emit.name,
+            emit.after,
+        )  # fmt: skip
+        kernels: list[str] = part.dot_kernels(given)
+        return kernels
+    meeting = _MEETINGS[text.statement.hints.intersect]
+    return [
         kernel(
-            f"t_dots{lanes}",
-            f"{_LIST}, long long most, long long mean, long long words, {emit.parameters}",
+            "t_dots_by_entry",
+            f"long long search_cost, {emit.parameters}",
             *lines,
-            f"dot_rows<{exits}, {lanes}, {semiring}, {structural}>(",
-            f"{operands}, RowList(lists, {{ledger}}, bin), most, mean, words, {emit.name});",
+            f"dot_entries<{exits}, {meeting}, {semiring}, {structural}>(",
+            f"    a, b, mask, static_cast<unsigned>(search_cost), {emit.name});",
             *emit.after,
-            threads=MOST_THREADS,
+            threads=THREADS,
         )
-        for lanes in (8, 32, 0)
-        if intersect in SETS
     ]
-    by_entry = kernel(
-        "t_dots_by_entry",
-        f"long long words, long long slots, long long search_cost, {emit.parameters}",
-        *lines,
-        f"dot_entries<{exits}, {_MEETINGS[intersect]}, {semiring}, {structural}>(",
-        f"{operands}, words, slots, static_cast<unsigned>(search_cost), {emit.name});",
-        *emit.after,
-        threads=THREADS,
-    )
-    return [*rows, by_entry]
 
 
 def summed_source(program: Program, product: Statement, total: Statement) -> str:
@@ -177,7 +168,7 @@ def _summed(text: Text, total: Statement) -> _Emit:
     )
 
 
-def _row_mask(text: Text) -> str:
+def row_mask(text: Text) -> str:
     """Return the columns that the rows of a product may have."""
     mask = text.statement.mask
     if not masks_rows(text.statement):
@@ -188,13 +179,15 @@ def _row_mask(text: Text) -> str:
 
 
 def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
-    given = f"{_LIST}, const long long* work, const long long* starts, long long* sizes, {_COLUMNS}"
+    given = (
+        f"{ROW_LIST}, const long long* work, const long long* starts, long long* sizes, {_COLUMNS}"
+    )
     listed = "a, b, mask, RowList(lists, {ledger}, bin), RowRooms{work, starts, sizes, ncols}"
-    declared = [*declared, f"const RowMask mask = {_row_mask(text)};"]
+    declared = [*declared, f"const RowMask mask = {row_mask(text)};"]
     kernels = [
         kernel(
             f"t_by_table{lanes}",
-            f"{given}, long long most, {_WRITTEN}",
+            f"{given}, long long most, {WRITTEN}",
             *declared,
             f"fill_by_table<{lanes}, {semiring}>({listed}, most, {OUT});",
             threads=MOST_THREADS,
@@ -203,7 +196,7 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
     ]
     lane = kernel(
         "t_by_lane",
-        f"{given}, {_WRITTEN}",
+        f"{given}, {WRITTEN}",
         *declared,
         f"fill_by_lane<{semiring}>({listed}, {OUT});",
         # Places, columns and values of a few rows are in registers.
@@ -212,7 +205,7 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
     )
     window = kernel(
         "t_by_window",
-        f"{given}, long long columns, Offset* cursors, long long room, {_WRITTEN}",
+        f"{given}, long long columns, Offset* cursors, long long room, {WRITTEN}",
         *declared,
         f"fill_by_window<{semiring}>({listed}, static_cast<unsigned>(columns), {{cursors, room}}, "
         f"{OUT});",
@@ -221,38 +214,6 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
         blocks=3,
     )
     return [*kernels, lane, window]
-
-
-def shares_source(program: Program, product: Statement) -> str:
-    """Return the C++ source of a product of two sparse operands in equal shares."""
-    text = Text(Context(program), product)
-    semiring, declared = multiplied(text)
-    rows = (
-        "const int* numbers, const Index* listed, long long first, long long count, "
-        "unsigned* bits, long long words, const unsigned* ranks, unsigned* taken, "
-        "const long long* starts"
-    )
-    to = "const LongSums to{{numbers, listed, first, count, bits, words}, ranks, taken};"
-    products = "{pattern_of(a), pattern_of(b), a.rows, before, a.most, total}"
-    kernels = [
-        kernel(
-            "t_open_long_rows",
-            f"{rows}, {_WRITTEN}",
-            to,
-            f"open_long_rows<typename {semiring}::Add>(to, starts, {OUT});",
-        ),
-        kernel(
-            "t_by_share",
-            f"{rows}, const long long* before, long long total, long long shares, {_WRITTEN}",
-            *declared,
-            f"const RowMask mask = {_row_mask(text)};",
-            to,
-            f"const Products products{products};",
-            f"fill_by_share<{semiring}>(a, b, products, mask, shares, to, starts, {OUT});",
-            threads=THREADS,
-        ),
-    ]
-    return "\n".join([*text.ctx.structs.values(), TABLE, *kernels])
 
 
 # full operands -----------------------------------------------------------------------------------

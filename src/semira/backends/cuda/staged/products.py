@@ -13,10 +13,10 @@ from semira.backends.cuda.staged.choice import chosen_method
 from semira.backends.cuda.staged.dots import dots, summed_dots
 from semira.backends.cuda.staged.full import full_times, is_full, storage_of, times_full
 from semira.backends.cuda.staged.job import Job
+from semira.backends.cuda.staged.own_products import own_part
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.replay import Replay, row_of_sum
 from semira.backends.cuda.staged.rowwise import rowwise
-from semira.backends.cuda.staged.shares import by_shares
 from semira.backends.cuda.staged.text import has_dots
 from semira.contract import Statement, TraceRow
 from semira.formats.full import check_full_operand
@@ -34,7 +34,8 @@ def mxm(job: Job) -> Pieces | Block:
         return result
     plan = job.statement.plan
     names = ["hash"] if plan is None else [method.name for method in plan.methods]
-    if names[0] != "pull" and is_full(job, 1):
+    is_own = own_part(job.statement, sparse=False) is not None
+    if names[0] != "pull" and not is_own and is_full(job, 1):
         result, touched = times_full(job)
         _note(job, "hash", touched, lambda: job.stage.count(result))
         return result
@@ -50,9 +51,11 @@ def mxm(job: Job) -> Pieces | Block:
 
 def _expanded(job: Job, weighing: Weighing) -> tuple[Pieces, Callable[[], int]]:
     """Return the product of a right operand that is not full, without pulling."""
+    part = own_part(job.statement)
+    if part is not None:
+        found: tuple[Pieces, Callable[[], int]] = part.multiply(job)
+        return found
     hints, storage = job.statement.hints, storage_of(job)
-    if hints.balance == "edges" and storage == "compressed":
-        return by_shares(job)
     pins: dict[str, str | None] = {}
     if hints.balance not in (None, "rows"):
         pins["balance"] = hints.balance

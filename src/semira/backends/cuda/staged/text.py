@@ -52,6 +52,10 @@ def result_dtype(program: Program, statement: Statement) -> DataType:
     return program.slots[statement.args[0].slot].dtype
 
 
+#: Parameters of a kernel that takes the rows of a bin.
+ROW_LIST = "const Index* lists, Count* ledger, long long bin"
+
+
 def has_dots(statement: Statement) -> bool:
     """Return whether a ``mxm`` computes one dot product for each entry of its mask."""
     plan, mask = statement.plan, statement.mask

@@ -3,25 +3,17 @@
 //
 // - merge: a lane reads both lists once, four entries of each at a time.
 // - search: the shorter list is walked and the longer one searched, by a lane or by the warp.
-// - look up, where it is pinned: entries of one row share a set of its columns in the warp's memory (bits
-//   of every column, or a hash table); lanes side by side walk the columns of B.
 #pragma once
 #include "mxm/dots.cuh"
 
 // What is pinned; by count: merged or searched.
-enum Meeting { kByCount, kMerge, kSearch, kHash, kBitmap };
+enum Meeting { kByCount, kMerge, kSearch };
 
 // Entries of a line that one thread walks and searches for; longer ones get a warp.
 constexpr Offset kWalkedAlone = 32;
 
 // Entries of one list that a merge holds in registers.
 constexpr int kTile = 4;
-
-// Entries of a list for each of the lanes that look it up: each has several loads under way.
-constexpr unsigned kLookedUpByLane = 4;
-
-// No row is longer.
-constexpr Offset kLongest = 0x7fffffff;
 
 // Lengths are no longer than this where costs are compared, so that sums of them fit.
 constexpr Offset kLongEnough = 1 << 20;
@@ -99,30 +91,6 @@ struct WarpEntries {
   Index i, j;       // of this lane's
   Line row, column;
 
-  // The entries of `lanes`, which are in one row, through a set of it.
-  template <class Set>
-  __device__ __forceinline__ void look_up(const Set& set, unsigned lanes, unsigned mean) const {
-    const int first = __ffs(static_cast<int>(lanes)) - 1;
-    const int end = kWarp - __clz(static_cast<int>(lanes));
-    const Line shared(row.indices, __shfl_sync(kAllLanes, row.start, first),
-                      __shfl_sync(kAllLanes, row.length, first));
-    const Index number = __shfl_sync(kAllLanes, i, first);
-    set.fill(group, shared);
-    const unsigned width = (mean + kLookedUpByLane - 1) / kLookedUpByLane;
-    const Spread spread(group.lane, kWarp, width, end - first);
-    for (int from = first; from < end; from += static_cast<int>(spread.parts)) {
-      const int owner = from + static_cast<int>(spread.part);
-      const bool is_pair = owner < end && (lanes >> owner & 1u) != 0;
-      const int source = is_pair ? owner : first;
-      Product dot(a, bt, number, __shfl_sync(kAllLanes, j, source));
-      const Line other(column.indices, __shfl_sync(kAllLanes, column.start, source),
-                       __shfl_sync(kAllLanes, column.length, source));
-      if (is_pair) dot.meet(spread, set, shared, other);
-      deliver(spread, kAllLanes, dot, base + owner, is_pair, emit);
-    }
-    set.empty(group, shared);
-  }
-
   // Entry `owner` by all lanes: its lists are long.
   __device__ __forceinline__ void search_together(int owner) const {
     const Spread together(group.lane, kWarp);
@@ -133,31 +101,6 @@ struct WarpEntries {
     Product dot(a, bt, __shfl_sync(kAllLanes, i, owner), __shfl_sync(kAllLanes, j, owner));
     dot.search(together, one, other);
     deliver(together, kAllLanes, dot, base + owner, true, emit);
-  }
-
-  // Of the lanes in `open`, those whose row a set may have: those of one row look it up together.
-  template <class Look>
-  __device__ __forceinline__ unsigned look_up_runs(unsigned open, Offset longest, Look look) const {
-    const Index before = __shfl_up_sync(kAllLanes, i, 1);
-    unsigned heads = __ballot_sync(kAllLanes, group.lane == 0 || before != i), done = 0;
-    while (heads != 0) {
-      const unsigned from = heads & (0u - heads);
-      heads &= heads - 1;
-      const unsigned until = heads & (0u - heads);
-      // From one bit up to the next one, or to the end.
-      const unsigned lanes = open & (until - from);
-      if (lanes == 0) continue;
-      const bool is_mine = (lanes >> group.lane & 1u) != 0;
-      const unsigned pairs = __popc(lanes);
-      const Offset length = __shfl_sync(kAllLanes, row.length, __ffs(static_cast<int>(lanes)) - 1);
-      if (length > longest) continue;
-      const Offset clipped = column.length < kLongEnough ? column.length : kLongEnough;
-      const unsigned walked =
-          __reduce_add_sync(kAllLanes, is_mine ? static_cast<unsigned>(clipped) : 0u);
-      look(lanes, (walked + pairs - 1) / pairs);
-      done |= lanes;
-    }
-    return done;
   }
 
   // One lane's entry, alone. False: it is too long for that.
@@ -174,21 +117,24 @@ struct WarpEntries {
   }
 };
 
-// The dot products of all entries of the mask. A warp has `slots` slots of a table in the block's memory
-// (with places as many behind them), or `words` words of bits, one bit for each column of A; 0: none.
-// Calls `emit(e, value, has)` once for each entry, or its shares where `emit` takes them.
+// Leaves every entry to its lane.
+struct LookUpNothing {
+  template <class Warp>
+  __device__ __forceinline__ unsigned operator()(const Warp&, bool) const {
+    return 0;
+  }
+};
+
+// The dot products of all entries of the mask. Calls `emit(e, value, has)` once for each entry, or its
+// shares where `emit` takes them. `look_up(warp, is_open)` may deliver entries of a warp before: it
+// returns the lanes whose entries it took.
 template <bool kExit, int kMeeting, class Semiring, bool kStructural, class A, class B, class M,
-          class Emit>
+          class Emit, class LookUp = LookUpNothing>
 __device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Entries<M>& mask,
-                            long long words, long long slots, unsigned search_cost, Emit emit) {
+                            unsigned search_cost, Emit emit, LookUp look_up = LookUp()) {
   using Warp = WarpEntries<kExit, Semiring, A, B, Emit>;
-  constexpr bool kPlaces = Semiring::Multiply::kReadsA, kHasBits = kMeeting == kBitmap;
   const Group<kWarp> group;
   const Pattern rows = pattern_of(a), columns = pattern_of(bt);
-  const long long each = words != 0 ? words : (kPlaces ? 2 : 1) * slots;
-  Index* const memory = reinterpret_cast<Index*>(block_memory) + group.number * each;
-  const RowBits bits{reinterpret_cast<unsigned*>(memory)};
-  if constexpr (kHasBits) bits.clear(group, words);
   // Whole warps go on together.
   for (long long base = group.first * kWarp; base < mask.nvals; base += group.step * kWarp) {
     const bool is_entry = base + group.lane < mask.nvals;
@@ -198,21 +144,7 @@ __device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Ent
     const Index i = mask.rows[e], j = mask.indices[e];
     const Warp warp{group, a, bt, emit, static_cast<Offset>(base), i, j, {rows, i}, {columns, j}};
     is_open = is_open && warp.row.length != 0 && warp.column.length != 0;
-    unsigned done = 0;
-    if constexpr (kMeeting >= kHash) {
-      const unsigned open = __ballot_sync(kAllLanes, is_open);
-      if (kHasBits && words != 0) {
-        done = warp.look_up_runs(
-            open, kLongest, [&](unsigned lanes, unsigned mean) { warp.look_up(bits, lanes, mean); });
-      } else if (slots != 0) {
-        done = warp.look_up_runs(
-            open, static_cast<Offset>(slots / 2), [&](unsigned lanes, unsigned mean) {
-              const int first = __ffs(static_cast<int>(lanes)) - 1;
-              const Offset length = __shfl_sync(kAllLanes, warp.row.length, first);
-              warp.look_up(RowTable<kPlaces>(memory, slots, length), lanes, mean);
-            });
-      }
-    }
+    const unsigned done = look_up(warp, is_open);
     const bool is_left = is_entry && (done >> group.lane & 1u) == 0;
     typename Warp::Product dot(a, bt, i, j);
     bool is_met = true;

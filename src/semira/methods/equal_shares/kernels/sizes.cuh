@@ -1,6 +1,6 @@
 // Kernels of products in equal shares that no value enters.
 #pragma once
-#include "mxm/shares.cuh"
+#include "semira.methods.equal_shares.kernels:shares.cuh"
 
 #define SEMIRA_PATTERNS                                                                \
   const Offset *a_indptr, const Index *a_indices, const Offset *b_indptr, const Index *b_indices

@@ -1,4 +1,4 @@
-"""The pin `merge`: it leaves push, where its way is right, and says what else there is."""
+"""Pins of sorted pushes: they leave push, where their way is right, and say what else there is."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from tests.helpers.plans import ABLE, plan_of, product
 
 import semira as gb
 from semira.base.errors import InvalidValue, PlanError
-from semira.contract import MERGES, Hints, Method
+from semira.contract import Hints
 from semira.plan import plan_from_json, plan_to_json
-from semira.plan.reasons import Code, sentence
+from semira.plan.reasons import sentence
 
+MERGES = ("radix", "sort", "scatter")
 MERGING = replace(
     ABLE,
-    merges=frozenset(MERGES),
+    name="cuda",
+    parts="cuda",
     unordered=frozenset({("vxm", "push")}),
     balances=frozenset({("push", "warp")}),
 )
@@ -25,22 +27,31 @@ SUM = product("vxm", "plus_times[FP64]")
 @pytest.mark.parametrize("merge", MERGES)
 def test_a_pinned_merge_is_a_push_that_says_so(merge):
     plan = plan_of(product(), MERGING, hints=Hints(merge=merge))
-    assert [(m.name, m.merge) for m in plan.methods] == [("push", merge)]
-    assert plan.methods[0].lists_products == (merge != "atomics")
-    said = [sentence(each) for each in plan.reasons if each.code == Code.MERGE_PINNED]
-    assert said == [f"push merges the lists of its frontier by {merge}: it is pinned"]
+    (method,) = plan.methods
+    assert (method.name, method.storage) == ("push", "sorted_push")
+    assert method.parameters == (("merge", merge),)
+    assert any(f"merge={merge!r} is pinned" in sentence(each) for each in plan.reasons)
     assert plan_from_json(plan_to_json(plan)) == plan
+    pinned = plan_of(product(), MERGING, hints=Hints(method="sorted_push", merge=merge))
+    assert pinned.methods == plan.methods
 
 
-def test_without_the_pin_nothing_is_listed():
-    assert not any(m.merge or m.lists_products for m in plan_of(product(), MERGING).methods)
-    assert not Method("pull").lists_products
+def test_the_method_sorts_by_radix_unless_it_is_told():
+    plan = plan_of(SUM, MERGING, hints=Hints(method="sorted_push"))
+    assert plan.methods == plan_of(SUM, MERGING, hints=Hints(merge="radix")).methods
 
 
-@pytest.mark.parametrize("merge", ["scatter", "radix", "sort"])
+def test_nothing_is_listed_without_a_pin_or_by_atomics():
+    assert not any(m.storage != "compressed" for m in plan_of(product(), MERGING).methods)
+    (method,) = plan_of(product(), MERGING, hints=Hints(merge="atomics")).methods
+    assert (method.name, method.storage) == ("push", "compressed")
+
+
+@pytest.mark.parametrize("merge", MERGES)
 def test_the_mask_is_looked_at_after_merging(merge):
     assert plan_of(product(), MERGING, hints=Hints(merge=merge)).methods[0].mask_order == "after"
-    with pytest.raises(PlanError, match=f"merging by {merge} cannot test the mask before"):
+    why = f"merge='{merge}' of vxm multiplies before it looks at the mask"
+    with pytest.raises(PlanError, match=why):
         plan_of(product(), MERGING, hints=Hints(merge=merge, mask_order="before"))
 
 
@@ -55,7 +66,7 @@ def test_the_mask_is_looked_at_after_merging(merge):
 def test_scatter_is_for_products_of_which_any_will_do(name, is_right):
     statement = product("vxm", name)
     if is_right:
-        assert plan_of(statement, MERGING, hints=Hints(merge="scatter")).methods[0].merge
+        assert plan_of(statement, MERGING, hints=Hints(merge="scatter"))
         return
     with pytest.raises(PlanError) as caught:
         plan_of(statement, MERGING, hints=Hints(merge="scatter"))
@@ -81,7 +92,7 @@ def test_sorts_keep_an_order_and_atomics_do_not():
     ("hints", "why"),
     [
         (Hints(merge="radix", direction="pull"), "pull has no lists to merge by radix"),
-        (Hints(merge="sort", balance="warp"), "push merging by sort shares its work by 'edges'"),
+        (Hints(merge="sort", balance="warp"), "merge='sort' shares its work by 'edges'"),
         (Hints(merge="bitonic"), "merge='bitonic' is unknown"),
     ],
 )
@@ -90,21 +101,42 @@ def test_pins_that_do_not_go_together(hints, why):
         plan_of(SUM, MERGING, hints=hints)
 
 
+@pytest.mark.parametrize(
+    ("hints", "why"),
+    [
+        (Hints(method="sorted_push", merge="atomics"), "is unknown; choose one of 'radix'"),
+        (Hints(matrix_storage="coo", merge="sort"), "'coo' and merge='sort' name two methods"),
+        (Hints(method="ell", merge="sort"), "name two methods"),
+        (Hints(matrix_storage="csc", merge="sort"), "push walks csr"),
+    ],
+)
+def test_pins_that_name_different_things(hints, why):
+    with pytest.raises(PlanError, match=why):
+        plan_of(SUM, MERGING, hints=hints)
+
+
 def test_devices_that_cannot_merge_so_say_so():
-    with pytest.raises(PlanError, match=r"push on able cannot merge by 'radix'"):
+    with pytest.raises(PlanError, match=r"able cannot run merge='radix'"):
         plan_of(SUM, hints=Hints(merge="radix"))
 
 
 def test_the_api_takes_it_where_the_device_does():
-    with gb.device("reference"):
-        v, A = gb.Vector.from_coo([0], [1.0], size=3), gb.Matrix("FP64", 3, 3)
-        with pytest.raises(PlanError, match="push on reference cannot merge by 'sort'"):
+    for device in ("reference", "cpu"):
+        with gb.device(device):
+            v, A = gb.Vector.from_coo([0], [1.0], size=3), gb.Matrix("FP64", 3, 3)
             v(merge="sort") << v.vxm(A, "plus_times")
+            assert v.nvals == 0
+            with pytest.raises(InvalidValue, match="merge='heap'"):
+                v(merge="heap") << v.vxm(A, "plus_times")
+            with pytest.raises(PlanError, match="is a choice of vxm, mxv only"):
+                v(merge="sort") << v.apply("ainv")
+
+
+def test_a_lean_matrix_is_not_transposed_for_it():
+    rows = gb.Matrix.from_coo([0, 1], [1, 2], 1.0, nrows=3, ncols=3)
+    rows.memory = "lean"
+    u = gb.Vector.from_dense([1.0, 1, 1])
     with gb.device("cpu"):
-        v, A = gb.Vector.from_coo([0], [1.0], size=3), gb.Matrix("FP64", 3, 3)
-        v(merge="sort") << v.vxm(A, "plus_times")
-        assert v.nvals == 0
-        with pytest.raises(InvalidValue, match="merge='heap'"):
-            v(merge="heap") << v.vxm(A, "plus_times")
-        with pytest.raises(PlanError, match="is a choice of vxm, mxv only"):
-            v(merge="sort") << v.apply("ainv")
+        assert u.vxm(rows, "plus_times").new(method="sorted_push").nvals == 2
+        with pytest.raises(PlanError, match="memory='lean'"):
+            rows.mxv(u, "plus_times").new(method="sorted_push")

@@ -18,9 +18,14 @@ from semira.backends.cuda.staged.rowwise import (
     row_mask,
 )
 from semira.base.errors import PlanError
+from semira.methods.equal_shares.text import text
+
+__all__ = ["ROOT", "multiply", "text"]
+
+ROOT = "semira.methods.equal_shares.kernels:product.cuh"
 
 #: Partial products of a share, which may have twice as many, and of the longest row that lies in
-#: one share (kernels/mxm/shares.cuh).
+#: one share (kernels/shares.cuh).
 SHARE = 1024
 
 #: Bytes that each row takes: products, sizes, numbers and lists of long rows, sums of tiles.
@@ -114,7 +119,7 @@ class Rounds:
         return rows.numbers, address(rows.listed) + 4 * first, first, count, self.bits, rows.words
 
 
-def by_shares(job: Job) -> tuple[Pieces, Callable[[], int]]:
+def multiply(job: Job) -> tuple[Pieces, Callable[[], int]]:
     """Return the product and the number of its partial products; waits for three sizes.
 
     Raises
@@ -130,7 +135,7 @@ def by_shares(job: Job) -> tuple[Pieces, Callable[[], int]]:
     require(
         stage.runtime, 8 * a.most + ROW_BYTES * nrows + 1024, f"a product of {nrows} rows", REMEDY
     )
-    module = stage.executable.shares_module(stage.runtime)
+    module = stage.own_module()
     patterns = (a.indptr, a.indices, b.indptr, b.indices)
     before = stage.counts(a.most + 1)
     module.launch(stage.offset_type, "t_entry_products", a.most, *patterns, nrows, a.most, before)
@@ -176,7 +181,7 @@ def _check(job: Job) -> None:
 
 
 def _blocks(job: Job, items: int) -> int:
-    return max(1, min(items, BLOCKS_PER_SM * job.stage.runtime.multiprocessors))
+    return int(max(1, min(items, BLOCKS_PER_SM * job.stage.runtime.multiprocessors)))
 
 
 def _long_rows(job: Job, products: Counted) -> LongRows:
@@ -184,7 +189,7 @@ def _long_rows(job: Job, products: Counted) -> LongRows:
     stage, (nrows, ncols) = job.stage, job.shape
     take = stage.scratch.take
     numbers = take(4 * (nrows + 1))
-    stage.executable.shares_module(stage.runtime).launch(
+    stage.own_module().launch(
         stage.offset_type, "t_flag_long_rows", nrows, *products.words, nrows, numbers
     )
     stage.primitives.scan("int", numbers, nrows)
@@ -214,7 +219,7 @@ def plan_rounds(job: Job, rows: LongRows) -> Rounds:
 def _list_columns(job: Job, products: Counted, rounds: Rounds, first: int, sizes: Any) -> None:
     """Find the columns of a round's long rows, and their number if `sizes` are given."""
     stage, round_words = job.stage, rounds.describe(first)
-    start = stage.executable.shares_module(stage.runtime).launch_blocks
+    start = stage.own_module().launch_blocks
     stage.runtime.clear(rounds.bits)
     start(
         stage.offset_type, "t_count_by_share", _blocks(job, products.shares), *products.words,
@@ -243,8 +248,8 @@ def _fill(
         stage.runtime.clear(rounds.taken)
         if rows.count:
             blocks = _blocks(job, -(-rounds.each * rows.words // THREADS))
-            stage.launch_shares("t_open_long_rows", blocks, *to, *out)
-        stage.launch_shares(
+            stage.launch_own("t_open_long_rows", blocks, *to, *out)
+        stage.launch_own(
             "t_by_share", _blocks(job, products.shares), *to, products.before, products.total,
             products.shares, *out, shared=shared,
         )  # fmt: skip

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from semira.backends.cuda.lower.context import Context, check_dtype
 from semira.backends.cuda.lower.product_parts import open_product
-from semira.backends.cuda.runtime.sorts import WIDTHS
 from semira.base.errors import NotImplementedException
 from semira.contract import Program, Statement
+from semira.methods.sorted_push.sorts import WIDTHS
 from semira.ops import TypedMonoid, TypedSemiring
 
 
@@ -37,7 +37,7 @@ def form_of(statement: Statement) -> Form:
     semiring: TypedSemiring = statement.operator
     equal = semiring.has_equal_products
     folds = not (semiring.monoid.is_any or (equal and semiring.monoid.is_idempotent))
-    return Form(method.merge, equal, folds)
+    return Form(dict(method.parameters)["merge"], equal, folds)
 
 
 _FRONTIER = "const Index* list, const long long* starts, long long count, long long products"
@@ -49,7 +49,7 @@ _OUT = "void* out_values, unsigned* out_words, Index* out_list, VectorState* out
 _OPEN_FRONTIER = "const Frontier frontier{list, starts, count, products};"
 
 
-def merged_source(program: Program, statement: Statement) -> str:
+def text(program: Program, statement: Statement) -> str:
     """Return the C++ source of the launches of a push that lists its products.
 
     Raises

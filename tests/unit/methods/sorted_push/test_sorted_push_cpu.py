@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.studies.spmspv import ways_on
+from benchmarks.studies.spmspv import MERGES, ways_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.storages import RINGS, check_hinted
@@ -12,13 +12,13 @@ from tests.helpers.storages import RINGS, check_hinted
 import semira as gb
 from semira.backends.cpu import threads
 from semira.backends.cpu.compressed import Compressed
-from semira.backends.cpu.host import mxv_lists
 from semira.backends.cpu.host.mxv import Product
 from semira.backends.cpu.storage import CpuVector
 from semira.base.dtypes import FP64
 from semira.base.errors import PlanError
 from semira.base.settings import override, restore
-from semira.contract import MERGES, Hints
+from semira.contract import Hints
+from semira.methods.sorted_push import cpu
 from semira.ops.registry import semiring
 
 WAYS = [("vxm", False), ("vxm", True), ("mxv", False), ("mxv", True)]
@@ -89,8 +89,8 @@ def test_a_radix_sort_is_stable_and_looks_at_the_bits_of_the_rows_alone(keys, bi
     size = 2**bits
     keys = np.array(keys, np.int64 if wide else np.int32) & (size - 1)
     values = np.arange(len(keys), dtype=np.float64)
-    kernels = mxv_lists.kernel_of("lists", _product(), (("ISO_RESULT", False),))
-    found, moved = mxv_lists.sorted_by_digits(kernels, keys.copy(), values.copy(), size)
+    kernels = cpu.kernel_of(cpu._LISTS, _product(), (("ISO_RESULT", False),))
+    found, moved = cpu.sorted_by_digits(kernels, keys.copy(), values.copy(), size)
     order = np.argsort(keys, kind="stable")
     assert np.array_equal(found, keys[order])
     assert np.array_equal(moved, values[order])

@@ -3,7 +3,7 @@
 import pytest
 from tests.helpers.every import every
 
-from semira.backends.cuda.runtime.sorts import MOST_BITS, TILE, digits_of, key_bits, sort_bytes
+from semira.methods.sorted_push.sorts import MOST_BITS, TILE, digits_of, key_bits, sort_bytes
 
 
 @every("bits", range(32))

@@ -1,4 +1,4 @@
-"""Pushes that write all of their products down first: the pins ``scatter``, ``radix`` and ``sort``.
+"""Lists of products on the cpu, and the three ways to merge one.
 
 What chapter 4 of C. Yang's thesis (2019) compares on a GPU: a scatter without a sort, where any
 of the products that meet will do; a radix sort, of as many bits as the rows have; a merge sort.
@@ -16,20 +16,27 @@ import numpy as np
 from semira.backends.cpu import threads, workspace
 from semira.backends.cpu.compressed import EVERYWHERE, Array
 from semira.backends.cpu.host.mxv import DUMMY, Product, collected, edge_offsets, kernel_of
+from semira.backends.cpu.host.walks import Walk
 from semira.backends.cpu.storage import CpuVector, sparse_vector
 from semira.formats import index_dtype
+
+#: It walks the lines of the frontier.
+NEEDS_LINES = True
+
+_LISTS = "semira.methods.sorted_push.kernels:lists"
 
 #: Bits of a radix sort's digit: the counts of one stay in the first cache.
 DIGIT_BITS = 11
 
 
-def push_lists(product: Product, merge: str) -> tuple[CpuVector, int]:
-    """Return the product by lists that are merged as pinned, and the matrix entries read.
+def multiply(walk: Walk) -> tuple[CpuVector, int]:
+    """Return the product by a list that is merged as pinned, and the matrix entries read.
 
     Takes memory for every product: an index each, and a value each unless there is only one.
     """
+    product, merge = walk.product, dict(walk.method.parameters)["merge"]
     iso = product.iso_value()
-    kernels = kernel_of("lists", product, (("ISO_RESULT", iso is not None),))
+    kernels = kernel_of(_LISTS, product, (("ISO_RESULT", iso is not None),))
     keys, values = _listed(kernels, product, iso)
     size, dtype = product.size, product.add.type
     if merge == "scatter":

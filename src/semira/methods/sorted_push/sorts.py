@@ -1,13 +1,15 @@
-"""Stable sorts of 32-bit columns with values of any type beside them: kernels/spmspv/sorts.cuh."""
+"""Stable sorts of 32-bit columns with values of any type beside them: kernels/sorts.cuh."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from typing import Any
 
-from semira.backends.cuda.jit.render import SORTS
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.primitives import Module, Primitives, offset_type_of
+from semira.backends.cuda.runtime.primitives import module_of, offset_type_of, primitives_of
+
+#: The kernels, compiled once for all.
+KERNELS = "semira.methods.sorted_push.kernels:sorts.cuh"
 
 #: Items of a tile, which one block sorts; threads of a block.
 TILE, THREADS = 2048, 256
@@ -57,9 +59,9 @@ class Sorts:
     What they are given is overwritten: the result lies there, or in memory that a sort takes.
     """
 
-    def __init__(self, runtime: Runtime, primitives: Primitives) -> None:
-        self._runtime, self._primitives = runtime, primitives
-        self._module = Module(runtime, "sorts", "", SORTS)
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime, self._primitives = runtime, primitives_of(runtime)
+        self._module = module_of(runtime, KERNELS)
 
     def by_digits(
         self, keys: Any, words: Any, count: int, width: int, bits: int
@@ -108,10 +110,3 @@ class Sorts:
 
     def _start(self, kind: str, name: str, tiles: int, *arguments: Any) -> None:
         self._module.launch_blocks(kind, name, tiles, *arguments, threads=THREADS)
-
-
-def sorts_of(runtime: Runtime, primitives: Primitives) -> Sorts:
-    """Return the sorts of a runtime, made when they are first needed."""
-    if primitives.sorts is None:
-        primitives.sorts = Sorts(runtime, primitives)
-    return primitives.sorts

@@ -1,54 +1,37 @@
-"""Executing a push that lists its products: the result as a vector of its own, then the output."""
+"""Lists of products on the GPU: launches of their own; the host waits for two sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.lower.product_parts import Product, open_product
-from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.launch import bind
-from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
+from semira.backends.cuda.own_launches import OwnWalk
+from semira.backends.cuda.runtime.objects import CudaVector
 from semira.backends.cuda.runtime.outcome import LateTrace
 from semira.backends.cuda.runtime.primitives import SCAN_TILE, THREADS, primitives_of
 from semira.backends.cuda.runtime.room import require
-from semira.backends.cuda.runtime.shapes import check_shapes
-from semira.backends.cuda.runtime.sorts import key_bits, sort_bytes, sorts_of
 from semira.backends.cuda.runtime.transfer import put_vector
 from semira.backends.cuda.runtime.vector_memory import STATE_WORDS
-from semira.backends.cuda.spmspv.executable import MergedExecutable
-from semira.backends.cuda.spmspv.source import form_of
 from semira.contract import TraceRow
-from semira.contract.backend import Binding, Outcome
 from semira.formats import VectorArrays
+from semira.methods.sorted_push.sorts import Sorts, key_bits, sort_bytes
+from semira.methods.sorted_push.text import form_of, text
+
+__all__ = ["ROOT", "multiply", "text"]
+
+ROOT = "semira.methods.sorted_push.kernels:push.cuh"
 
 
-def execute_merged(
-    runtime: Runtime,
-    executable: MergedExecutable,
-    bindings: list[Binding],
-    execute: Callable[[Any, list[Binding]], Outcome],
-) -> Outcome:
-    """Run a push that lists its products; waits for the frontier and for the number of products.
-
-    The output changes in the last launch only.
+def multiply(walk: OwnWalk) -> tuple[CudaVector, LateTrace]:
+    """Return the product; waits for the frontier and for the number of products.
 
     Raises
     ------
     OutOfMemory
-        What it takes does not fit; nothing was written.
+        The list, or what sorting it takes, does not fit.
     """
-    things = bind(runtime, executable.program, bindings)
-    check_shapes(executable.program, things)
-    job = _Job(runtime, executable, things)
-    result, trace = job.run()
-    try:
-        execute(executable.ending, [*(bindings[slot] for slot in executable.written), result])
-    finally:
-        result.release()
-    return Outcome((), trace)
+    return _Job(walk).run()
 
 
 class _Job:
@@ -62,20 +45,13 @@ class _Job:
         The matrix by the lines that are pushed: offsets, indices, values, stride of values.
     """
 
-    def __init__(self, runtime: Runtime, executable: MergedExecutable, things: list[Any]) -> None:
-        self.runtime, self.executable = runtime, executable
-        self.primitives = primitives_of(runtime)
-        self.primitives.scratch.begin()
-        statement = executable.statement
-        self.form, self.dtype = form_of(statement), statement.operator.monoid.type
-        self.product: Product = open_product(0, statement)
-        self.u: CudaVector = things[self.product.driver]
-        self.size: int = things[statement.out].size
-        matrix: CudaMatrix = things[self.product.matrix]
-        orientation = self.product.orientation(self.product.methods[0])
-        matrix.need(orientation)
+    def __init__(self, walk: OwnWalk) -> None:
+        self.runtime, self.module, self.statement = walk.runtime, walk.module, walk.statement
+        self.primitives = primitives_of(walk.runtime)
+        self.form, self.dtype = form_of(walk.statement), walk.statement.operator.monoid.type
+        self.u, self.size, matrix = walk.vector, walk.size, walk.matrix
         self.kind = "long long" if matrix.is_wide else "int"
-        self.lists = (*matrix.orientations[orientation], 0 if matrix.iso else 1)
+        self.lists = (*matrix.orientations[walk.orientation], 0 if matrix.iso else 1)
 
     def run(self) -> tuple[CudaVector, LateTrace]:
         """Return the product before it is written, and its row of the trace."""
@@ -106,7 +82,7 @@ class _Job:
         state = self.runtime.download(self.u.state, np.int64, STATE_WORDS)
         count, active, is_listed = (int(word) for word in state[:3])
         values, words, listed = self.u.planes[active]
-        plan = self.executable.statement.plan
+        plan = self.statement.plan
         if is_listed and not (plan is not None and plan.ordered):
             return values, listed, count
         found, _ = self.primitives.positions(words, self.u.size, count)
@@ -120,11 +96,11 @@ class _Job:
             return self.size * (4 + (1 if self.form.keys_only else offset))
         tiles = -(-total // SCAN_TILE)
         listed = total * (4 + width + offset) + tiles * (1 + self.dtype.itemsize)
-        return listed + sort_bytes(total, width)
+        return int(listed + sort_bytes(total, width))
 
     def trace(self, count: int, total: int, result: CudaVector) -> LateTrace:
         """Return the row of the trace; the result's entries are read if somebody asks."""
-        runtime, op = self.runtime, self.executable.statement.op
+        runtime, op = self.runtime, self.statement.op
         state = runtime.allocate(8 * STATE_WORDS)
         runtime.move(result.state, state, 0, 8 * STATE_WORDS)
 
@@ -137,12 +113,11 @@ class _Job:
     # launches ----------------------------------------------------------------------------------
     def launch(self, kernel: str, items: int, *arguments: Any) -> None:
         """Start a kernel of the statement over so many items."""
-        self.executable.module.launch(self.kind, kernel, items, *arguments)
+        self.module.launch(self.kind, kernel, items, *arguments)
 
     def blocks(self, kernel: str, blocks: int, *arguments: Any) -> None:
         """Start a kernel of the statement with so many blocks."""
-        module = self.executable.module
-        module.launch_blocks(self.kind, kernel, blocks, *arguments, threads=THREADS)
+        self.module.launch_blocks(self.kind, kernel, blocks, *arguments, threads=THREADS)
 
     def scatter(self, pushed: tuple[Any, ...], values: Any, result: CudaVector) -> None:
         """Let one product stay at each place, and list the places."""
@@ -164,7 +139,7 @@ class _Job:
         keys = runtime.allocate(4 * total)
         items = runtime.allocate(width * total) if width else None
         self.launch("p_gather", total, *pushed, *self.lists, values, keys, items)
-        sorts = sorts_of(runtime, primitives)
+        sorts = Sorts(runtime)
         if self.form.merge == "radix":
             bits = key_bits(self.size)
             keys, items = sorts.by_digits(keys, items, total, width, bits)

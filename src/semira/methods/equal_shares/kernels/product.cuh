@@ -1,6 +1,6 @@
 // Everything a product in equal shares may call.
 #pragma once
 #include "common/helpers.cuh"
-#include "mxm/share_sizes.cuh"
-#include "mxm/share_sums.cuh"
+#include "semira.methods.equal_shares.kernels:sizes.cuh"
+#include "semira.methods.equal_shares.kernels:sums.cuh"
 #include "scalar/scalar.cuh"

@@ -1,7 +1,7 @@
 // Products in shares with their values; see shares.cuh.
 #pragma once
 #include "mxm/rowwise.cuh"
-#include "mxm/shares.cuh"
+#include "semira.methods.equal_shares.kernels:shares.cuh"
 
 // Positions of a share from which sums go on, beside the heads: no thread adds up more in a row.
 constexpr int kRunLength = 32;

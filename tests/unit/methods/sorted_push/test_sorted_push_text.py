@@ -9,12 +9,12 @@ from tests.unit.backends.cuda.test_hosted import loop
 
 from semira.backends.cuda.backend import CAPABILITIES, phases_of
 from semira.backends.cuda.hosted import Piece, is_hosted, prepare_hosted
-from semira.backends.cuda.jit.render import SORTS, SPMSPV
 from semira.backends.cuda.lower import lower_program
-from semira.backends.cuda.spmspv.executable import ending_of, is_merged, written_slots
-from semira.backends.cuda.spmspv.source import form_of, merged_source
+from semira.backends.cuda.own_launches import ending_of, is_own, own_text, written_slots
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT64
 from semira.contract import Arg, Hints, Mask, Program, Slot, Statement, Why
+from semira.methods.sorted_push.sorts import KERNELS
+from semira.methods.sorted_push.text import form_of
 from semira.ops.registry import binary, semiring
 from semira.plan import plan_program
 
@@ -50,7 +50,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("offset", ["int", "long long"])
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_sorts_compile_without_warning(arch, offset):
-    compiled = compile_only("", arch, offset, SORTS)
+    compiled = compile_only("", arch, offset, KERNELS)
     assert compiled.code.startswith(b"\x7fELF")
     assert compiled.log.strip("\0 \n") == ""
 
@@ -60,9 +60,9 @@ def test_sorts_compile_without_warning(arch, offset):
 def test_kernels_compile_without_warning(name):
     planned = PROGRAMS[name]
     for offset in ("int", "long long"):
-        source = merged_source(planned, planned.body[0])
-        assert compile_only(source, "sm_90", offset, SPMSPV).log.strip("\0 \n") == ""
-    ending = ending_of(planned, planned.body[0])
+        root, source = own_text(planned)
+        assert compile_only(source, "sm_90", offset, root).log.strip("\0 \n") == ""
+    ending = ending_of(planned)
     assert compile_only(ending, "sm_90").log.strip("\0 \n") == ""
 
 
@@ -78,7 +78,7 @@ def test_only_columns_are_listed_where_products_are_equal(name, keys_only, folds
     planned = PROGRAMS[name]
     form = form_of(planned.body[0])
     assert (form.keys_only, form.folds) == (keys_only, folds)
-    source = merged_source(planned, planned.body[0])
+    _, source = own_text(planned)
     assert ("p_fold_items" in source) == folds
     assert ("p_mark" in source) == (form.merge == "scatter")
 
@@ -87,7 +87,7 @@ def test_the_ending_has_the_slots_it_writes_and_the_result():
     planned = program("radix", "plus_times", FP32, mask=NOT, replace=True)
     (statement,) = planned.body
     assert written_slots(statement) == (0, 3)
-    ending = ending_of(planned, statement)
+    ending = ending_of(planned)
     (copy,) = ending.body
     assert [slot.dtype for slot in ending.slots] == [FP32, INT64, FP32]
     assert (copy.op, copy.out, copy.args, copy.mask) == ("copy", 0, (Arg(2),), Mask(1, True, True))
@@ -98,11 +98,11 @@ def test_the_ending_has_the_slots_it_writes_and_the_result():
 
 
 def test_such_a_statement_is_launches_of_its_own():
-    assert is_merged(PROGRAMS["sum"])
+    assert is_own(PROGRAMS["sum"])
     (launches,) = phases_of(PROGRAMS["sum"])
-    assert (launches.apart.why, launches.is_one) == (Why.LISTS_PRODUCTS, False)
+    assert (launches.apart.why, launches.is_one) == (Why.OWN_LAUNCHES, False)
     atomics = program("atomics", "plus_times", FP64)
-    assert not is_merged(atomics)
+    assert not is_own(atomics)
     assert phases_of(atomics)
 
 
@@ -117,7 +117,7 @@ def test_a_program_round_it_is_run_by_the_host():
     pieces = prepare_hosted(plain, lambda piece: prepared.append(piece) or piece).body
     assert all(isinstance(piece, Piece) for piece in pieces)
     assert [len(each.body) for each in prepared] == [2, 1, 1]
-    assert [is_merged(each) for each in prepared if len(each.body) == 1] == [True, False]
+    assert [is_own(each) for each in prepared if len(each.body) == 1] == [True, False]
 
 
 def test_a_loop_round_it_is_run_by_the_host():

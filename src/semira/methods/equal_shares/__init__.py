@@ -1,0 +1,1 @@
+"""Products of sparse matrices in equal shares: as many partial products for each block."""

@@ -1,0 +1,1 @@
+"""Kernels of dot products that look columns up in sets."""

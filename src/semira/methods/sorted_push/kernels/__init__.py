@@ -1,0 +1,1 @@
+"""Kernels that list products, and sort, fold or scatter the list."""
