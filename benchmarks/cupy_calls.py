@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks.studies.probes import Probed, dense_values, shuffled
 from semira.bench.device import hold
+from semira.bench.environment import version_of
 from semira.bench.graphs import BenchGraph
 
 try:
@@ -226,3 +227,17 @@ def run_queued(call: Callable[[], Any], trials: int) -> tuple[Any, list[float], 
         end.synchronize()
         times.append(cupy.cuda.get_elapsed_time(start, end) / 1e3 / QUEUED)
     return result, walls, times
+
+
+def product_peer(
+    device: str, say: Callable[[str], None], *, cusparse: Any, scipy: Any, wanted: bool = True
+) -> Any:
+    """Return what times a peer's product: cuSPARSE's on the GPU, SciPy's on the host, or None."""
+    if not wanted:
+        return None
+    if device != "cuda":
+        return scipy
+    if version_of("cupy-cuda13x") is None:
+        say("peer cupy: not installed")
+        return None
+    return cusparse

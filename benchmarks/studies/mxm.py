@@ -19,12 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.cupy_calls import product_peer
 from benchmarks.harness import Options, Say, Study, option
 from benchmarks.studies.device_micro import rtol_in
 from benchmarks.studies.spmm import Sparse, load_sparse
 from benchmarks.sweep import graphs_of
 from semira.base.errors import InvalidValue, OutOfMemory
-from semira.bench.device import free_memory, product_peer, profile_calls
+from semira.bench.device import free_memory, profile_calls
 from semira.bench.graphs import rows_of_entries
 from semira.bench.record import Record, without_result
 from semira.bench.report import checked, figure

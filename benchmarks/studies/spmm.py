@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.cupy_calls import product_peer
 from benchmarks.harness import Options, Say, Study, option
 from benchmarks.studies.device_micro import rtol_in
 from benchmarks.sweep import graphs_of
@@ -28,7 +29,6 @@ from semira.base.errors import InvalidValue
 from semira.bench.device import (
     STEADY,
     held_for,
-    product_peer,
     profile_calls,
 )
 from semira.bench.graphs import load_bench_graph, rows_of_entries

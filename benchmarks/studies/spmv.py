@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.cupy_calls import product_peer
 from benchmarks.harness import Options, Say, Study, graphs, option
 from benchmarks.studies.device_micro import rtol_in
-from semira.bench.device import free_memory, product_peer, profile_calls
+from semira.bench.device import free_memory, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record, without_result
 from semira.bench.report import checked, figure, time_of

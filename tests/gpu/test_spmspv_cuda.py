@@ -366,7 +366,7 @@ def test_the_trace_says_what_was_pushed():
 
 def test_the_benchmark_runs_every_strategy(monkeypatch):
     # Events are timed in test_bench_cuda.py; an emulation has none, nor all of CuPy.
-    monkeypatch.setattr("benchmarks.sweep.array_module", lambda _device: np)
+    monkeypatch.setattr("benchmarks.harness.array_module", lambda _device: np)
     monkeypatch.setattr("benchmarks.studies.spmspv.profile_calls", lambda *_, **__: {})
     request = SpmspvOptions(
         ("kron:5",), trials=1, seconds=0.0, step=16, searches=False, device="cuda"

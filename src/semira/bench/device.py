@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from semira.backends.registry import backend_for
-from semira.bench.environment import version_of
 
 #: Calls that are profiled apart from the warm ones, whose events cost time of the host: so many,
 #: or fewer if they take longer than so many seconds.
@@ -126,17 +125,3 @@ def _hold(device: str, seconds: float) -> None:
     if hasattr(xp, "RawKernel"):
         backend: Any = backend_for(device)
         hold(xp, xp.cuda.Stream.from_external(backend.runtime.stream), seconds)
-
-
-def product_peer(
-    device: str, say: Callable[[str], None], *, cusparse: Any, scipy: Any, wanted: bool = True
-) -> Any:
-    """Return what times a peer's product: cuSPARSE's on the GPU, SciPy's on the host, or None."""
-    if not wanted:
-        return None
-    if device != "cuda":
-        return scipy
-    if version_of("cupy-cuda13x") is None:
-        say("peer cupy: not installed")
-        return None
-    return cusparse

@@ -11,14 +11,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from semira.bench import suite
 from semira.bench.graphs import DEFAULT_GRAPHS, QUICK_GRAPHS, at_hand
 from semira.bench.peers import GPU_PEERS, HOST_PEERS, PEERS
 from semira.bench.record import Dataset, Record, read_records
 from semira.bench.report import table_of
 from semira.bench.suite import Request, run_suite
 from semira.bench.versus import Peers, published_table
-from semira.cli import comparison, graphs
+from semira.cli import bench, comparison
 from semira.cli.main import app
 
 RING = Record(
@@ -50,19 +49,20 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
         found.append(request)
         return [RING]
 
-    monkeypatch.setattr(suite, "run_suite", answer)
+    for module in (bench, comparison):
+        monkeypatch.setattr(module, "run_suite", answer)
     return found
 
 
 @pytest.fixture
 def has_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphs, "why_unusable", lambda device: None)
+    monkeypatch.setattr(comparison, "why_unusable", lambda device: None)
 
 
 def test_without_a_gpu_the_cpu_alone_is_measured_and_that_is_said(
     invoke: Any, asked: list[Request], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graphs, "why_unusable", lambda device: f"no {device} here")
+    monkeypatch.setattr(comparison, "why_unusable", lambda device: f"no {device} here")
     monkeypatch.setenv("SEMIRA_TEST_DATA", "no/folder")
     result = invoke()
     assert result.exit_code == 0, result.output
@@ -79,7 +79,7 @@ def test_without_a_gpu_the_cpu_alone_is_measured_and_that_is_said(
 def test_published_times_need_a_gpu_to_stand_beside(
     invoke: Any, asked: list[Request], monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    monkeypatch.setattr(graphs, "why_unusable", lambda device: f"no {device} here")
+    monkeypatch.setattr(comparison, "why_unusable", lambda device: f"no {device} here")
     result = invoke("--device", where, "--published", "times.json")
     assert result.exit_code == 2
     assert "--published times.json" in result.stderr
@@ -114,7 +114,7 @@ def test_the_gpu_has_its_installed_peers_by_default(invoke: Any, asked: list[Req
 
 
 def test_a_gpu_that_is_not_there_is_an_error(invoke: Any) -> None:
-    if graphs.why_unusable("cuda") is None:
+    if comparison.why_unusable("cuda") is None:
         pytest.skip("there is one")
     result = invoke("kron:4", "--device", "cuda")
     assert result.exit_code == 1
