@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 import semira as gb
-from semira.backends.cuda.runtime.diagonals import copy_bytes
 from semira.backends.registry import backend_for
 from semira.bench import mxm
 from semira.bench.blocks import BlocksRequest, run_blocks
@@ -41,6 +40,7 @@ from semira.bench.verify import CHECKS, check_iterations, count_by_hooking, rank
 from semira.cli.main import app
 from semira.exceptions import OutOfMemory
 from semira.formats import hash_weights
+from semira.methods.diagonals.bits import copy_bytes
 
 pytestmark = pytest.mark.gpu
 

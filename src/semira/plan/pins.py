@@ -7,6 +7,7 @@ from semira.contract import (
     INTERSECTIONS,
     MERGES,
     PRODUCTS,
+    VARIANTS,
     Hints,
     Slot,
     Statement,
@@ -30,8 +31,7 @@ VALUES: dict[str, tuple[object, ...]] = {
     "structure_only": (False, True),
     "operand_reuse": (False, True),
     "deterministic": (False, True),
-    "hot_columns": (False, True),
-    "diagonals": (False, True),
+    **dict.fromkeys(VARIANTS, (False, True)),
 }
 
 _VECTOR_PRODUCTS = ("vxm", "mxv")
@@ -52,8 +52,7 @@ MEANT_FOR: dict[str, tuple[str, ...]] = {
     "early_exit": PRODUCTS,
     "structure_only": PRODUCTS,
     "operand_reuse": _VECTOR_PRODUCTS,
-    "hot_columns": _VECTOR_PRODUCTS,
-    "diagonals": _VECTOR_PRODUCTS,
+    **dict.fromkeys(VARIANTS, _VECTOR_PRODUCTS),
 }
 
 
