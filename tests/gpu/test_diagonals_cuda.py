@@ -11,7 +11,7 @@ from tests.helpers.emulated.studies import study
 
 import semira as gb
 from semira import algorithms
-from semira.backends.cuda.runtime import variants
+from semira.backends.cuda.runtime import kernel_choice
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.registry import backend_for
 from semira.methods.diagonals import bits
@@ -25,7 +25,7 @@ MANY = (-90, -71, -70, -33, -1, 1, 32, 70, 500)
 
 @pytest.fixture(autouse=True)
 def _large(monkeypatch):
-    monkeypatch.setattr(variants, "gathers_many", lambda *_: True)
+    monkeypatch.setattr(kernel_choice, "gathers_many", lambda *_: True)
 
 
 def stencil(distances, rows=1000, columns=None, *, keep=1.0, extra=(), values=False, seed=1):

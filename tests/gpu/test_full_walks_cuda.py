@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import semira as gb
-from semira.backends.cuda.runtime import variants
+from semira.backends.cuda.runtime import kernel_choice
 
 pytestmark = pytest.mark.gpu
 
@@ -17,7 +17,7 @@ SIZES = [1, 31, 32, 33, 1000]
 
 @pytest.fixture(autouse=True)
 def _large(monkeypatch):
-    monkeypatch.setattr(variants, "gathers_many", lambda *_: True)
+    monkeypatch.setattr(kernel_choice, "gathers_many", lambda *_: True)
 
 
 def vector(kind: str, size: int, seed: int) -> gb.Vector:

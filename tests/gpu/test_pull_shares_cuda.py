@@ -7,7 +7,7 @@ import pytest
 from tests.gpu.test_statements_cuda import compare, mask_of, random_vector
 
 from semira.backends.cuda.backend import CudaBackend
-from semira.backends.cuda.runtime import variants
+from semira.backends.cuda.runtime import kernel_choice
 from semira.backends.reference.backend import ReferenceBackend
 from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT16, INT32, INT64, UINT64
 from semira.contract import Arg, Hints, Program, Slot, Statement
@@ -139,7 +139,7 @@ def test_every_type(name, dtype, lengths):
 @every_type
 @pytest.mark.parametrize("lengths", ["short", "nearly short", "nine", "middling"])
 def test_every_type_of_large_matrices(monkeypatch, name, dtype, lengths):
-    monkeypatch.setattr(variants, "gathers_many", lambda *_: True)
+    monkeypatch.setattr(kernel_choice, "gathers_many", lambda *_: True)
     test_every_type(name, dtype, lengths)
 
 
@@ -147,7 +147,7 @@ def test_every_type_of_large_matrices(monkeypatch, name, dtype, lengths):
 @pytest.mark.parametrize("density", [1.0, 0.3, 0.0])
 @pytest.mark.parametrize("mask", [None, (True, False), (False, True)])
 def test_masks_of_large_matrices(monkeypatch, lengths, density, mask):
-    monkeypatch.setattr(variants, "gathers_many", lambda *_: True)
+    monkeypatch.setattr(kernel_choice, "gathers_many", lambda *_: True)
     test_every_length_of_rows(lengths, density, mask)
 
 

@@ -174,11 +174,7 @@ def plan_product(request: Request) -> Plan:
             *[reason(Code.MERGE_PINNED, method.merge) for method in methods if method.merge],
             *_queue_reasons(statement),
             *(intersection_reasons(statement, request.capabilities) if DOT in names else []),
-            *[
-                reason(Code.VARIANT, variant_row(variant.name).explain(method, variant))
-                for method in methods
-                for variant in method.variants
-            ],
+            *_variant_reasons(methods),
             *([reason(Code.FIXED_ORDER)] if needs_order(statement) else []),
         ),
         ordered=needs_order(statement),
@@ -501,6 +497,14 @@ def _variants_of(request: Request, name: str, exits: bool) -> tuple[Variant, ...
         ):
             found.append(Variant(row.name, (0,) * len(row.figures) if pin else row.figures))
     return tuple(found)
+
+
+def _variant_reasons(methods: Sequence[Method]) -> list[Reason]:
+    return [
+        reason(Code.VARIANT, variant_row(variant.name).explain(method, variant))
+        for method in methods
+        for variant in method.variants
+    ]
 
 
 def _choose_balance(statement: Statement, name: str, exits: bool) -> tuple[str, Reason]:

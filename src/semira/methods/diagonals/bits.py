@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from semira.backends.companions import Kind
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.kernel_choice import require_spare
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import module_of
-from semira.backends.cuda.runtime.variants import require_spare
 from semira.base.errors import OutOfMemory
 from semira.base.log import logger
 from semira.methods.diagonals.plan import ROW
@@ -21,7 +21,7 @@ from semira.methods.diagonals.plan import ROW
 DIAGONALS = Kind(ROW.keeps, depends_on="pattern")
 
 #: Kernels that make it.
-_MAKE = "semira.methods.diagonals.kernels:make.cuh"
+_MAKE = "semira.methods.diagonals.kernels:mark.cuh"
 
 #: Distances that a copy has room for, and of which a byte has a bit for each (kMostDiagonals and
 #: kNarrowDiagonals of kernels/bits.cuh).

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.lower.variants import SharesWalk, VariantPull
+from semira.backends.cuda.runtime.kernel_choice import Choice, Launch, is_early
 from semira.backends.cuda.runtime.objects import CudaMatrix
-from semira.backends.cuda.runtime.variants import Choice, Launch, is_early
 from semira.methods.diagonals.bits import (
     DIAGONALS,
     Diagonals,
@@ -64,7 +64,7 @@ def _ready(launch: Launch) -> tuple[bool, bool]:
         return False, False
     missing = [pull for pull, found in zip(pulls, known, strict=True) if found is None]
     # Each counts its products, so all are asked.
-    early = [is_early(pull, int(pull.figures[0]), things) for pull in missing]
+    early = [is_early(pull, pull.figures[0], things) for pull in missing]
     if any(early) or (missing and runtime.is_capturing()):
         return False, True
     # Asked before any is made: a copy that its program cannot read is memory for nothing.

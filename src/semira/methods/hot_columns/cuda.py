@@ -5,9 +5,9 @@ from __future__ import annotations
 from semira.backends.cuda.lower import LaunchShape
 from semira.backends.cuda.lower.variants import SharesWalk, VariantPull
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.kernel_choice import Choice, Launch, is_early
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.shares import LONGEST_MIDDLING
-from semira.backends.cuda.runtime.variants import Choice, Launch, is_early
 from semira.methods.hot_columns.plan import ROW, Figures
 from semira.methods.hot_columns.table import HOT, Hot, make_hot, most_table_bytes, table_bytes
 

@@ -31,19 +31,19 @@ class Figures(NamedTuple):
 
     Attributes
     ----------
-    entries : int
+    entries : int or float
         Of the matrix, at least.
     mean : float
         Entries of a row, at least.
-    products : int
+    products : int or float
         Products with the matrix, those done and those to come, at least.
     share : float
         Of the entries that lie in the columns, at least.
     """
 
-    entries: int
+    entries: float
     mean: float
-    products: int
+    products: float
     share: float
 
     def asks(self, nvals: int, lines: int) -> bool:

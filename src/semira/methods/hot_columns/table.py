@@ -10,9 +10,9 @@ import numpy as np
 from semira.backends.companions import Kind
 from semira.backends.cuda.lower.variants import VariantPull
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.kernel_choice import require_spare
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import module_of, primitives_of
-from semira.backends.cuda.runtime.variants import require_spare
 from semira.base.errors import OutOfMemory
 from semira.base.log import logger
 from semira.methods.hot_columns.plan import ROW, Figures
@@ -21,7 +21,7 @@ from semira.methods.hot_columns.plan import ROW, Figures
 HOT = Kind(ROW.keeps, depends_on="pattern")
 
 #: Kernels that make it.
-_MAKE = "semira.methods.hot_columns.kernels:make.cuh"
+_MAKE = "semira.methods.hot_columns.kernels:rank.cuh"
 
 #: Shared memory of a multiprocessor that a table leaves to L1, to the driver (of a block), and to
 #: the program's own variables. With 28 KB of L1 in place of 60 an H200 took 642 us for what takes
@@ -165,7 +165,7 @@ def _built(runtime: Runtime, matrix: CudaMatrix, pull: VariantPull) -> Hot | Non
     return Hot(pull.width, count, listed, share, columns, coded)
 
 
-# Kernels of kernels/make.cuh.
+# Kernels of kernels/rank.cuh.
 def _count_hot(
     runtime: Runtime, lengths: Any, order: Any, lines: int, count: int, cached: int
 ) -> tuple[int, int, int]:

@@ -17,8 +17,8 @@ from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import KERNELS
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.variants import VariantPull
+from semira.backends.cuda.runtime.kernel_choice import Launch
 from semira.backends.cuda.runtime.objects import CudaMatrix
-from semira.backends.cuda.runtime.variants import Launch
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64
 from semira.base.errors import OutOfMemory
 from semira.contract import Arg, Hints, Loop, Mask, Program, Slot, Statement

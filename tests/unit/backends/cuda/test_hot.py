@@ -24,9 +24,9 @@ from semira.backends.cuda.lower.rooms import TILE_ROOM
 from semira.backends.cuda.lower.variants import VariantPull
 from semira.backends.cuda.runtime import objects
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.kernel_choice import Launch
 from semira.backends.cuda.runtime.parts import Made
 from semira.backends.cuda.runtime.primitives import Module
-from semira.backends.cuda.runtime.variants import Launch
 from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT16, INT32, INT64, DataType
 from semira.base.errors import OutOfMemory
 from semira.contract import Arg, Hints, Loop, Mask, Program, Slot, Statement

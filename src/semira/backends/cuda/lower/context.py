@@ -22,6 +22,7 @@ from semira.backends.cuda.lower.members import Member
 from semira.backends.cuda.lower.notes import Notes, clash
 from semira.backends.cuda.lower.solo import SoloLoop, Work
 from semira.backends.cuda.lower.sources import Driver, Operand
+from semira.backends.cuda.lower.variants import VariantPull
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException
 from semira.contract import Cause, Loop, Program, Statement, Why, part_of
@@ -30,7 +31,6 @@ from semira.ops import TypedMonoid, TypedOp, TypedSemiring
 if TYPE_CHECKING:
     from semira.backends.cuda.lower.epilogue import Epilogue
     from semira.backends.cuda.lower.joined import Joinable
-    from semira.backends.cuda.lower.variants import VariantPull
 
 
 def last_turn(turn: str) -> str:

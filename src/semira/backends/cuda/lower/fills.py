@@ -37,11 +37,11 @@ from semira.backends.cuda.lower.product_parts import (
     Product,
     counts_entries,
     open_product,
+    variant_in,
     walks_by_merge,
 )
 from semira.backends.cuda.lower.pruning import pruning_of
 from semira.backends.cuda.lower.sources import Driver, Operand
-from semira.backends.cuda.lower.variants import variant_in
 from semira.contract import Loop, Phase, Program, Statement, Why
 from semira.ops import TypedMonoid
 

@@ -10,11 +10,12 @@ from semira.backends.cuda.lower.pointwise import mask_text, open_plane
 from semira.backends.cuda.lower.product_parts import (
     Product,
     counts_entries,
+    note_variants,
     walks_by_merge,
 )
 from semira.backends.cuda.lower.pruning import Pruning
 from semira.backends.cuda.lower.solo import Edges
-from semira.backends.cuda.lower.variants import SharesWalk, note_variants
+from semira.backends.cuda.lower.variants import SharesWalk
 from semira.backends.cuda.lower.walks import PullWalk, PushWalk
 from semira.backends.rules import render_cuda_choice
 from semira.contract import (

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from semira.contract import Method, variant_part
-
-if TYPE_CHECKING:
-    from semira.backends.cuda.lower.context import Context
-    from semira.backends.cuda.lower.product_parts import Product
+from semira.contract import variant_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +117,7 @@ class PullVariant(Protocol):
         ...
 
     def choose(self, launch: Any) -> Any:
-        """Return the `runtime.variants.Choice` for a `runtime.variants.Launch`."""
+        """Return the `runtime.kernel_choice.Choice` for a `runtime.kernel_choice.Launch`."""
         ...
 
     def make(self, matrix: Any, orientation: str) -> Any:
@@ -129,47 +125,7 @@ class PullVariant(Protocol):
         ...
 
 
-def note_variants(ctx: Context, product: Product, method: Method) -> PullVariant | None:
-    """Note which variants a pull may have; return the one that this kernel has, or None."""
-    for pull in _pulls_of(ctx, product, method):
-        key = (pull.variant, pull.slot, pull.orientation)
-        ctx.variants[key] = ctx.variants[key].joined(pull) if key in ctx.variants else pull
-    return variant_in(ctx, product, method)
-
-
-def variant_in(ctx: Context, product: Product, method: Method) -> PullVariant | None:
-    """Return the variant that this kernel has of a pull, or None."""
-    if not any(pull.variant == ctx.variant for pull in _pulls_of(ctx, product, method)):
-        return None
-    part = _part(ctx.variant)
-    package = f"{variant_part(ctx.variant, 'cuda').__package__}.kernels"
-    ctx.headers.update(dict.fromkeys(f"{package}:{each}" for each in part.HEADERS))
-    return part
-
-
-def _pulls_of(ctx: Context, product: Product, method: Method) -> list[VariantPull]:
-    """Return a pull as each variant of its method that has kernels for it is told of it."""
-    if not method.variants:
-        return []
-    multiply = product.statement.operator.binaryop
-    # Where it may not always pull, one product is to be expected.
-    knows = len(product.methods) == 1 and ctx.limits
-    pulls = (
-        VariantPull(
-            variant.name,
-            product.matrix,
-            product.orientation(method),
-            variant.figures,
-            width=ctx.program.slots[product.driver].dtype.itemsize,
-            reads=multiply.reads_b if product.statement.op == "vxm" else multiply.reads_a,
-            limits=(ctx.limits[-1] if knows else None,),
-            alone=ctx.is_alone,
-        )
-        for variant in method.variants
-    )
-    return [pull for pull in pulls if _part(pull.variant).serves(pull)]
-
-
-def _part(name: str) -> PullVariant:
+def pull_variant(name: str) -> PullVariant:
+    """Return the module ``cuda`` of a variant's folder."""
     part: Any = variant_part(name, "cuda")
-    return part  # type: ignore[no-any-return]
+    return part

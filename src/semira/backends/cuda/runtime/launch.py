@@ -29,6 +29,7 @@ from semira.backends.cuda.runtime.executable import (
 )
 from semira.backends.cuda.runtime.frame import Frame
 from semira.backends.cuda.runtime.kernel import Kernel
+from semira.backends.cuda.runtime.kernel_choice import choose_kernel
 from semira.backends.cuda.runtime.made import describe_made, need_made, positions_walked
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector, check_alive
 from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, has_broken, read_outcome
@@ -38,7 +39,6 @@ from semira.backends.cuda.runtime.scalars import CudaScalar, Literal
 from semira.backends.cuda.runtime.shapes import check_shapes
 from semira.backends.cuda.runtime.shares import MOST_SLICES, gathers_many
 from semira.backends.cuda.runtime.transfer import put_vector
-from semira.backends.cuda.runtime.variants import choose_kernel
 from semira.backends.cuda.runtime.vector_memory import empty_plane
 from semira.backends.cuda.runtime.waiting import Interrupt, Stop, wait
 from semira.base.errors import EmptyObject, GraphblasException, NotImplementedException

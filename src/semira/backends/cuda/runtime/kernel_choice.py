@@ -115,7 +115,7 @@ def _are_short(lowered: Lowered, things: list[Any]) -> bool:
     return may_be and all(each.lanes_of_lines(side) for each, side in walked)
 
 
-def is_early(pull: VariantPull, products: int, things: list[Any]) -> bool:
+def is_early(pull: VariantPull, products: float, things: list[Any]) -> bool:
     """Return whether too few products are done or sure to come; count those of this run."""
     coming = sum(1 if limit is None else _limit(things[limit]) for limit in pull.limits)
     counted, key = things[pull.slot].companions.products, (pull.variant, pull.orientation)
