@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from semira.base.errors import PlanError
 from semira.contract import (
     SHARED,
+    VARIANTS,
     Capabilities,
     Const,
     Method,
@@ -19,7 +20,6 @@ from semira.contract import (
     Variant,
     has_variant_part,
     variant_row,
-    variant_rows,
 )
 from semira.plan.expressions import ONE, ZERO
 from semira.plan.pins import pinned, values_of
@@ -487,15 +487,13 @@ def _variants_of(request: Request, name: str, exits: bool) -> tuple[Variant, ...
         return ()
     # A caller who keeps one orientation to save memory wants no copy either.
     is_lean, found = hints.matrix_storage in ("csr", "csc"), []
-    for row in variant_rows():
-        pin = getattr(hints, row.name)
+    for each in VARIANTS:
+        pin = getattr(hints, each)
         wanted = not is_lean if pin is None else pin
-        if (
-            wanted
-            and has_variant_part(row.name, request.capabilities.parts)
-            and row.serves(statement)
-        ):
-            found.append(Variant(row.name, (0,) * len(row.figures) if pin else row.figures))
+        if wanted and has_variant_part(each, request.capabilities.parts):
+            row = variant_row(each)
+            if row.serves(statement):
+                found.append(Variant(each, (0,) * len(row.figures) if pin else row.figures))
     return tuple(found)
 
 
