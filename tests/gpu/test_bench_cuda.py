@@ -34,7 +34,6 @@ from benchmarks.studies.spmv import SpmvOptions
 from typer.testing import CliRunner
 
 import semira as gb
-from semira.backends.cuda.runtime.diagonals import copy_bytes
 from semira.backends.registry import backend_for
 from semira.bench.copies import ORIENTED, ROWS, measure_copies
 from semira.bench.device import array_module, free_memory
@@ -52,6 +51,7 @@ from semira.bench.verify import CHECKS, check_iterations, count_by_hooking, rank
 from semira.cli.main import app
 from semira.exceptions import OutOfMemory
 from semira.formats import hash_weights
+from semira.methods.diagonals.bits import copy_bytes
 
 pytestmark = pytest.mark.gpu
 

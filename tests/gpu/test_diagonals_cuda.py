@@ -12,9 +12,10 @@ from tests.helpers.every import every
 
 import semira as gb
 from semira import algorithms
-from semira.backends.cuda.runtime import diagonals, launch
+from semira.backends.cuda.runtime import kernel_choice
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.registry import backend_for
+from semira.methods.diagonals import bits
 
 pytestmark = pytest.mark.gpu
 
@@ -25,7 +26,7 @@ MANY = (-90, -71, -70, -33, -1, 1, 32, 70, 500)
 
 @pytest.fixture(autouse=True)
 def _large(monkeypatch):
-    monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
+    monkeypatch.setattr(kernel_choice, "gathers_many", lambda *_: True)
 
 
 def stencil(distances, rows=1000, columns=None, *, keep=1.0, extra=(), values=False, seed=1):
@@ -109,7 +110,7 @@ def test_the_same_bits_with_and_without(name, dtype, distances, kind):
             continue
         A = stencil(distances, rows, keep=keep)
         product(A, vector(rows, dtype, kind=kind), ring)
-        assert A.memory_usage()["diagonals"] == diagonals.copy_bytes(rows, len(distances))
+        assert A.memory_usage()["diagonals"] == bits.copy_bytes(rows, len(distances))
 
 
 @pytest.mark.parametrize("distances", [FEW, MORE])
@@ -232,11 +233,11 @@ def decoded(handle, orientation):
     kept, rows = handle.companion("diagonals", orientation), handle.sides(orientation)[0]
     count, dtype = len(kept.distances), np.uint8 if len(kept.distances) <= 8 else np.uint32
     padded = -(-rows // 32) * 32
-    named = handle.runtime.download(kept.made, np.int32, diagonals.MOST)
+    named = handle.runtime.download(kept.made, np.int32, bits.MOST)
     assert named[:count].tolist() == list(kept.distances) == sorted(set(kept.distances))
-    bits = handle.runtime.download(kept.made, dtype, padded, 4 * diagonals.MOST)
-    assert not bits[rows:].any()
-    i, k = np.nonzero(bits[:, None] >> np.arange(count) & 1)
+    marks = handle.runtime.download(kept.made, dtype, padded, 4 * bits.MOST)
+    assert not marks[rows:].any()
+    i, k = np.nonzero(marks[:, None] >> np.arange(count) & 1)
     return i, i + named[k]
 
 
@@ -316,7 +317,7 @@ def test_short_memory_costs_the_copy_and_not_the_call(monkeypatch, caplog):
     def refuse(*_):
         raise gb.exceptions.OutOfMemory("9 bytes")
 
-    monkeypatch.setattr(diagonals, "require_spare", refuse)
+    monkeypatch.setattr(bits, "require_spare", refuse)
     A, u = stencil(FEW), vector(1000, "FP32")
     product(A, u, gb.semiring.plus_second["FP32"], has=False)
     assert "rows are not kept as bits: 9 bytes" in caplog.text

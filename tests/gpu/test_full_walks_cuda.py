@@ -9,7 +9,7 @@ import pytest
 from tests.helpers.every import every
 
 import semira as gb
-from semira.backends.cuda.runtime import launch
+from semira.backends.cuda.runtime import kernel_choice
 
 pytestmark = pytest.mark.gpu
 
@@ -18,7 +18,7 @@ SIZES = [1, 31, 32, 33, 1000]
 
 @pytest.fixture(autouse=True)
 def _large(monkeypatch):
-    monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
+    monkeypatch.setattr(kernel_choice, "gathers_many", lambda *_: True)
 
 
 def vector(kind: str, size: int, seed: int) -> gb.Vector:

@@ -13,8 +13,6 @@ import semira as gb
 from semira import algorithms
 from semira.backends.cuda.backend import CudaBackend
 from semira.backends.cuda.lower import LaunchShape
-from semira.backends.cuda.runtime import hot
-from semira.backends.cuda.runtime.hot import slots_that_fit
 from semira.backends.registry import backend_for
 from semira.base.dtypes import (
     BOOL,
@@ -28,10 +26,13 @@ from semira.base.dtypes import (
     UINT8,
     UINT64,
 )
-from semira.contract import Arg, Hints, HotColumns, Program, Slot, Statement
+from semira.contract import Arg, Hints, Program, Slot, Statement
 from semira.formats import MatrixArrays, coo_to_matrix
+from semira.methods.hot_columns import table
+from semira.methods.hot_columns.plan import Figures
+from semira.methods.hot_columns.table import slots_that_fit
 from semira.ops.registry import semiring
-from semira.plan import plan_program, products
+from semira.plan import plan_program
 
 pytestmark = pytest.mark.gpu
 
@@ -51,7 +52,7 @@ def ranked(request, monkeypatch) -> str:
     if request.param == "all":
         rule = {"ORDERED_BYTES": 0, "CACHED_SHARE": 0.0, "NEAR_SHARE": 1.0}
         for name, value in rule.items():
-            monkeypatch.setattr(hot, name, value)
+            monkeypatch.setattr(table, name, value)
     return request.param
 
 
@@ -131,8 +132,8 @@ def check(name, dtype, *, density=1.0, mask=None, iso=False, transposed=False):
     bound = bound_to(given.flipped() if transposed else given, len(lengths), ring, dtype, density)
     plain = run(replace(statement, hints=NEVER), slots, bound)
     hot = run(statement, slots, bound)
-    assert hot[2].endswith("-hot")
-    assert not plain[2].endswith("-hot")
+    assert hot[2].endswith("-hot_columns")
+    assert not plain[2].endswith("-hot_columns")
     assert hot[:2] == plain[:2]
     if not dtype.is_float and not dtype.is_complex:
         compare(slots, (statement,), bound)
@@ -180,7 +181,7 @@ def test_what_has_no_use_for_them_runs_as_before(name):
     given = skewed(lengths, INT64)
     statement, slots = product(ring, INT64)
     bound = bound_to(given, len(lengths), ring, INT64, 0.4)
-    assert not run(statement, slots, bound)[2].endswith("-hot")
+    assert not run(statement, slots, bound)[2].endswith("-hot_columns")
     if name != "any_secondi":
         compare(slots, (statement,), bound)
 
@@ -216,7 +217,7 @@ def test_wide_offsets(ranked):
     handles[2].widen()
     executable = backend.prepare(program)
     backend.execute(executable, handles)
-    assert executable.frame.kernel.name.endswith("-hot")
+    assert executable.frame.kernel.name.endswith("-hot_columns")
     found = backend.get(handles[0])
     assert (found.entry_indices().tobytes(), found.entry_values().tobytes()) == expected
 
@@ -286,7 +287,7 @@ def test_the_option_switches_them_on_and_off(monkeypatch):
     for chosen in ("off", "auto", "on"):
         with gb.config.set(hot_columns=chosen), backend.profiled() as profile:
             results[chosen] = A.mxv(u, "plus_times").new().to_dense(0).tobytes()
-        ran = any(use.name.endswith("-hot") for use in profile.kernels())
+        ran = any(use.name.endswith("-hot_columns") for use in profile.kernels())
         # The matrix is far too small for the rule.
         assert ran == (chosen == "on")
         assert (A.memory_usage()["hot"] > 0) == (chosen == "on")
@@ -333,7 +334,7 @@ def test_a_changed_matrix_forgets_its_hot_columns():
 
 
 def test_columns_that_lie_near_each_other_keep_their_places(monkeypatch):
-    monkeypatch.setattr(hot, "ORDERED_BYTES", 0)
+    monkeypatch.setattr(table, "ORDERED_BYTES", 0)
     backend, kept = CudaBackend(), []
     backend.runtime.shared = LITTLE
     rng = np.random.default_rng(5)
@@ -368,7 +369,7 @@ def two_pulls(first, second, dtypes, *, column_wise=False, has_table=True) -> No
 
         with gb.config.set(hot_columns=chosen), backend_for("cuda").profiled() as profile:
             gb.repeat(step, max_iterations=1)
-        ran = any(use.name.endswith("-hot") for use in profile.kernels())
+        ran = any(use.name.endswith("-hot_columns") for use in profile.kernels())
         assert ran == (has_table and chosen == "on")
         found.append([each.to_dense(0).tolist() for each in (w, x)])
     assert found[0] == found[1]
@@ -389,11 +390,11 @@ def test_no_table_where_a_copy_is_for_smaller_values(ranked, monkeypatch):
     counts = np.sort(np.bincount(A.to_coo()[1], minlength=COLUMNS))[::-1]
     covered = counts.cumsum() / counts.sum()
     share = (covered[511] + covered[1023]) / 2
-    monkeypatch.setattr(products, "_ALWAYS_HOT", HotColumns(0, 0.0, 0, share))
+    monkeypatch.setattr(table, "Figures", lambda *_: Figures(0, 0.0, 0, share))
     if ranked == "all":
         # Values of 4 bytes fit what is called the cache, those of 8 do not.
-        monkeypatch.setattr(hot, "CACHED_BYTES", 4 * COLUMNS)
-        monkeypatch.setattr(hot, "CACHED_SHARE", 0.999)
+        monkeypatch.setattr(table, "CACHED_BYTES", 4 * COLUMNS)
+        monkeypatch.setattr(table, "CACHED_SHARE", 0.999)
     u = gb.Vector.from_scalar(1, COLUMNS, dtype="INT32").to("cuda")
     with gb.config.set(hot_columns="on"):
         A.mxv(u, "plus_times").new().wait()

@@ -8,7 +8,7 @@ from tests.helpers.every import every
 
 import semira as gb
 from semira.backends.cuda.lower import LaunchShape
-from semira.backends.cuda.runtime import launch
+from semira.backends.cuda.runtime import kernel_choice
 
 pytestmark = pytest.mark.gpu
 
@@ -106,7 +106,7 @@ def test_large_matrices_whose_rows_are_short(monkeypatch, lengths, density, kind
         rotate("reference", chosen[lengths], ring, density, kind)
         for ring in ("plus_times", "plus_pair")
     ]
-    monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
+    monkeypatch.setattr(kernel_choice, "gathers_many", lambda *_: True)
     asked, shape = set(), LaunchShape.for_short_rows
     monkeypatch.setattr(LaunchShape, "for_short_rows", lambda n: asked.add(n) or shape(n))
     found = [
@@ -197,5 +197,5 @@ def test_vectors_that_are_full_now_and_then(monkeypatch, lengths, start, aside):
     }[lengths]  # fmt: skip
     expected = come_and_go("reference", chosen, start, aside)
     assert len({frontier for frontier, _ in expected[0]}) > 2
-    monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
+    monkeypatch.setattr(kernel_choice, "gathers_many", lambda *_: True)
     assert come_and_go("cuda", chosen, start, aside) == expected

@@ -8,7 +8,7 @@ from tests.gpu.test_statements_cuda import compare, mask_of, random_vector
 from tests.helpers.every import every
 
 from semira.backends.cuda.backend import CudaBackend
-from semira.backends.cuda.runtime import launch
+from semira.backends.cuda.runtime import kernel_choice
 from semira.backends.reference.backend import ReferenceBackend
 from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT16, INT32, INT64, UINT64
 from semira.contract import Arg, Hints, Program, Slot, Statement
@@ -140,7 +140,7 @@ def test_every_type(name, dtype, lengths):
 @every_type
 @every("lengths", ["short", "nearly short", "nine", "middling"])
 def test_every_type_of_large_matrices(monkeypatch, name, dtype, lengths):
-    monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
+    monkeypatch.setattr(kernel_choice, "gathers_many", lambda *_: True)
     test_every_type.body(name, dtype, lengths)
 
 
@@ -148,7 +148,7 @@ def test_every_type_of_large_matrices(monkeypatch, name, dtype, lengths):
 @every("density", [1.0, 0.3, 0.0])
 @every("mask", [None, (True, False), (False, True)])
 def test_masks_of_large_matrices(monkeypatch, lengths, density, mask):
-    monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
+    monkeypatch.setattr(kernel_choice, "gathers_many", lambda *_: True)
     test_every_length_of_rows.body(lengths, density, mask)
 
 

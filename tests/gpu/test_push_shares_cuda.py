@@ -10,7 +10,7 @@ from tests.gpu.test_balance_cuda import RINGS
 from tests.gpu.test_statements_cuda import compare, mask_of, random_vector
 
 import semira as gb
-from semira.backends.cuda.runtime import launch, primitives
+from semira.backends.cuda.runtime import kernel_choice, primitives
 from semira.backends.cuda.runtime.launch import CHUNK_EDGES
 from semira.base.dtypes import BOOL, INT64
 from semira.contract import Arg, Hints, Program, Slot, Statement
@@ -161,7 +161,7 @@ def test_inside_loops(sizes, blocks, backend):
 
 @pytest.mark.parametrize("sizes", [[300] * 70 + [2] * 200, [8300, 9]])
 def test_inside_loops_over_large_matrices(monkeypatch, sizes, backend):
-    monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
+    monkeypatch.setattr(kernel_choice, "gathers_many", lambda *_: True)
     test_inside_loops(sizes, 5, backend)
 
 

@@ -15,7 +15,7 @@ import gzip
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,7 @@ from semira.contract import (
 )
 from semira.engine import run
 from semira.frontend.ss import tiles
+from semira.methods.hot_columns import cuda as hot_columns
 from semira.methods.sorted_push.sorts import KERNELS
 from semira.plan import Facts, plan_program, weighed_beforehand
 from semira.plan.beforehand import WAYS
@@ -160,7 +161,7 @@ _LARGE_SHAPES = (
 )
 
 #: The same that read them as bits.
-_DIAGONAL_SHAPES = tuple(replace(shape, diagonals=True) for shape in _LARGE_SHAPES[1:])
+_DIAGONAL_SHAPES = tuple(replace(shape, variant="diagonals") for shape in _LARGE_SHAPES[1:])
 
 
 @cache
@@ -169,7 +170,7 @@ def hot_kernels() -> tuple[Kernel, ...]:
 
     The matrices of the suite are too small to ask for them.
     """
-    return _shaped(LaunchShape.for_hot_columns(), _some_with(lambda lowered: bool(lowered.hot)))
+    return _shaped(hot_columns.SHAPE, _some_with(partial(_may_have, "hot_columns")))
 
 
 @cache
@@ -185,8 +186,13 @@ def gathering_kernels() -> tuple[Kernel, ...]:
 @cache
 def diagonal_kernels() -> tuple[Kernel, ...]:
     """Return kernels that read short rows as bits, of programs of the list; half for each shape."""
-    programs, (one, two) = _some_with(lambda lowered: bool(lowered.diagonals)), _DIAGONAL_SHAPES
+    programs, (one, two) = _some_with(partial(_may_have, "diagonals")), _DIAGONAL_SHAPES
     return (*_shaped(one, programs[1::2]), *_shaped(two, programs[::2]))
+
+
+def _may_have(variant: str, lowered: Lowered) -> bool:
+    """Return whether a pull of a program may have a variant."""
+    return any(pull.variant == variant for pull in lowered.variants)
 
 
 def _some_with(has: Callable[[Lowered], bool]) -> tuple[Program, ...]:

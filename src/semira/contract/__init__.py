@@ -47,10 +47,10 @@ from semira.contract.phases import (
 )
 from semira.contract.plan import (
     INTERSECTIONS,
-    HotColumns,
     Method,
     Plan,
     Reason,
+    Variant,
     packs_of,
 )
 from semira.contract.program import (
@@ -91,6 +91,14 @@ from semira.contract.trace import (
     trace_html,
     trace_text,
 )
+from semira.contract.variants import (
+    VARIANTS,
+    VariantRow,
+    has_variant_part,
+    variant_part,
+    variant_row,
+    variant_rows,
+)
 
 __all__ = [
     "COLUMNS",
@@ -102,6 +110,7 @@ __all__ = [
     "SHARED",
     "TRACE_COLUMNS",
     "TRACE_ROWS",
+    "VARIANTS",
     "Arg",
     "Backend",
     "Barrier",
@@ -119,7 +128,6 @@ __all__ = [
     "Hints",
     "HostLoop",
     "HostStep",
-    "HotColumns",
     "IndexSpec",
     "LastRows",
     "Launch",
@@ -147,11 +155,14 @@ __all__ = [
     "Statement",
     "Step",
     "TraceRow",
+    "Variant",
+    "VariantRow",
     "Why",
     "Work",
     "alias_values",
     "barriers_in",
     "has_part",
+    "has_variant_part",
     "lost_rows",
     "method_names",
     "packs_of",
@@ -166,5 +177,8 @@ __all__ = [
     "trace_html",
     "trace_text",
     "unregister",
+    "variant_part",
+    "variant_row",
+    "variant_rows",
     "walk_statements",
 ]

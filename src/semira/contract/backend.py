@@ -39,8 +39,8 @@ class Capabilities:
     queues : frozenset of (method, queue)
         Where a caller may pin that workers ask for places in a list.
     parts : str
-        Module of a method's folder by which it runs the method; ``any``: it runs all, by what they
-        mean; empty: none.
+        Module of a method's folder by which it runs the method or variant; ``any``: it runs all
+        methods, by what they mean; empty: none.
     walks_columns : bool
         Whether its sparse times full matrices can walk the columns of the left one alone.
     unordered : frozenset of (family, method)
@@ -51,10 +51,6 @@ class Capabilities:
         Whether it is a `DeviceBackend`.
     solo : bool
         Whether one of its workers can run iterations of a loop alone.
-    hot_columns : bool
-        Whether its pulls can keep the values at frequent columns close at hand.
-    diagonals : bool
-        Whether its pulls can read short rows as bits of the diagonals they have entries on.
     many_threads : bool
         Whether work that can be done side by side costs it little beside work that cannot.
     choice_costs : bool
@@ -79,8 +75,6 @@ class Capabilities:
     intersections: frozenset[str] = frozenset()
     own_memory: bool = False
     solo: bool = False
-    hot_columns: bool = False
-    diagonals: bool = False
     many_threads: bool = False
     choice_costs: bool = False
     counts_products: bool = False

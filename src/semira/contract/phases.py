@@ -44,7 +44,7 @@ class Why(IntEnum):
     EMPTIES = 24
     COUNTS_EDGES = 25
     BUILDS_LIST = 26
-    GATHERS_HOT = 27
+    FILLS_TABLE = 27
     NOT_AHEAD = 28
     NOT_IN_PLACE = 29
     PUSHED = 31

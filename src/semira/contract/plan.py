@@ -10,35 +10,19 @@ from semira.contract.rule import Const, Rule
 
 
 @dataclass(frozen=True, slots=True)
-class HotColumns:
-    """When a pull keeps the vector's values at a matrix' most frequent columns close at hand.
+class Variant:
+    """Another pull that may take a method's place at a launch.
 
     Attributes
     ----------
-    entries : int
-        Of the matrix, at least.
-    mean : float
-        Entries of a row, at least.
-    products : int
-        Products with the matrix, those done and those to come, at least.
-    share : float
-        Of the entries that lie in these columns, at least.
+    name : str
+        One of `VARIANTS`.
+    figures : tuple of int or float
+        See `VariantRow.figures`.
     """
 
-    entries: int
-    mean: float
-    products: int
-    share: float
-
-    def asks(self, nvals: int, lines: int) -> bool:
-        """Return whether a matrix is large enough to ask for the share.
-
-        Examples
-        --------
-        >>> HotColumns(1000, 8.0, 4, 0.4).asks(2000, 100)
-        True
-        """
-        return nvals >= self.entries and nvals >= self.mean * lines
+    name: str
+    figures: tuple[float, ...] = ()
 
 
 #: Bytes that a thread loads or stores at a time.
@@ -100,11 +84,8 @@ class Method(Shown):
         own way.
     full : str
         What `balance` is of ``mxm`` whose right operand has every entry; empty: the same.
-    hot : HotColumns or None
-        When the most frequent columns of the matrix are treated apart; None: never.
-    diagonals : int or None
-        Product with a matrix from which on short rows whose entries lie on few diagonals are kept
-        as bits; None: never.
+    variants : tuple of Variant
+        What may take its place where a launch finds that it pays.
     """
 
     name: str
@@ -117,8 +98,7 @@ class Method(Shown):
     balance: str = "serial"
     queue: str = "none"
     full: str = ""
-    hot: HotColumns | None = None
-    diagonals: int | None = None
+    variants: tuple[Variant, ...] = ()
     intersect: str = ""
     parameters: tuple[tuple[str, Any], ...] = ()
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from semira.base.config import config
 from semira.base.dtypes import INT64, DataType
-from semira.contract import Arg, Hints, IndexSpec, Loop, Mask, Program, Slot, Statement
+from semira.contract import VARIANTS, Arg, Hints, IndexSpec, Loop, Mask, Program, Slot, Statement
 from semira.contract.hints import NO_HINTS
 from semira.engine.places import Place
 from semira.engine.values import Value
@@ -82,11 +82,10 @@ def effective_hints(call: Call) -> Hints:
         hints = replace(hints, deterministic=True)
     if call.op not in ("vxm", "mxv"):
         return hints
-    chosen, bits = config["hot_columns"], config["diagonals"]
-    if chosen != "auto" and hints.hot_columns is None:
-        hints = replace(hints, hot_columns=chosen == "on")
-    if bits != "auto" and hints.diagonals is None:
-        hints = replace(hints, diagonals=bits == "on")
+    for name in VARIANTS:
+        chosen = config[name]
+        if chosen != "auto" and getattr(hints, name) is None:
+            hints = replace(hints, **{name: chosen == "on"})
     return hints
 
 

@@ -23,6 +23,7 @@ from semira.contract import (
     Program,
     Statement,
     row_of,
+    variant_row,
     walk_statements,
 )
 from semira.engine import run, warm
@@ -95,10 +96,8 @@ def _companions(op: str, method: Method) -> Iterator[str]:
     row = row_of(op, method.storage)
     if row is not None:
         yield from (row.name,) if row.keeps is None else row.keeps
-    if method.hot is not None:
-        yield "hot"
-    if method.diagonals is not None:
-        yield "diagonals"
+    for variant in method.variants:
+        yield variant_row(variant.name).keeps
 
 
 def _matrices(bound: list[Any]) -> dict[Value, int]:

@@ -59,7 +59,7 @@ SENTENCES: dict[Why, str] = {
     Why.EMPTIES: "statement {s} fills a place that an iteration before the last left full",
     Why.COUNTS_EDGES: "statement {s} does not know the edges of its operand yet",
     Why.BUILDS_LIST: "statement {s} pushes a vector without a list of its entries",
-    Why.GATHERS_HOT: "statement {s} reads values at frequent columns side by side",
+    Why.FILLS_TABLE: "statement {s} reads values that are put side by side",
     Why.NOT_AHEAD: "the product of the iteration before did not do this",
     Why.NOT_IN_PLACE: "{o} lacks entries: what statement {s} sends to it is merged later",
     Why.PUSHED: "statement {s} pushed, so that its result is not in its place yet",

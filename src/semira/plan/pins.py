@@ -6,6 +6,7 @@ from semira.base.errors import PlanError
 from semira.contract import (
     INTERSECTIONS,
     PRODUCTS,
+    VARIANTS,
     Hints,
     Slot,
     Statement,
@@ -31,8 +32,7 @@ VALUES: dict[str, tuple[object, ...]] = {
     "structure_only": (False, True),
     "operand_reuse": (False, True),
     "deterministic": (False, True),
-    "hot_columns": (False, True),
-    "diagonals": (False, True),
+    **dict.fromkeys(VARIANTS, (False, True)),
 }
 
 _VECTOR_PRODUCTS = ("vxm", "mxv")
@@ -53,8 +53,7 @@ MEANT_FOR: dict[str, tuple[str, ...]] = {
     "early_exit": PRODUCTS,
     "structure_only": PRODUCTS,
     "operand_reuse": _VECTOR_PRODUCTS,
-    "hot_columns": _VECTOR_PRODUCTS,
-    "diagonals": _VECTOR_PRODUCTS,
+    **dict.fromkeys(VARIANTS, _VECTOR_PRODUCTS),
 }
 
 

@@ -219,33 +219,6 @@ _OWN_BLOCK = "what a block of warps keeps track of; counted, not measured"
 BLOCK_ROWS = Number(1024, _OWN_BLOCK)
 BLOCK_SHARE = Number(16, "presence of every position is then small beside the matrix; a guess")
 
-_OWN_STUDY = "one H200, bench/notes/spmv.md"
-_OWN_COPY = (
-    "making the copy takes a pass that gathers as a product does, a count and a sort of the "
-    f"columns: about what 4 to 8 products save; counted from {_OWN_STUDY}, not measured"
-)
-
-#: Of pulls in equal shares, when hot columns are kept in shared memory: entries of the matrix and
-#: of a row at least, products with the matrix at least, share of the entries at least.
-HOT_ENTRIES = Number(
-    8e6,
-    f"{_OWN_STUDY}: filling shared memory takes some 7 us, which half of the gathers of 8 M "
-    "entries, 50 us, pay for; counted, not measured",
-)
-HOT_MEAN = Number(8, f"{_OWN_STUDY}: shorter rows cost more than their gathers (road, grid, mesh8)")
-HOT_PRODUCTS = Number(4, _OWN_COPY)
-HOT_SHARE = Number(
-    0.4, f"{_OWN_STUDY}: .65 and .76 halve the time (kron21, kron20), .18 costs (web)"
-)
-
-#: Of pulls of short rows of large matrices, from which product on rows on few diagonals are kept as
-#: bits.
-DIAGONAL_PRODUCTS = Number(
-    4,
-    "making the copy reads columns and offsets twice, 40 bytes a row of 4 entries, and a product "
-    "then reads 19 less: 2 to 3 products pay for it; by counting, not measured",
-)
-
 _OWN_PRODUCTS = "counted from kernels/mxm/rows.cuh, not measured"
 
 #: Of ``mxm`` under a plain mask: entries that dot products look at in the time in which a pair of

@@ -8,26 +8,24 @@ from dataclasses import dataclass, replace
 from semira.base.errors import PlanError
 from semira.contract import (
     SHARED,
+    VARIANTS,
     Capabilities,
     Const,
-    HotColumns,
     Method,
     MethodRow,
     Plan,
     Reason,
     Rule,
     Statement,
+    Variant,
+    has_variant_part,
+    variant_row,
 )
 from semira.plan.expressions import ONE, ZERO
 from semira.plan.pins import pinned, values_of
 from semira.plan.policy import (
     BLOCK_ROWS,
     BLOCK_SHARE,
-    DIAGONAL_PRODUCTS,
-    HOT_ENTRIES,
-    HOT_MEAN,
-    HOT_PRODUCTS,
-    HOT_SHARE,
     Policy,
     policy_named,
 )
@@ -59,10 +57,9 @@ from semira.plan.rules_mask import (
     choose_structure_only,
     mask_order_obstacle,
     mask_reason,
-    reads_operand_values,
     stops_at_first,
 )
-from semira.plan.rules_order import may_be_fused, needs_order, order_obstacle
+from semira.plan.rules_order import needs_order, order_obstacle
 from semira.plan.rules_product import DOT, has_choice, product_choice
 from semira.plan.rules_storage import (
     choose_out_storage,
@@ -148,8 +145,7 @@ def plan_product(request: Request) -> Plan:
             balance=_choose_balance(statement, name, exits)[0],
             queue=statement.hints.queue or "none",
             full=PIECES if (name, PIECES) in request.capabilities.balances else "",
-            hot=_choose_hot(request, name, exits),
-            diagonals=_choose_diagonals(request, name, exits),
+            variants=_variants_of(request, name, exits),
             intersect=pinned_intersection(statement) if name == DOT else "",
             parameters=parameters_of(statement),
         )
@@ -179,8 +175,7 @@ def plan_product(request: Request) -> Plan:
             *(*reuse_reasons, *formats, *storage_reasons, *dict.fromkeys(balances)),
             *_queue_reasons(statement),
             *(intersection_reasons(statement, request.capabilities) if DOT in names else []),
-            *[_hot_reason(method.hot) for method in methods if method.hot is not None],
-            *[_diagonal_reason(method) for method in methods if method.diagonals is not None],
+            *_variant_reasons(methods),
             *([reason(Code.FIXED_ORDER)] if needs_order(statement) else []),
         ),
         ordered=needs_order(statement),
@@ -206,7 +201,7 @@ def _method_of(row: MethodRow, pull: Method, statement: Statement) -> Method:
     late = statement.mask is not None and row.masks_late
     return replace(
         pull, storage=row.name, balance=row.balance, orientation=orientation, parameters=given,
-        mask_order="after" if late else pull.mask_order, hot=None, diagonals=None, full="",
+        mask_order="after" if late else pull.mask_order, variants=(), full="",
     )  # fmt: skip
 
 
@@ -484,58 +479,31 @@ def _queue_reasons(statement: Statement) -> list[Reason]:
     return [reason(Code.QUEUE_PINNED, text[queue])]
 
 
-#: When frequent columns are kept at hand: by what a matrix is, or whatever it is.
-_HOT = HotColumns(int(HOT_ENTRIES.value), HOT_MEAN.value, int(HOT_PRODUCTS.value), HOT_SHARE.value)
-_ALWAYS_HOT = HotColumns(0, 0.0, 0, 0.0)
-
-
-def _may_copy(statement: Statement, name: str, exits: bool, pin: bool | None) -> bool:
-    """Return whether a method may have a copy of the matrix, which equal shares are for."""
-    if (
-        name != PULL
-        or statement.op == "mxm"
-        or pin is False
-        or (walked_format(statement) != "compressed")
-    ):
-        return False
+def _variants_of(request: Request, name: str, exits: bool) -> tuple[Variant, ...]:
+    """Return what may take the place of a pull in equal shares of compressed rows."""
+    statement, hints = request.statement, request.statement.hints
+    if name != PULL or statement.op == "mxm" or walked_format(statement) != "compressed":
+        return ()
+    if _choose_balance(statement, name, exits)[0] != "edges":
+        return ()
     # A caller who keeps one orientation to save memory wants no copy either.
-    is_lean = statement.hints.matrix_storage in ("csr", "csc")
-    return _choose_balance(statement, name, exits)[0] == "edges" and bool(pin or not is_lean)
+    is_lean, found = hints.matrix_storage in ("csr", "csc"), []
+    for each in VARIANTS:
+        pin = getattr(hints, each)
+        wanted = not is_lean if pin is None else pin
+        if wanted and has_variant_part(each, request.capabilities.parts):
+            row = variant_row(each)
+            if row.serves(statement):
+                found.append(Variant(each, (0,) * len(row.figures) if pin else row.figures))
+    return tuple(found)
 
 
-def _choose_hot(request: Request, name: str, exits: bool) -> HotColumns | None:
-    """Return when a pull keeps the values at frequent columns close at hand."""
-    statement, pin = request.statement, request.statement.hints.hot_columns
-    if not (request.capabilities.hot_columns and _may_copy(statement, name, exits, pin)):
-        return None
-    # A multiplication that asks for positions has no use for a column by another name.
-    if statement.operator.binaryop.is_positional or not reads_operand_values(statement):
-        return None
-    return _ALWAYS_HOT if pin else _HOT
-
-
-def _choose_diagonals(request: Request, name: str, exits: bool) -> int | None:
-    """Return from which product on a pull keeps rows on few diagonals as bits."""
-    statement, pin = request.statement, request.statement.hints.diagonals
-    if not (request.capabilities.diagonals and _may_copy(statement, name, exits, pin)):
-        return None
-    # What reads nothing of an entry mostly counts it, and rows have lengths.
-    if statement.operator.binaryop.name == "pair" or may_be_fused(statement.operator):
-        return None
-    return 0 if pin else int(DIAGONAL_PRODUCTS.value)
-
-
-def _diagonal_reason(method: Method) -> Reason:
-    values = "" if method.structure_only else " and have one value"
-    if method.diagonals == 0:
-        return reason(Code.DIAGONALS_PINNED, values)
-    return reason(Code.DIAGONALS, values, method.diagonals or 0)
-
-
-def _hot_reason(hot: HotColumns) -> Reason:
-    if hot == _ALWAYS_HOT:
-        return reason(Code.HOT_COLUMNS_PINNED)
-    return reason(Code.HOT_COLUMNS, hot.entries, hot.mean, hot.products, hot.share)
+def _variant_reasons(methods: Sequence[Method]) -> list[Reason]:
+    return [
+        reason(Code.VARIANT, variant_row(variant.name).explain(method, variant))
+        for method in methods
+        for variant in method.variants
+    ]
 
 
 def _choose_balance(statement: Statement, name: str, exits: bool) -> tuple[str, Reason]:

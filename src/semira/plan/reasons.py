@@ -53,11 +53,8 @@ class Code(IntEnum):
     FULL_OPERANDS = 68
     FULL_RIGHT = 69
     BALANCE = 70
-    HOT_COLUMNS = 71
-    HOT_COLUMNS_PINNED = 72
+    VARIANT = 71
     QUEUE_PINNED = 74
-    DIAGONALS = 75
-    DIAGONALS_PINNED = 76
     FIXED_ORDER = 80
     FULL_LEFT = 81
     FULL_BOTH = 82
@@ -145,19 +142,7 @@ SENTENCES: dict[int, str] = {
     ),
     Code.METHOD_PINNED: "the method {0} is pinned",
     Code.BALANCE: "work is shared out by {0}: {1}",
-    Code.HOT_COLUMNS: (
-        "values at frequent columns are kept in shared memory: of a matrix with {0:,} entries or "
-        "more, {1:g} a row, from product {2} on, if they cover {3:.0%} of the entries"
-    ),
-    Code.HOT_COLUMNS_PINNED: "values at frequent columns are kept in shared memory: it is pinned",
-    Code.DIAGONALS: (
-        "short rows of a large matrix are kept as bits if their entries lie on few diagonals{0}, "
-        "from product {1} on"
-    ),
-    Code.DIAGONALS_PINNED: (
-        "short rows of a large matrix are kept as bits if their entries lie on few diagonals{0}: "
-        "it is pinned"
-    ),
+    Code.VARIANT: "{0}",
     Code.QUEUE_PINNED: "places in the result's list are asked for {0}: queue is pinned",
     Code.FIXED_ORDER: "operands are added up in the same order in every run: deterministic is set",
 }

@@ -12,12 +12,12 @@ from semira.contract import (
     Compare,
     Const,
     Count,
-    HotColumns,
     Method,
     Plan,
     Previous,
     Reason,
     Rule,
+    Variant,
 )
 from semira.contract.rule import COUNTS
 from semira.plan.expressions import SIGNS
@@ -125,12 +125,14 @@ def plan_from_data(data: Any) -> Plan:
 
 
 def _method_from_data(data: dict[str, Any]) -> Method:
-    hot, full = data.get("hot"), data.get("full", "")
+    full = data.get("full", "")
     if not isinstance(full, str):
         raise ValueError(f"full is {full!r}, which is no balance")
     given = tuple((name, value) for name, value in data.get("parameters", ()))
-    hot = None if hot is None else HotColumns(**hot)
-    return Method(**{**data, "hot": hot, "parameters": given})
+    variants = tuple(
+        Variant(each["name"], tuple(each["figures"])) for each in data.get("variants", ())
+    )
+    return Method(**{**data, "variants": variants, "parameters": given})
 
 
 def plan_to_json(plan: Plan) -> str:

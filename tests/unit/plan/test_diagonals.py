@@ -14,12 +14,12 @@ from semira.base.errors import InvalidValue, PlanError
 from semira.contract import Hints
 from semira.contract.hints import NO_HINTS
 from semira.engine.calls import Call, effective_hints
+from semira.methods.diagonals.plan import PRODUCTS
 from semira.ops.registry import semiring
-from semira.plan.policy import DIAGONAL_PRODUCTS
 from semira.plan.reasons import sentence
 from semira.plan.serialize import plan_from_json, plan_to_json
 
-READS = replace(ABLE, diagonals=True)
+READS = replace(ABLE, parts="cuda")
 
 
 def diagonals_of(name="plus_second", dtype=FP32, hints=NO_HINTS, capabilities=READS, op="mxv"):
@@ -28,12 +28,16 @@ def diagonals_of(name="plus_second", dtype=FP32, hints=NO_HINTS, capabilities=RE
     plan = plan_of(statement, capabilities, hints=hints)
     assert plan_from_json(plan_to_json(plan)) == plan
     texts = [text for text in map(sentence, plan.reasons) if "diagonals" in text]
-    return {method.name: method.diagonals for method in plan.methods}, texts
+    found = {
+        method.name: {each.name: each.figures for each in method.variants}
+        for method in plan.methods
+    }
+    return {name: each.get("diagonals") for name, each in found.items()}, texts
 
 
 def test_a_pull_says_from_which_product_on():
     found, texts = diagonals_of()
-    assert found == {"push": None, "pull": DIAGONAL_PRODUCTS.value}
+    assert found == {"push": None, "pull": (PRODUCTS.value,)}
     (text,) = texts
     assert text.endswith("entries lie on few diagonals, from product 4 on")
 
@@ -47,7 +51,7 @@ def test_a_pull_says_from_which_product_on():
 )  # fmt: skip
 def test_values_that_are_read_must_be_one(name, op, dtype):
     found, (text,) = diagonals_of(name, dtype, op=op)
-    assert found["pull"] == DIAGONAL_PRODUCTS.value
+    assert found["pull"] == (PRODUCTS.value,)
     assert "few diagonals and have one value" in text
 
 
@@ -76,12 +80,12 @@ def test_products_that_have_no_use_for_them(name, dtype, hints, capabilities):
 
 
 def test_positions_may_be_multiplied():
-    assert diagonals_of("max_secondi", INT64)[0]["pull"] == DIAGONAL_PRODUCTS.value
+    assert diagonals_of("max_secondi", INT64)[0]["pull"] == (PRODUCTS.value,)
 
 
 def test_the_pin_asks_at_once():
     found, (text,) = diagonals_of(hints=Hints(diagonals=True, matrix_storage="csr"))
-    assert found["pull"] == 0
+    assert found["pull"] == (0,)
     assert text.endswith("few diagonals: it is pinned")
 
 

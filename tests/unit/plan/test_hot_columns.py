@@ -11,15 +11,15 @@ import semira as gb
 from semira.base.config import config
 from semira.base.dtypes import FP32, FP64, INT64
 from semira.base.errors import InvalidValue, PlanError
-from semira.contract import Hints, HotColumns
+from semira.contract import Hints
 from semira.contract.hints import NO_HINTS
 from semira.engine.calls import Call, effective_hints
+from semira.methods.hot_columns.plan import ENTRIES, MEAN, PRODUCTS, SHARE, Figures
 from semira.ops.registry import semiring
-from semira.plan.policy import HOT_ENTRIES, HOT_MEAN, HOT_PRODUCTS, HOT_SHARE
 from semira.plan.reasons import sentence
 from semira.plan.serialize import plan_from_json, plan_to_json
 
-KEEPS = replace(ABLE, hot_columns=True)
+KEEPS = replace(ABLE, parts="cuda")
 
 
 def hot_of(name="plus_times", dtype=FP64, hints=NO_HINTS, capabilities=KEEPS, op="vxm"):
@@ -27,15 +27,21 @@ def hot_of(name="plus_times", dtype=FP64, hints=NO_HINTS, capabilities=KEEPS, op
     statement = replace(product(op), operator=semiring[name].typed(dtype))
     plan = plan_of(statement, capabilities, hints=hints)
     assert plan_from_json(plan_to_json(plan)) == plan
-    return {method.name: method.hot for method in plan.methods}, plan
+    found = {
+        method.name: {
+            each.name: Figures(*each.figures)
+            for each in method.variants
+            if each.name == "hot_columns"
+        }
+        for method in plan.methods
+    }
+    return {name: each.get("hot_columns") for name, each in found.items()}, plan
 
 
 def test_a_pull_has_the_conditions_of_the_policy():
     found, plan = hot_of()
     assert found["push"] is None
-    assert found["pull"] == HotColumns(
-        HOT_ENTRIES.value, HOT_MEAN.value, HOT_PRODUCTS.value, HOT_SHARE.value
-    )
+    assert found["pull"] == (ENTRIES.value, MEAN.value, PRODUCTS.value, SHARE.value)
     texts = [sentence(each) for each in plan.reasons]
     assert any("8,000,000 entries or more, 8 a row, from product 4 on" in text for text in texts)
     assert any("40% of the entries" in text for text in texts)
@@ -78,7 +84,7 @@ def test_the_side_of_the_vector_decides():
 
 def test_the_pin_leaves_no_condition():
     hot, plan = hot_of(hints=Hints(hot_columns=True, matrix_storage="csc"))
-    assert hot["pull"] == HotColumns(0, 0.0, 0, 0.0)
+    assert hot["pull"] == (0, 0, 0, 0)
     assert hot["pull"].asks(0, 0)
     assert any("it is pinned" in sentence(each) for each in plan.reasons)
 

@@ -21,7 +21,6 @@ CAN = replace(
         {("push", "positions"), ("push", "edges"), ("push", "thread"), ("pull", "thread")}
     ),
     queues=frozenset({("push", "global"), ("push", "block")}),
-    hot_columns=True,
 )
 
 
@@ -47,7 +46,7 @@ def test_a_format_leaves_the_method_that_walks_it(storage, op, transposed, left)
     (method,) = plan.methods
     assert (method.name, method.orientation, method.balance) == left
     assert method.storage == storage
-    assert method.hot is None
+    assert method.variants == ()
     assert any(f"walked as {storage}, " in sentence(each) for each in plan.reasons)
     assert plan_from_json(plan_to_json(plan)) == plan
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,20 +14,21 @@ from tests.helpers.numpy_shop import HostRuntime, items
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
 from semira.backends.cuda.backend import CAPABILITIES
-from semira.backends.cuda.jit.render import BASE, KERNELS
+from semira.backends.cuda.jit.render import KERNELS
 from semira.backends.cuda.lower import LaunchShape, lower_program
-from semira.backends.cuda.lower.copies import DiagonalPull
-from semira.backends.cuda.runtime import diagonals
-from semira.backends.cuda.runtime.diagonals import Diagonals, choose_diagonals, copy_bytes
+from semira.backends.cuda.lower.variants import VariantPull
+from semira.backends.cuda.runtime.kernel_choice import Launch
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64
 from semira.base.errors import OutOfMemory
 from semira.contract import Arg, Hints, Loop, Mask, Program, Slot, Statement
+from semira.methods.diagonals import bits, cuda
+from semira.methods.diagonals.bits import Diagonals, copy_bytes
 from semira.ops.registry import semiring
 from semira.plan import plan_program
 
 PULL = Hints(direction="pull")
-SHAPES = [replace(LaunchShape.for_short_rows(lanes), diagonals=True) for lanes in (1, 2)]
+SHAPES = [replace(LaunchShape.for_short_rows(lanes), variant="diagonals") for lanes in (1, 2)]
 ROWS = 70
 
 
@@ -43,14 +45,20 @@ def program(name, dtype, hints=PULL, *, mask=None, limit=False, op="mxv") -> Pro
     return plan_program(Program(slots, (body,)), CAPABILITIES)
 
 
+def bits_of(given):
+    """Return the pulls of a program that may have the variant."""
+    return tuple(pull for pull in lower_program(given).variants if pull.variant == "diagonals")
+
+
 # what is generated ---------------------------------------------------------------------------
 @pytest.mark.parametrize("shape", SHAPES)
 def test_kernels_of_one_program_have_one_table(shape):
     for given in (program("plus_second", FP32), program("min_second", INT64, limit=True)):
-        plain, short = lower_program(given), lower_program(given, replace(shape, diagonals=False))
+        plain, short = lower_program(given), lower_program(given, replace(shape, variant=""))
         found = lower_program(given, shape)
         assert plain.table.declaration() == found.table.declaration()
-        assert plain.diagonals == found.diagonals != ()
+        assert plain.variants == found.variants
+        assert bits_of(given)
         assert f"spmv_pull_diagonals<{shape.short}>" in found.source
         assert "spmv_pull_short" not in found.source
         assert "diagonals<" not in plain.source + short.source
@@ -89,28 +97,29 @@ def test_what_is_joined_walks_bits_too():
 )  # fmt: skip
 def test_products_without_a_use_for_bits_have_one_kernel(name, dtype, hints):
     given = program(name, dtype, hints)
-    assert lower_program(given).diagonals == ()
+    assert bits_of(given) == ()
     texts = {lower_program(given, s).source for s in (SHAPES[0], LaunchShape.for_short_rows(1))}
     assert len(texts) == 1
 
 
 def test_what_is_noted_for_the_host():
-    (alone,) = lower_program(program("plus_second", FP32)).diagonals
-    (looped,) = lower_program(program("plus_second", FP32, limit=True)).diagonals
-    (switching,) = lower_program(program("plus_second", FP32, Hints(), limit=True)).diagonals
-    assert alone == DiagonalPull(2, "csr", 4, False, (None,))
+    (alone,) = bits_of(program("plus_second", FP32))
+    (looped,) = bits_of(program("plus_second", FP32, limit=True))
+    (switching,) = bits_of(program("plus_second", FP32, Hints(), limit=True))
+    assert alone == replace(pull_of(2, "csr", 4, False, (None,)), alone=True)
     assert (looped.limits, switching.limits) == ((4,), (None,))
     # What is read of the matrix depends on the side on which it stands.
     for op, reading, orientation in (("mxv", "plus_first", "csr"), ("vxm", "plus_second", "csc")):
-        (pull,) = lower_program(program(reading, FP32, op=op)).diagonals
+        (pull,) = bits_of(program(reading, FP32, op=op))
         assert (pull.reads, pull.orientation) == (True, orientation)
-    both = alone.joined(replace(alone, products=0, reads=True, limits=(4,)))
-    assert both == DiagonalPull(2, "csr", 0, True, (None, 4))
+    both = alone.joined(replace(alone, figures=(0,), reads=True, limits=(4,)))
+    assert both == replace(pull_of(2, "csr", 0, True, (None, 4)), alone=True)
 
 
 def test_host_and_kernels_agree():
+    header = (Path(bits.__file__).parent / "kernels" / "bits.cuh").read_text()
+    assert f"kMostDiagonals = {bits.MOST}, kNarrowDiagonals = {bits.NARROW};" in header
     header = (KERNELS / "common" / "matrix.cuh").read_text()
-    assert f"kMostDiagonals = {diagonals.MOST}, kNarrowDiagonals = {diagonals.NARROW};" in header
     found = re.search(r"struct CompressedDescriptor \{(.*?)\};", header, re.DOTALL)
     assert re.findall(r"(\w+)[,;]", found.group(1))[-2:] == ["diagonals", "num_diagonals"]
     made = Diagonals((-1, 1), SimpleNamespace(handle=64, size=192))
@@ -134,7 +143,7 @@ def test_kernels_compile_without_warning(arch):
             compiled = compile_only(lower_program(given, shape).source, arch, offset)
             assert compiled.log.strip("\0 \n") == ""
     for offset in ("int", "long long"):
-        assert compile_only("", arch, offset, BASE).log.strip("\0 \n") == ""
+        assert compile_only("", arch, offset, bits._MAKE).log.strip("\0 \n") == ""
 
 
 # who asks, and when --------------------------------------------------------------------------
@@ -152,20 +161,20 @@ class Module:
         assert count == rows
         if kernel == "semira_distances":
             names = np.unique(found)
-            place = items(more[0], np.int32, diagonals.MOST + 1)
-            place[: len(names[: diagonals.MOST])] = names[: diagonals.MOST][::-1]
-            if len(names) > diagonals.MOST:
-                place[diagonals.MOST] = 0
+            place = items(more[0], np.int32, bits.MOST + 1)
+            place[: len(names[: bits.MOST])] = names[: bits.MOST][::-1]
+            if len(names) > bits.MOST:
+                place[bits.MOST] = 0
             return
         assert kernel == "semira_diagonals"
         most, made = more
-        names = items(made, np.int32, diagonals.MOST)
+        names = items(made, np.int32, bits.MOST)
         assert not names[most:].any()
-        dtype, padded = (np.uint8, np.uint32)[most > diagonals.NARROW], -(-rows // 32) * 32
-        bits = items(made, np.uint8, made.size)[4 * diagonals.MOST :].view(dtype)
-        assert len(bits) == padded
-        bits[:] = 0
-        np.bitwise_or.at(bits, owners, (1 << np.searchsorted(names[:most], found)).astype(dtype))
+        dtype, padded = (np.uint8, np.uint32)[most > bits.NARROW], -(-rows // 32) * 32
+        marks = items(made, np.uint8, made.size)[4 * bits.MOST :].view(dtype)
+        assert len(marks) == padded
+        marks[:] = 0
+        np.bitwise_or.at(marks, owners, (1 << np.searchsorted(names[:most], found)).astype(dtype))
 
 
 def downloaded(place, dtype, count, at=0):
@@ -173,6 +182,20 @@ def downloaded(place, dtype, count, at=0):
     kind = np.dtype(dtype)
     first = at // kind.itemsize
     return items(place, kind.type, first + count)[first:].copy()
+
+
+def pull_of(slot, side, products, reads, limits):
+    """Return a pull that may read rows as bits."""
+    return VariantPull("diagonals", slot, side, (products,), 4, reads, limits)
+
+
+def choose(runtime, pulls, things):
+    """Return whether a launch of the shape for short rows reads bits, and whether it may later."""
+    shape = LaunchShape.for_short_rows(1)
+    found = cuda.choose(Launch(runtime, pulls, things, lambda: shape))
+    assert found.shape in (None, replace(shape, variant="diagonals"))
+    assert found.shared is None
+    return found.shape is not None, found.is_open
 
 
 class Host:
@@ -183,8 +206,7 @@ class Host:
         self.captures = False
         self.runtime.is_capturing = lambda: self.captures
         self.runtime.download = downloaded
-        made = SimpleNamespace(module=self.module)
-        monkeypatch.setattr(diagonals, "primitives_of", lambda _: made)
+        monkeypatch.setattr(bits, "module_of", lambda *_: self.module)
 
     def matrix(self, distances, *, iso=True, symmetric=False, wide=False, rows=ROWS) -> CudaMatrix:
         """Return a square matrix of such rows."""
@@ -200,8 +222,7 @@ class Host:
 
     def choose(self, matrix, *, products=0, reads=False, side="csr", limits=(None,), things=()):
         """Return what a run with one pull finds out."""
-        pull = DiagonalPull(0, side, products, reads, limits)
-        return choose_diagonals(self.runtime, [pull], [matrix, *things])
+        return choose(self.runtime, [pull_of(0, side, products, reads, limits)], [matrix, *things])
 
 
 @pytest.fixture
@@ -287,7 +308,7 @@ def test_short_memory_is_told(host, monkeypatch, caplog):
     def refuse(*_):
         raise OutOfMemory("9 bytes")
 
-    monkeypatch.setattr(diagonals, "require_spare", refuse)
+    monkeypatch.setattr(bits, "require_spare", refuse)
     matrix = host.matrix((1,))
     assert host.choose(matrix) == (False, False)
     assert "rows are not kept as bits: 9 bytes" in caplog.text
@@ -296,34 +317,33 @@ def test_short_memory_is_told(host, monkeypatch, caplog):
 
 def test_all_pulls_have_copies_or_none(host):
     first, second, refused = (host.matrix(each) for each in ((1,), (2,), ()))
-    pulls = [DiagonalPull(slot, "csr", 0, False, (None,)) for slot in (0, 1)]
-    assert choose_diagonals(host.runtime, pulls, [first, second]) == (True, False)
-    assert choose_diagonals(host.runtime, pulls, [refused, host.matrix((3,))]) == (False, False)
+    pulls = [pull_of(slot, "csr", 0, False, (None,)) for slot in (0, 1)]
+    assert choose(host.runtime, pulls, [first, second]) == (True, False)
+    assert choose(host.runtime, pulls, [refused, host.matrix((3,))]) == (False, False)
     # Nor is one kept that nobody could read beside another, or asked for while that one is early.
     other, refused = host.matrix((3,)), host.matrix(())
-    assert choose_diagonals(host.runtime, pulls, [other, refused]) == (False, False)
+    assert choose(host.runtime, pulls, [other, refused]) == (False, False)
     assert other.memory_usage()["diagonals"] == 0
-    late = [pulls[0], DiagonalPull(1, "csr", 4, False, (None,))]
+    late = [pulls[0], pull_of(1, "csr", 4, False, (None,))]
     both, started = [host.matrix((5,)), host.matrix((6,))], len(host.module.started)
     for _ in range(3):
-        assert choose_diagonals(host.runtime, late, both) == (False, True)
+        assert choose(host.runtime, late, both) == (False, True)
     assert len(host.module.started) == started
-    assert choose_diagonals(host.runtime, late, both) == (True, False)
+    assert choose(host.runtime, late, both) == (True, False)
     # Where one is known to be refused nobody looks at another.
     started = len(host.module.started)
-    assert choose_diagonals(host.runtime, pulls, [host.matrix((4,)), refused]) == (False, False)
+    assert choose(host.runtime, pulls, [host.matrix((4,)), refused]) == (False, False)
     assert len(host.module.started) == started
-    assert choose_diagonals(host.runtime, [], []) == (False, False)
 
 
 def test_orientations_of_a_symmetric_matrix_share_a_copy(host):
     matrix = host.matrix((-1, 1), symmetric=True)
-    pulls = [DiagonalPull(0, side, 0, False, (None,)) for side in ("csr", "csc")]
-    assert choose_diagonals(host.runtime, pulls, [matrix]) == (True, False)
+    pulls = [pull_of(0, side, 0, False, (None,)) for side in ("csr", "csc")]
+    assert choose(host.runtime, pulls, [matrix]) == (True, False)
     assert len(matrix.companions.of("diagonals")) == 1
     assert matrix.companion("diagonals", "csc") is matrix.companion("diagonals", "csr")
     other = host.matrix((-1, 1))
-    assert choose_diagonals(host.runtime, pulls, [other]) == (True, False)
+    assert choose(host.runtime, pulls, [other]) == (True, False)
     assert len(other.companions.of("diagonals")) == 2
 
 

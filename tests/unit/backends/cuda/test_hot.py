@@ -20,23 +20,25 @@ from semira.backends.cuda import layout
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.render import KERNELS
 from semira.backends.cuda.lower import LaunchShape, lower_program
-from semira.backends.cuda.lower.copies import HotPull
 from semira.backends.cuda.lower.rooms import TILE_ROOM
-from semira.backends.cuda.runtime import hot, objects
+from semira.backends.cuda.lower.variants import VariantPull
+from semira.backends.cuda.runtime import objects
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.hot import Hot, slots_that_fit, table_bytes
+from semira.backends.cuda.runtime.kernel_choice import Launch
 from semira.backends.cuda.runtime.parts import Made
 from semira.backends.cuda.runtime.primitives import Module
 from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT16, INT32, INT64, DataType
 from semira.base.errors import OutOfMemory
-from semira.contract import Arg, Hints, HotColumns, Loop, Mask, Program, Slot, Statement
+from semira.contract import Arg, Hints, Loop, Mask, Program, Slot, Statement
 from semira.formats import VectorArrays
+from semira.methods.hot_columns import cuda, table
+from semira.methods.hot_columns.table import Hot, slots_that_fit, table_bytes
 from semira.ops.registry import semiring
 from semira.plan import plan_program
 
 __all__ = ["fake_cuda"]
 
-HOT = LaunchShape.for_hot_columns()
+HOT = cuda.SHAPE
 # These matrices say that their rows are short: what else such a one is asked is not of these tests.
 ALWAYS = Hints(direction="pull", hot_columns=True, diagonals=False)
 PULL = Hints(direction="pull", diagonals=False)
@@ -72,12 +74,17 @@ def test_no_table_fits_where_shared_memory_is_small():
     assert slots_that_fit(8, 32 << 10) == 0
 
 
+def hot_of(given):
+    """Return the pulls of a program that may have the variant."""
+    return tuple(pull for pull in lower_program(given).variants if pull.variant == "hot_columns")
+
+
 # what is generated ---------------------------------------------------------------------------
 def test_two_kernels_have_one_table():
     for given in (program("plus_second", FP32), program("min_plus", INT64, limit=True)):
         plain, hot_one = lower_program(given), lower_program(given, HOT)
         assert plain.table.declaration() == hot_one.table.declaration()
-        assert plain.hot == hot_one.hot
+        assert plain.variants == hot_one.variants
         assert "__launch_bounds__(1024, 1)" in hot_one.source
         assert "spmv_pull_merge<false, true>" in hot_one.source
         gathers = hot_one.source.index("gather_hot(")
@@ -98,19 +105,19 @@ def test_two_kernels_have_one_table():
     ],
 )  # fmt: skip
 def test_products_without_a_use_for_hot_columns_have_one_kernel(name, dtype, hints):
-    assert lower_program(program(name, dtype, hints)).hot == ()
+    assert hot_of(program(name, dtype, hints)) == ()
 
 
 def test_what_reads_the_matrix_alone_is_not_hot():
     # mxv: the second operand is the vector's.
-    assert lower_program(program("plus_second", FP32)).hot
-    assert not lower_program(program("plus_first", FP32)).hot
+    assert hot_of(program("plus_second", FP32))
+    assert not hot_of(program("plus_first", FP32))
 
 
 def test_a_loop_that_always_pulls_counts_to_its_limit():
-    (alone,) = lower_program(program("plus_second", FP32, PULL)).hot
-    (looped,) = lower_program(program("plus_second", FP32, PULL, limit=True)).hot
-    (switching,) = lower_program(program("plus_second", FP32, Hints(), limit=True)).hot
+    (alone,) = hot_of(program("plus_second", FP32, PULL))
+    (looped,) = hot_of(program("plus_second", FP32, PULL, limit=True))
+    (switching,) = hot_of(program("plus_second", FP32, Hints(), limit=True))
     assert (alone.limits, looped.limits, switching.limits) == ((None,), (4,), (None,))
     assert (alone.slot, alone.orientation, alone.width) == (2, "csr", 4)
 
@@ -124,10 +131,10 @@ def test_two_products_over_a_matrix_ask_together():
         Statement("mxv", out, (Arg(2), Arg(u)), semiring["plus_second"].typed(dtype), hints=hints)
         for out, u, dtype, hints in ((3, 1, FP32, PULL), (0, 4, FP64, ALWAYS))
     )
-    (pull,) = lower_program(plan_program(Program(slots, body), CAPABILITIES)).hot
+    (pull,) = hot_of(plan_program(Program(slots, body), CAPABILITIES))
     assert pull.width == 8
     assert pull.limits == (None, None)
-    assert pull.rule.entries == 0
+    assert pull.figures[0] == 0
 
 
 def test_the_descriptor_has_words_for_hot_columns():
@@ -170,9 +177,9 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             raise answer
         return answer
 
-    monkeypatch.setattr(hot, "_built", built)
+    monkeypatch.setattr(table, "_built", built)
     # Of rows that are no longer a product alone needs no table.
-    monkeypatch.setattr(hot, "LONGEST_MIDDLING", 0)
+    monkeypatch.setattr(cuda, "LONGEST_MIDDLING", 0)
     monkeypatch.setattr(objects.CudaMatrix, "knows_longest", lambda *_: True)
     monkeypatch.setattr(objects.CudaMatrix, "longest_line", lambda *_: 1)
     monkeypatch.setattr(Module, "launch_blocks", lambda *given, **how: None)
@@ -228,7 +235,7 @@ def test_an_eager_product_asks_at_its_fourth_run(fake_cuda, answers):
 
 
 def test_a_product_alone_asks_not_where_no_row_is_long(fake_cuda, answers, monkeypatch):
-    monkeypatch.setattr(hot, "LONGEST_MIDDLING", 1)
+    monkeypatch.setattr(cuda, "LONGEST_MIDDLING", 1)
     runs = Runs(fake_cuda)
     run = runs.prepare(program("plus_second", FP32, PULL))
     for _ in range(5):
@@ -384,6 +391,10 @@ def test_a_kernel_that_does_not_fit_leaves_the_ordinary_one(fake_cuda, answers, 
 class HotPrimitives(HostPrimitives):
     """What the kernels of hot columns compute, on the host."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.runtime.download = items
+
     def line_lengths(self, offset_type, indptr, count):
         dtype = {"int": np.int32, "long long": np.int64}[offset_type]
         return self.runtime.upload(np.diff(items(indptr, dtype, count + 1)).astype(np.int32))
@@ -392,24 +403,37 @@ class HotPrimitives(HostPrimitives):
         found = np.bincount(items(indices, np.int32, nvals), minlength=count)
         return self.runtime.upload(found.astype(np.int32))
 
-    def count_hot(self, lengths, order, lines, count, cached):
-        found = items(lengths, np.int32, lines)[items(order, np.int64, lines)[::-1]]
-        return int(found[:count].sum()), int(found[:cached].sum()), int((found != 0).sum())
+    def launch(self, offset_type, kernel, _, *given) -> None:
+        assert offset_type == "int"
+        getattr(self, kernel.removeprefix("semira_"))(*given)
 
-    def count_near(self, indices, nvals, within):
-        return int((np.abs(np.diff(items(indices, np.int32, nvals))) < within).sum())
+    def count_hot(self, lengths, order, lines, count, cached, found):
+        entries = items(lengths, np.int32, lines)[items(order, np.int64, lines)[::-1]]
+        counted = entries[:count].sum(), entries[:cached].sum(), (entries != 0).sum()
+        items(found, np.int64, 3)[:] = counted
 
-    def hot_slots(self, order, lines, count, listed, columns):
-        order, slots = items(order, np.int64, lines), np.arange(lines, dtype=np.int32)
+    def count_near(self, indices, nvals, within, found):
+        gaps = np.abs(np.diff(items(indices, np.int32, nvals)))
+        items(found, np.int64, 1)[:] = (gaps < within).sum()
+
+    def hot_slots(self, order, lines, count, listed, columns, slots):
+        order, slots = items(order, np.int64, lines), items(slots, np.int32, lines)
+        slots[:] = np.arange(lines, dtype=np.int32)
         first = order[::-1][:listed]
         ranks = np.arange(listed, dtype=np.int32)
         slots[first] = np.where(ranks < count, ~ranks, ranks)
         items(columns, np.int32, listed)[:] = first
-        return self.runtime.upload(slots)
 
-    def recode(self, indices, nvals, slots):
+    def recode(self, indices, nvals, slots, coded):
         slots = items(slots, np.int32, slots.size // 4)
-        return self.runtime.upload(slots[items(indices, np.int32, nvals)])
+        items(coded, np.int32, nvals)[:] = slots[items(indices, np.int32, nvals)]
+
+
+def choose(runtime, matrix, share):
+    """Return what a launch with one pull over rows, of values of 4 bytes, chooses."""
+    figures = (0, 0.0, 0, share)
+    pull = VariantPull("hot_columns", 0, "csr", figures, 4, reads=False, limits=(None,))
+    return cuda.choose(Launch(runtime, [pull], [matrix], LaunchShape))
 
 
 @pytest.mark.parametrize("both", [False, True])
@@ -417,9 +441,10 @@ class HotPrimitives(HostPrimitives):
 def test_the_copy_names_the_most_frequent_columns(both, least, monkeypatch):
     primitives = HotPrimitives()
     runtime = primitives.runtime
-    monkeypatch.setattr(hot, "primitives_of", lambda _: primitives)
+    monkeypatch.setattr(table, "primitives_of", lambda _: primitives)
+    monkeypatch.setattr(table, "module_of", lambda *_: primitives)
     monkeypatch.setattr(objects, "primitives_of", lambda _: primitives)
-    monkeypatch.setattr(hot, "STEP", 1)
+    monkeypatch.setattr(table, "STEP", 1)
     # Room for 100 columns of the 300.
     monkeypatch.setattr(runtime, "shared", (41 << 10) + 413, raising=False)
     monkeypatch.setattr(runtime, "is_capturing", lambda: False, raising=False)
@@ -430,10 +455,10 @@ def test_the_copy_names_the_most_frequent_columns(both, least, monkeypatch):
     if both:
         parts["csc"] = (runtime.upload(offsets.astype(np.int32)), None, None)
     matrix = objects.CudaMatrix(runtime, 7, 300, 4000, FP32, True, False, parts, np.dtype(np.int32))
-    pull = HotPull(0, "csr", HotColumns(0, 0.0, 0, least), 4, (None,))
-    shared, is_open = hot.choose_hot(runtime, [pull], [matrix])
+    shape, shared, is_open = choose(runtime, matrix, least)
     found = matrix.companions.get("hot", "csr")
     assert not is_open
+    assert (shape is None) == bool(least)
     if least:
         assert (shared, found.coded, found.refused) == (0, None, {(4, least)})
         return
@@ -461,12 +486,13 @@ def test_the_copy_names_the_most_frequent_columns(both, least, monkeypatch):
 def test_all_columns_are_ranked_where_the_cache_cannot_keep_the_vector(given, ranked, monkeypatch):
     primitives = HotPrimitives()
     runtime = primitives.runtime
-    monkeypatch.setattr(hot, "primitives_of", lambda _: primitives)
+    monkeypatch.setattr(table, "primitives_of", lambda _: primitives)
+    monkeypatch.setattr(table, "module_of", lambda *_: primitives)
     monkeypatch.setattr(objects, "primitives_of", lambda _: primitives)
     rule = {"STEP": 1, "ORDERED_BYTES": 4 * 300, "CACHED_BYTES": 4 * 200, "NEAR": 2}
     rule |= {"CACHED_SHARE": 0.6} | given
     for name, value in rule.items():
-        monkeypatch.setattr(hot, name, value)
+        monkeypatch.setattr(table, name, value)
     monkeypatch.setattr(runtime, "shared", (41 << 10) + 413, raising=False)
     monkeypatch.setattr(runtime, "is_capturing", lambda: False, raising=False)
     rng = np.random.default_rng(1)
@@ -474,8 +500,7 @@ def test_all_columns_are_ranked_where_the_cache_cannot_keep_the_vector(given, ra
     parts = {"csr": (None, runtime.upload(columns), None)}
     matrix = objects.CudaMatrix(runtime, 7, 300, 4000, FP32, True, False, parts, np.dtype(np.int32))
     # A share that the first 100 columns do not have: only ranks of all columns pay.
-    pull = HotPull(0, "csr", HotColumns(0, 0.0, 0, 0.99), 4, (None,))
-    hot.choose_hot(runtime, [pull], [matrix])
+    choose(runtime, matrix, 0.99)
     found = matrix.companions.get("hot", "csr")
     if not ranked:
         assert found.coded is None

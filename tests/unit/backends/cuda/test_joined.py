@@ -162,7 +162,9 @@ def test_a_pull_keeps_its_phase_where_somebody_would_notice(body):
     assert not is_joined(recorded(body))
 
 
-@pytest.mark.parametrize("shape", [LaunchShape.for_hot_columns(), LaunchShape.for_many_gathers()])
+@pytest.mark.parametrize(
+    "shape", [LaunchShape(threads=1024, variant="hot_columns"), LaunchShape.for_many_gathers()]
+)
 def test_kernels_of_few_registers_keep_the_phases_apart(shape):
     assert is_joined(recorded(anew))
     assert not is_joined(recorded(anew), shape=shape)

@@ -8,7 +8,6 @@
 #include "region/assign.cuh"
 #include "region/sources.cuh"
 #include "scalar/scalar.cuh"
-#include "vxm/diagonals.cuh"
 #include "vxm/lengths.cuh"
 #include "vxm/merge.cuh"
 #include "vxm/pull.cuh"

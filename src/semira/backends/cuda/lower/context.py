@@ -22,13 +22,13 @@ from semira.backends.cuda.lower.members import Member
 from semira.backends.cuda.lower.notes import Notes, clash
 from semira.backends.cuda.lower.solo import SoloLoop, Work
 from semira.backends.cuda.lower.sources import Driver, Operand
+from semira.backends.cuda.lower.variants import VariantPull
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException
 from semira.contract import Cause, Loop, Program, Statement, Why, part_of
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
 
 if TYPE_CHECKING:
-    from semira.backends.cuda.lower.copies import DiagonalPull, HotPull
     from semira.backends.cuda.lower.epilogue import Epilogue
     from semira.backends.cuda.lower.joined import Joinable
 
@@ -205,18 +205,16 @@ class Context:
         Scalar slots that must not be empty.
     constants : frozenset of int
         Scalar slots that no statement writes.
-    hot : bool
-        Whether the kernel keeps values at hot columns in shared memory.
     is_tight : bool
         Whether its threads have few registers: phases that would spill are not made one.
     short : int
         Lanes that sum each row of what pulls by equal shares walk; 0 if not all rows are short.
-    diagonals : bool
-        Whether short rows are read as bits, where a pull may (kernels/vxm/diagonals.cuh).
-    hot_pulls, diagonal_pulls : dict
-        What may have hot columns, or have its rows as bits, by slot and orientation.
-    has_gathered : bool
-        Whether a product that fills before the next barrier has a table of hot columns.
+    variant : str
+        Which variant the kernel has of pulls that may have it; empty: none.
+    variants : dict
+        Variants that pulls may have, by name, slot and orientation.
+    has_table : bool
+        Whether a product that fills before the next barrier has filled a table.
     limits : tuple of int
         Slots of the limits of the loops around what is lowered now.
     is_certain : bool
@@ -265,13 +263,11 @@ class Context:
     scattered: set[int] = field(default_factory=set)
     made: dict[Made, None] = field(default_factory=dict)
     headers: dict[str, None] = field(default_factory=dict)
-    hot: bool = False
     is_tight: bool = False
     short: int = 0
-    diagonals: bool = False
-    hot_pulls: dict[tuple[int, str], HotPull] = field(default_factory=dict)
-    diagonal_pulls: dict[tuple[int, str], DiagonalPull] = field(default_factory=dict)
-    has_gathered: bool = False
+    variant: str = ""
+    variants: dict[tuple[str, int, str], VariantPull] = field(default_factory=dict)
+    has_table: bool = False
     limits: tuple[int, ...] = ()
     valued: set[int] = field(default_factory=set)
     constants: frozenset[int] = frozenset()
@@ -453,14 +449,14 @@ class Context:
         self.emit("barrier.wait();")
         self.notes.barrier(self.cause(why, operand), conditional=conditional)
 
-    def gather_hot(self, matrix: str, *, conditional: bool) -> None:
-        """Append what fills the table of hot columns of a pull, and the barrier behind it."""
-        if self.has_gathered:
+    def fill_table(self, call: str, *, conditional: bool) -> None:
+        """Append what fills a table that a pull reads, and the barrier behind it."""
+        if self.has_table:
             # Another pull between the same barriers may still read its table, or the same one.
-            self.wait(Why.GATHERS_HOT, conditional=conditional)
-        self.emit(f"gather_hot(team, gather.present, gather.u, {matrix});")
-        self.wait(Why.GATHERS_HOT, conditional=conditional)
-        self.has_gathered = True
+            self.wait(Why.FILLS_TABLE, conditional=conditional)
+        self.emit(call)
+        self.wait(Why.FILLS_TABLE, conditional=conditional)
+        self.has_table = True
 
     def settled(self) -> None:
         """Append what waited for a barrier just emitted; forget the hazards."""

@@ -37,6 +37,7 @@ from semira.backends.cuda.lower.product_parts import (
     Product,
     counts_entries,
     open_product,
+    variant_in,
     walks_by_merge,
 )
 from semira.backends.cuda.lower.pruning import pruning_of
@@ -96,7 +97,7 @@ def lower_products(ctx: Context, products: list[Product]) -> None:
             choose(ctx, product)
         if ctx.ahead is not None:
             ctx.ahead.open(ctx, f"turn{ctx.ahead.number}")
-        ctx.has_gathered = False
+        ctx.has_table = False
         for k, product in enumerate(products):
             _keep_apart(ctx, k)
             fill(ctx, product)
@@ -161,8 +162,9 @@ def _walks_of_rows(
     full: tuple[str, ...]
     if ctx.short:
         name = f"{'count_short_rows' if counts else 'sum_short_rows'}<{ctx.short}"
-        if ctx.diagonals and product.methods[0].diagonals is not None:
-            name = f"sum_diagonals<{ctx.short}"
+        variant = variant_in(ctx, product, product.methods[0])
+        if variant is not None and variant.ROWS:
+            name = f"{variant.ROWS}<{ctx.short}"
         whole = given.replace("gather", "gather.of_full()")
         done = f"done = static_cast<unsigned>({size}) / kWarp;"
         full = (f"{name}, true>({whole}, begin, {tally});", done)

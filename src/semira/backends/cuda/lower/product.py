@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from semira.backends.cuda.jit.accumulation import accumulation
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
-from semira.backends.cuda.lower.copies import may_be_diagonal, may_be_hot
 from semira.backends.cuda.lower.pointwise import mask_text, open_plane
 from semira.backends.cuda.lower.product_parts import (
     Product,
     counts_entries,
+    note_variants,
     walks_by_merge,
 )
 from semira.backends.cuda.lower.pruning import Pruning
 from semira.backends.cuda.lower.solo import Edges
+from semira.backends.cuda.lower.variants import SharesWalk
 from semira.backends.cuda.lower.walks import PullWalk, PushWalk
 from semira.backends.rules import render_cuda_choice
 from semira.contract import (
@@ -266,19 +269,20 @@ def _queues(method: Method) -> bool:
     return method.storage == "compressed" and method.balance not in (*_GROUPS, "positions")
 
 
-def pull_by_shares(
-    ctx: Context, number: int, monoid: TypedMonoid, matrix: int, flags: str, given: str,
-    short: str = "short",
-) -> str:  # fmt: skip
-    """Reserve what shares pass on, in kernels of any shape, and return the call that pulls them.
-
-    `short` is the walk in kernels for short rows.
-    """
+def reserve_shares(ctx: Context, number: int, monoid: TypedMonoid, matrix: int) -> None:
+    """Reserve what shares of a pull pass on: all kernels of a program have one table."""
     for kind in ("Carries", "Handed"):
         spec = Workspace(f"{kind.lower()}{number}", kind.lower(), monoid.type, matrix)
         ctx.workspace(spec, f"{kind}Descriptor")
+
+
+def pull_by_shares(
+    ctx: Context, number: int, monoid: TypedMonoid, matrix: int, flags: str, given: str
+) -> str:
+    """Reserve what shares pass on, in kernels of any shape, and return the call that pulls them."""
+    reserve_shares(ctx, number, monoid, matrix)
     if ctx.short:
-        return f"spmv_pull_{short}<{ctx.short}>({given}, &sums{number});"
+        return f"spmv_pull_short<{ctx.short}>({given}, &sums{number});"
     name, passed = ("merge", carried) if ctx.is_tight else ("tiles", handed)
     return f"spmv_pull_{name}<{flags}>({given}, {passed(number, monoid)}, &sums{number});"
 
@@ -454,8 +458,7 @@ def asks_owner(semiring: TypedSemiring) -> str:
 
 def _pull_by(ctx: Context, product: Product, method: Method, given: str, degrees: str) -> None:
     """Append the pull of a method, given most of its arguments."""
-    operator, matrix = product.statement.operator, product.stored(method)
-    orientation = product.orientation(method)
+    operator, orientation = product.statement.operator, product.orientation(method)
     exits = str(method.early_exit).lower()
     if method.storage != "compressed":
         made = product.made(method)
@@ -472,17 +475,7 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str, degrees
         part_of(made.name, "cuda").pull(walk)
     elif walks_by_merge(method.balance, operator.monoid):
         ctx.sliced.add((product.matrix, orientation))
-        is_hot = may_be_hot(ctx, product, method) and ctx.hot
-        is_diagonal = may_be_diagonal(ctx, product, method) and ctx.diagonals
-        if is_hot:
-            ctx.gather_hot(matrix, conditional=len(product.methods) > 1)
-        more = ", true" if is_hot else ", false, true" if ctx.is_tight and ctx.is_alone else ""
-        flags = f"{asks_owner(operator)}{more}"
-        short = "diagonals" if is_diagonal else "short"
-        call = pull_by_shares(
-            ctx, product.number, operator.monoid, product.matrix, flags, given, short
-        )
-        ctx.emit(call)
+        _pull_shares(ctx, product, method, given)
     elif method.balance == "block":
         ctx.emit(f"spmv_pull_block<{exits}>({given}, &{product.sums});")
     else:
@@ -494,6 +487,24 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str, degrees
         ctx.emit(f"spmv_pull_masked<{types}>({given}, &{product.sums}{more});")
         if ctx.ahead is not None and ctx.ahead.summed:
             ctx.emit(ctx.ahead.summed.strip())
+
+
+def _pull_shares(ctx: Context, product: Product, method: Method, given: str) -> None:
+    """Append the pull in equal shares, or the variant of it that the kernel has."""
+    operator, number = product.statement.operator, product.number
+
+    def pull(more: str) -> None:
+        flags = f"{asks_owner(operator)}{more}"
+        ctx.emit(pull_by_shares(ctx, number, operator.monoid, product.matrix, flags, given))
+
+    variant = note_variants(ctx, product, method)
+    if variant is None:
+        pull(", false, true" if ctx.is_tight and ctx.is_alone else "")
+        return
+    reserve_shares(ctx, number, operator.monoid, product.matrix)
+    fill = partial(ctx.fill_table, conditional=len(product.methods) > 1)
+    lines, counters = product.stored(method), f"&{product.sums}"
+    variant.write(SharesWalk(lines, given, counters, ctx.short, ctx.emit, fill, pull))
 
 
 def _make_room(ctx: Context, product: Product, types: str) -> None:

@@ -1,14 +1,15 @@
-"""The parts of a product statement, named, and what its methods are."""
+"""The parts of a product statement, named, what its methods are, and variants of its pulls."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from semira.backends.cuda.jit.accumulation import accumulation
-from semira.backends.cuda.lower.context import Made, unsupported
+from semira.backends.cuda.lower.context import Context, Made, unsupported
 from semira.backends.cuda.lower.pointwise import mask_reads
 from semira.backends.cuda.lower.pruning import Pruning
-from semira.contract import Method, Plan, Rule, Statement
+from semira.backends.cuda.lower.variants import PullVariant, VariantPull, pull_variant
+from semira.contract import Method, Plan, Rule, Statement, variant_part
 from semira.ops import TypedMonoid, TypedSemiring
 from semira.ops.registry import binary
 
@@ -143,3 +144,44 @@ def counts_entries(semiring: TypedSemiring) -> bool:
     monoid, op = semiring.monoid, semiring.binaryop.parent
     is_sum = accumulation(monoid).method == "sum" and not monoid.type.is_complex
     return is_sum and op is binary["pair"]
+
+
+def note_variants(ctx: Context, product: Product, method: Method) -> PullVariant | None:
+    """Note which variants a pull may have; return the one that this kernel has, or None."""
+    for pull in _pulls_of(ctx, product, method):
+        key = (pull.variant, pull.slot, pull.orientation)
+        ctx.variants[key] = ctx.variants[key].joined(pull) if key in ctx.variants else pull
+    return variant_in(ctx, product, method)
+
+
+def variant_in(ctx: Context, product: Product, method: Method) -> PullVariant | None:
+    """Return the variant that this kernel has of a pull, or None."""
+    if not any(pull.variant == ctx.variant for pull in _pulls_of(ctx, product, method)):
+        return None
+    part = pull_variant(ctx.variant)
+    package = f"{variant_part(ctx.variant, 'cuda').__package__}.kernels"
+    ctx.headers.update(dict.fromkeys(f"{package}:{each}" for each in part.HEADERS))
+    return part
+
+
+def _pulls_of(ctx: Context, product: Product, method: Method) -> list[VariantPull]:
+    """Return a pull as each variant of its method that has kernels for it is told of it."""
+    if not method.variants:
+        return []
+    multiply = product.statement.operator.binaryop
+    # Where it may not always pull, one product is to be expected.
+    knows = len(product.methods) == 1 and ctx.limits
+    pulls = (
+        VariantPull(
+            variant.name,
+            product.matrix,
+            product.orientation(method),
+            variant.figures,
+            width=ctx.program.slots[product.driver].dtype.itemsize,
+            reads=multiply.reads_b if product.statement.op == "vxm" else multiply.reads_a,
+            limits=(ctx.limits[-1] if knows else None,),
+            alone=ctx.is_alone,
+        )
+        for variant in method.variants
+    )
+    return [pull for pull in pulls if pull_variant(pull.variant).serves(pull)]

@@ -17,7 +17,6 @@ from semira.backends.cuda.lower.context import (
     last_turn,
     unsupported,
 )
-from semira.backends.cuda.lower.copies import DiagonalPull, HotPull
 from semira.backends.cuda.lower.epilogue import (
     empty_stale,
     epilogue_of,
@@ -37,6 +36,7 @@ from semira.backends.cuda.lower.scalars import lower_scalar
 from semira.backends.cuda.lower.sizes import equal_sizes
 from semira.backends.cuda.lower.solo import Alike, SoloLoop, Work, goes_alone, head_of
 from semira.backends.cuda.lower.uses import list_readers_of, uses_of
+from semira.backends.cuda.lower.variants import VariantPull
 from semira.contract import (
     Cause,
     Loop,
@@ -55,9 +55,8 @@ KERNEL = "semira_program"
 class LaunchShape:
     """Threads of a block, and blocks that must fit on one multiprocessor.
 
-    With `hot`, values at hot columns are read from shared memory; with `short`, so many lanes sum
-    each row (kernels/vxm/short.cuh), which leaves registers for the statements behind. With
-    `diagonals` such rows are read as bits, where pulls may (kernels/vxm/diagonals.cuh).
+    With `short`, so many lanes sum each row (kernels/vxm/short.cuh), which leaves registers for the
+    statements behind. `variant` names what takes the place of pulls that may have it.
 
     More threads make a barrier dearer, which deep graphs feel, and leave fewer registers (64 in
     place of 128, of which some loops spill 400 bytes); but where every row of a large matrix is
@@ -68,9 +67,8 @@ class LaunchShape:
 
     threads: int = 512
     blocks_per_sm: int = 1
-    hot: bool = False
     short: int = 0
-    diagonals: bool = False
+    variant: str = ""
 
     @classmethod
     def for_many_gathers(cls) -> LaunchShape:
@@ -82,15 +80,10 @@ class LaunchShape:
         """Return the shape of the same if all rows are short: for one or two lanes."""
         return cls(blocks_per_sm=2, short=lanes)
 
-    @classmethod
-    def for_hot_columns(cls) -> LaunchShape:
-        """Return the shape of kernels that fill shared memory: as many threads in one block."""
-        return cls(threads=1024, hot=True)
-
     @property
     def word(self) -> str:
         """What kernels of this shape are called, where the program has another."""
-        return "hot" if self.hot else "diagonals" if self.diagonals else "many"
+        return self.variant or "many"
 
 
 #: Reasons a loop ends, as the device writes them.
@@ -120,10 +113,8 @@ class Lowered:
         Matrix slots whose rows are added to what is there, at random places.
     made : tuple of Made
         What methods walk in the place of a matrix.
-    hot : tuple of HotPull
-        Those of them that may have hot columns.
-    diagonals : tuple of DiagonalPull
-        Those that may have their rows as bits.
+    variants : tuple of VariantPull
+        What may take the place of pulls, at a launch that finds that it pays.
     products : dict
         Statement number -> operation and names of its methods.
     written : frozenset of int
@@ -157,8 +148,7 @@ class Lowered:
     sliced: frozenset[tuple[int, str]]
     scattered: frozenset[int]
     made: tuple[Made, ...]
-    hot: tuple[HotPull, ...]
-    diagonals: tuple[DiagonalPull, ...]
+    variants: tuple[VariantPull, ...]
     products: dict[int, tuple[str, tuple[str, ...]]]
     written: frozenset[int]
     valued: frozenset[int]
@@ -182,8 +172,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     """
     chosen = shape or LaunchShape()
     is_tight = chosen.threads * chosen.blocks_per_sm > LaunchShape().threads
-    ctx = Context(program, hot=chosen.hot, is_tight=is_tight, short=chosen.short)
-    ctx.diagonals = chosen.diagonals
+    ctx = Context(program, is_tight=is_tight, short=chosen.short, variant=chosen.variant)
     ctx.table.add("control", "Control")
     for number, slot in enumerate(program.slots):
         if slot.kind == "index":
@@ -209,8 +198,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         frozenset(ctx.sliced),
         frozenset(ctx.scattered),
         tuple(ctx.made),
-        tuple(ctx.hot_pulls.values()),
-        tuple(ctx.diagonal_pulls.values()),
+        tuple(ctx.variants.values()),
         ctx.products,
         frozenset(statement.out for statement in walk_statements(program.body)),
         frozenset(ctx.valued),

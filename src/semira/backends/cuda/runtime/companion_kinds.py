@@ -8,7 +8,3 @@ from semira.backends.companions import Kind
 ENTRY_ROWS = Kind("entry_rows", depends_on="pattern")
 SLICES = Kind("slices", depends_on="pattern")
 OCCUPIED = Kind("occupied", depends_on="pattern")
-
-#: High-degree columns, rows as bits: made where they pay (`runtime.hot`, `runtime.diagonals`).
-HOT = Kind("hot", depends_on="pattern")
-DIAGONALS = Kind("diagonals", depends_on="pattern")

@@ -12,12 +12,11 @@ from semira.backends.cuda.lower import LaunchShape, Lowered, lower_program
 from semira.backends.cuda.lower.program import KERNEL
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.frame import Frame
-from semira.backends.cuda.runtime.hot import most_table_bytes
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaVector
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.vector_memory import NO_ENTRIES
-from semira.contract import TRACE_ROWS, Loop, Program, walk_statements
+from semira.contract import TRACE_ROWS, Loop, Program, variant_part, walk_statements
 
 #: Reports of loops that one execution keeps.
 REPORTS = 256
@@ -214,7 +213,7 @@ def load_kernel(
 ) -> Kernel:
     """Return the kernel for an offset type and a shape, compiled or from the cache.
 
-    One that reads hot columns from shared memory says itself how much it may have: nothing if it
+    A variant says itself how much shared memory its kernel may have; the kernel has none if that
     does not fit a multiprocessor.
     """
     found = executable.kernels.get((offset_type, shape))
@@ -223,7 +222,9 @@ def load_kernel(
         if shape != lowered.shape:
             lowered = lower_program(executable.program, shape)
             name = f"{name}-{shape.word}"
-        shared = most_table_bytes(runtime.shared) if shape.hot else _room(lowered, runtime)
+        shared = _room(lowered, runtime)
+        if shape.variant:
+            shared = variant_part(shape.variant, "cuda").shared_bytes(runtime.shared, shared)
         code = runtime.compile(lowered.source, name, offset_type)
         found = runtime.load(code, name, KERNEL, lowered.shape.threads, shared)
         executable.code_bytes += len(code)

@@ -6,27 +6,14 @@ from collections.abc import Callable
 from functools import partial
 
 from semira.backends.cuda.lower.context import Made
-from semira.backends.cuda.lower.copies import HotPull
-from semira.backends.cuda.runtime.diagonals import make_diagonals
-from semira.backends.cuda.runtime.hot import make_hot
 from semira.backends.cuda.runtime.made import need_made
 from semira.backends.cuda.runtime.objects import CudaMatrix
-from semira.contract import HotColumns
+from semira.contract import VARIANTS, variant_part
 from semira.contract.methods import FOLDERS
 
-#: Bytes of the values that hot columns are kept for: FP32.
-WIDTH = 4
 
-#: Hot columns as a pin asks for them: of every matrix, whatever their share.
-_ALWAYS = HotColumns(0, 0.0, 0, 0.0)
-
-
-def _hot(matrix: CudaMatrix) -> None:
-    make_hot(matrix.runtime, matrix, HotPull(0, "csr", _ALWAYS, WIDTH, ()))
-
-
-def _diagonals(matrix: CudaMatrix) -> None:
-    make_diagonals(matrix.runtime, matrix, "csr")
+def _variant(name: str, matrix: CudaMatrix) -> None:
+    variant_part(name, "cuda").make(matrix, "csr")
 
 
 def _padded(storage: str, matrix: CudaMatrix) -> None:
@@ -39,7 +26,6 @@ COPIES: dict[str, Callable[[CudaMatrix], object]] = {
     "entry rows": lambda matrix: matrix.entry_rows("csr"),
     "occupied rows": lambda matrix: matrix.occupied_lines("csr"),
     "slices": lambda matrix: matrix.need_slices("csr"),
-    "hot columns": _hot,
-    "diagonals": _diagonals,
+    **{name.replace("_", " "): partial(_variant, name) for name in VARIANTS},
     **{storage: partial(_padded, storage) for storage in FOLDERS["ell"]},
 }

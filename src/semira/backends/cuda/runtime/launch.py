@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.layout import PROGRESS_WORDS, TURNS
-from semira.backends.cuda.lower import LaunchShape, Lowered
+from semira.backends.cuda.lower import Lowered
 from semira.backends.cuda.lower.context import Workspace
 from semira.backends.cuda.lower.solo import (
     ALONE_ENTRIES,
@@ -19,7 +18,6 @@ from semira.backends.cuda.lower.solo import (
 )
 from semira.backends.cuda.runtime.companion_kinds import SLICES
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.diagonals import choose_diagonals
 from semira.backends.cuda.runtime.executable import (
     COMPLETED,
     REPORTS,
@@ -27,12 +25,11 @@ from semira.backends.cuda.runtime.executable import (
     ROW_WORDS,
     ROWS,
     CudaExecutable,
-    load_kernel,
     reset_result,
 )
 from semira.backends.cuda.runtime.frame import Frame
-from semira.backends.cuda.runtime.hot import choose_hot
 from semira.backends.cuda.runtime.kernel import Kernel
+from semira.backends.cuda.runtime.kernel_choice import choose_kernel
 from semira.backends.cuda.runtime.made import describe_made, need_made, positions_walked
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector, check_alive
 from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, has_broken, read_outcome
@@ -40,7 +37,7 @@ from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, chec
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.scalars import CudaScalar, Literal
 from semira.backends.cuda.runtime.shapes import check_shapes
-from semira.backends.cuda.runtime.shares import MEAN_SHORT, MOST_SLICES, gathers_many
+from semira.backends.cuda.runtime.shares import MOST_SLICES, gathers_many
 from semira.backends.cuda.runtime.transfer import put_vector
 from semira.backends.cuda.runtime.vector_memory import empty_plane
 from semira.backends.cuda.runtime.waiting import Interrupt, Stop, wait
@@ -108,20 +105,9 @@ def _prepare(
     wide = _need_matrices(lowered, things)
     for slot in lowered.swapped:
         things[slot].add_spare()
-    frame.shared, is_open = choose_hot(runtime, lowered.hot, things)
-    offset_type = "long long" if wide else "int"
-    if frame.shared:
-        shape = LaunchShape.for_hot_columns()
-        frame.kernel = load_kernel(runtime, executable, offset_type, shape)
-    if not frame.shared or frame.shared > frame.kernel.shared:
-        shape = _shape_for(lowered, things)
-        if shape.short:
-            has_bits, may_have = choose_diagonals(runtime, lowered.diagonals, things)
-            shape, is_open = replace(shape, diagonals=has_bits), is_open or may_have
-        frame.kernel = load_kernel(runtime, executable, offset_type, shape)
-        frame.shared = frame.kernel.shared
-        if lowered.kept_room and frame.shared > lowered.room and _are_short(lowered, things):
-            frame.shared = lowered.room
+    frame.kernel, frame.shared, is_open = choose_kernel(
+        runtime, executable, things, "long long" if wide else "int"
+    )
     frame.blocks, frame.threads = _grid_size(runtime, frame.kernel, things, lowered, blocks)
     _reserve(runtime, executable, things, frame.blocks)
     frame.known = values_known(executable.program, things)
@@ -130,28 +116,6 @@ def _prepare(
         frame.enter(lowered.table.offsets[f"s{made.label}"], describe_made(things[made.slot], made))
     if is_open:
         frame.expire()
-
-
-def _shape_for(lowered: Lowered, things: list[Any]) -> LaunchShape:
-    """Return the shape of a launch: that of the program, unless it gathers or scatters much."""
-    if lowered.shape != LaunchShape():
-        return lowered.shape
-    walked = {slot for slot, _ in lowered.sliced} | lowered.scattered
-    if not any(gathers_many(things[slot].nrows, things[slot].most) for slot in walked):
-        return lowered.shape
-    lanes = {things[slot].lanes_of_lines(side) for slot, side in lowered.sliced}
-    # One kernel has one way.
-    if len(lanes) != 1 or 0 in lanes:
-        return LaunchShape.for_many_gathers()
-    return LaunchShape.for_short_rows(lanes.pop())
-
-
-def _are_short(lowered: Lowered, things: list[Any]) -> bool:
-    """Return whether no pull keeps tiles, since rows are short: L1 gets that memory."""
-    walked = [(things[slot], side) for slot, side in lowered.sliced]
-    # The longest row is asked for where the mean leaves it open.
-    may_be = all(each.most <= MEAN_SHORT * each.sides(side)[0] for each, side in walked)
-    return may_be and all(each.lanes_of_lines(side) for each, side in walked)
 
 
 def _need_matrices(lowered: Lowered, things: list[Any]) -> bool:

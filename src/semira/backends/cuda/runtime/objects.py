@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,7 @@ import numpy as np
 from semira.backends.companions import Companions, Kind
 from semira.backends.cuda.runtime import turning
 from semira.backends.cuda.runtime.blocks import Block, spell_out
-from semira.backends.cuda.runtime.companion_kinds import (
-    DIAGONALS,
-    ENTRY_ROWS,
-    HOT,
-    OCCUPIED,
-    SLICES,
-)
+from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS, OCCUPIED, SLICES
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.lines import Occupied
 from semira.backends.cuda.runtime.parts import Made, allocate_parts
@@ -40,6 +35,7 @@ from semira.backends.cuda.runtime.vector_memory import (
 )
 from semira.base.dtypes import DataType
 from semira.base.errors import Panic
+from semira.contract import variant_part, variant_rows
 from semira.formats import MatrixArrays
 
 #: A bound that has grown by this factor over the last number that the host knew is replaced by a
@@ -499,16 +495,17 @@ class CudaMatrix:
             words += [0 if part is None else int(part.handle) for part in parts or [None] * 3]
             slices = self.companions.get(SLICES, name)
             words += [0, 0, 0] if slices is None else slices.describe()
-            hot, diagonals = self.companion(HOT, name), self.companion(DIAGONALS, name)
-            words += [0, 0, 0, 0] if hot is None else hot.describe()
-            words += [0, 0] if diagonals is None else diagonals.describe()
+            for kept, count in _variant_words():
+                found = self.companion(kept, name)
+                words += [0] * count if found is None else found.describe()
         return [*words, self.nrows, self.ncols, 0 if self.iso else 1]
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of its buffers together, and of what is kept beside them."""
         return {
             "buffers": sum(int(buffer.size) for buffer in self.buffers()),
-            **dict.fromkeys((ENTRY_ROWS, OCCUPIED, SLICES, HOT, DIAGONALS), 0),
+            **dict.fromkeys((ENTRY_ROWS, OCCUPIED, SLICES), 0),
+            **{row.keeps: 0 for row in variant_rows()},
             **self.companions.memory_usage(),
             **({} if self.block is None else {"block": self.block.nbytes}),
         }
@@ -557,6 +554,12 @@ class CudaMatrix:
 
 
 CudaObject = CudaVector | CudaMatrix | CudaScalar
+
+
+@cache
+def _variant_words() -> tuple[tuple[str, int], ...]:
+    """Return what variants of pulls keep, and its words in a CompressedDescriptor, in order."""
+    return tuple((row.keeps, variant_part(row.name, "cuda").WORDS) for row in variant_rows())
 
 
 def _shortened(runtime: Runtime, buffer: Any, nbytes: int) -> Any:

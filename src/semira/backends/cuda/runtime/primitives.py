@@ -304,50 +304,6 @@ class Primitives:
         self.module.launch("int", "semira_count_indices", nvals, indices, nvals, lengths)
         return lengths
 
-    def count_hot(
-        self, lengths: Any, order: Any, lines: int, count: int, cached: int
-    ) -> tuple[int, int, int]:
-        """Return entries of the `count` and `cached` longest lines, and lines with any; waits.
-
-        Parameters
-        ----------
-        lengths, order : memory
-            Entries of each line, and the lines by rising numbers of them.
-        """
-        found = self.runtime.zeroed(24)
-        self.module.launch(
-            "int", "semira_count_hot", lines, lengths, order, lines, count, cached, found
-        )
-        first, second, third = self.runtime.download(found, np.int64, 3)
-        return int(first), int(second), int(third)
-
-    def count_near(self, indices: Any, nvals: int, within: int) -> int:
-        """Return how many entries' indices are closer than `within` to the next one's; waits."""
-        found = self.runtime.zeroed(8)
-        self.module.launch("int", "semira_count_near", nvals, indices, nvals, within, found)
-        return self.read("long long", found, 0)
-
-    def hot_slots(self, order: Any, lines: int, count: int, listed: int, columns: Any) -> Any:
-        """List the longest lines in `columns`, the longest first.
-
-        Returns
-        -------
-        buffer
-            ``~k`` for line ``columns[k]`` with k below `count`, k for those listed after them, each
-            other line's own number.
-        """
-        slots = self.runtime.allocate(4 * lines)
-        self.module.launch(
-            "int", "semira_hot_slots", lines, order, lines, count, listed, columns, slots
-        )
-        return slots
-
-    def recode(self, indices: Any, nvals: int, slots: Any) -> Any:
-        """Return ``slots[indices]``."""
-        coded = self.runtime.allocate(4 * nvals)
-        self.module.launch("int", "semira_recode", nvals, indices, nvals, slots, coded)
-        return coded
-
     def sort_keys(self, keys: Any, count: int) -> tuple[Any, Any]:
         """Return sorted 64-bit keys and where each was; equal keys keep their order."""
         cupy = array_library()

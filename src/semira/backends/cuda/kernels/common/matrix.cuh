@@ -27,15 +27,15 @@ struct MatrixDescriptor {
 // s * slice_items, in row slices[s]. On the path an entry is one item; the end of a row, which comes
 // behind its entries, is kRowItems (common/types.cuh).
 //
+// What follows are words of variants of a pull (semira/methods), null where a matrix has none.
+//
 // Hot columns are the most frequent ones, hot[0] first. `coded` are the indices with ~k in the
 // place of hot[k]; the indices themselves where nothing is hot. Where more columns are listed than
 // are hot, those that occur at all are: then `coded` has k for the others. Room for a value and a
-// bit of presence for each listed column follows the list (vxm/hot.cuh).
+// bit of presence for each listed column follows the list (methods/hot_columns).
 //
-// `diagonals` are distances between columns and their rows, in rising order, room for kMostDiagonals;
-// then the bits of each row, which of them it has: a byte if there are at most kNarrowDiagonals,
-// else a word, up to a whole word of rows (vxm/diagonals.cuh).
-constexpr int kMostDiagonals = 32, kNarrowDiagonals = 8;
+// `diagonals` are distances between columns and their rows, in rising order; then the bits of each
+// row, which of them it has (methods/diagonals).
 
 template <class A>
 struct Compressed {

@@ -7,7 +7,6 @@
 // lane until it ends.
 #pragma once
 #include "common/pack.cuh"
-#include "vxm/hot.cuh"
 #include "vxm/pull.cuh"
 
 // Sums and products take the registers here: the matrix stays in shared memory.
@@ -86,6 +85,41 @@ struct Rows {
       if (lane / kLanes == j) mine = word;
     }
     return mine >> (lane % kLanes * kItems) & ((1u << kItems) - 1);
+  }
+};
+
+// Dynamic shared memory, and its size.
+__device__ __forceinline__ unsigned char* shared_table() {
+  extern __shared__ __align__(16) unsigned char semira_dynamic[];
+  return semira_dynamic;
+}
+__device__ __forceinline__ unsigned shared_table_bytes() {
+  unsigned bytes;
+  asm("mov.u32 %0, %dynamic_smem_size;" : "=r"(bytes));
+  return bytes;
+}
+
+// What a stripe reads of the vector. With kHot a column may name a value in a table of shared memory
+// (the variant `hot_columns` of a pull).
+template <bool kHot, class U>
+struct StripeSource;
+
+// Where no column is hot: columns as they are.
+template <class U>
+struct StripeSource<false, U> {
+  const unsigned* present;
+  const U* u;
+
+  template <class A>
+  __device__ __forceinline__ StripeSource(const unsigned* p, const U* v, const Compressed<A>&)
+      : present(p), u(v) {}
+
+  static __device__ __forceinline__ unsigned place(Index column) {
+    return static_cast<unsigned>(column);
+  }
+  __device__ __forceinline__ U value(Index column) const { return in_global(u)[column]; }
+  __device__ __forceinline__ unsigned word(Index column) const {
+    return in_global(present)[place(column) / kWarp];
   }
 };
 

@@ -1,25 +1,30 @@
-"""Rows as bits, of matrices whose entries lie on few diagonals (kernels/vxm/diagonals.cuh)."""
+"""Rows as bits, of matrices whose entries lie on few diagonals (kernels/pull.cuh)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.backends.cuda.lower.copies import DiagonalPull
-from semira.backends.cuda.runtime.companion_kinds import DIAGONALS
-from semira.backends.cuda.runtime.copies import is_early, require_spare
+from semira.backends.companions import Kind
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.kernel_choice import require_spare
 from semira.backends.cuda.runtime.objects import CudaMatrix
-from semira.backends.cuda.runtime.primitives import primitives_of
+from semira.backends.cuda.runtime.primitives import module_of
 from semira.base.errors import OutOfMemory
 from semira.base.log import logger
+from semira.methods.diagonals.plan import ROW
+
+#: What a matrix keeps.
+DIAGONALS = Kind(ROW.keeps, depends_on="pattern")
+
+#: Kernels that make it.
+_MAKE = "semira.methods.diagonals.kernels:mark.cuh"
 
 #: Distances that a copy has room for, and of which a byte has a bit for each (kMostDiagonals and
-#: kNarrowDiagonals of kernels/common/matrix.cuh).
+#: kNarrowDiagonals of kernels/bits.cuh).
 MOST, NARROW = 32, 8
 
 #: What stands in the place of a distance where there is none.
@@ -70,57 +75,20 @@ def copy_bytes(rows: int, count: int) -> int:
     return 4 * MOST + -(-rows // _WARP) * _WARP * (1 if count <= NARROW else 4)
 
 
-def choose_diagonals(
-    runtime: Runtime, pulls: Sequence[DiagonalPull], things: list[Any]
-) -> tuple[bool, bool]:
-    """Find out whether a run can read rows as bits; make the copies that will pay.
-
-    Returns
-    -------
-    has_all : bool
-        Whether every pull that could has a copy.
-    is_open : bool
-        Whether a later run may find more.
-    """
-    known = [things[pull.slot].companion(DIAGONALS, pull.orientation) for pull in pulls]
-    is_refused = any(found is not None and found.made is None for found in known)
-    if is_refused or any(pull.reads and not things[pull.slot].iso for pull in pulls):
-        return False, False
-    missing = [pull for pull, found in zip(pulls, known, strict=True) if found is None]
-    early = [is_early("diagonals", pull, pull.products, things) for pull in missing]
-    if any(early) or (missing and runtime.is_capturing()):
-        return False, True
-    # Asked before any is made: a copy that its program cannot read is memory for nothing.
-    wanted: list[tuple[CudaMatrix, str, NDArray[np.int32]]] = []
-    for pull in missing:
-        matrix = things[pull.slot]
-        distances = _distances(runtime, matrix, pull.orientation)
-        if distances is None:
-            matrix.keep_companion(DIAGONALS, pull.orientation, Diagonals())
-            return False, False
-        wanted.append((matrix, pull.orientation, distances))
-    for matrix, orientation, distances in wanted:
-        # The copy of a symmetric matrix is there for both orientations.
-        found = matrix.companion(DIAGONALS, orientation) or _make(
-            runtime, matrix, orientation, distances
-        )
-        if found.made is None:
-            return False, False
-    return bool(pulls), False
-
-
 def make_diagonals(runtime: Runtime, matrix: CudaMatrix, orientation: str) -> Diagonals:
     """Look for the diagonals of a matrix, copy it if they are few, and keep the answer."""
-    distances = _distances(runtime, matrix, orientation)
+    distances = distances_of(runtime, matrix, orientation)
     if distances is None:
         matrix.keep_companion(DIAGONALS, orientation, Diagonals())
         return Diagonals()
-    return _make(runtime, matrix, orientation, distances)
+    return make_bits(runtime, matrix, orientation, distances)
 
 
-def _distances(runtime: Runtime, matrix: CudaMatrix, orientation: str) -> NDArray[np.int32] | None:
+def distances_of(
+    runtime: Runtime, matrix: CudaMatrix, orientation: str
+) -> NDArray[np.int32] | None:
     """Return the distances of all entries in rising order; None: too many, no room. Waits."""
-    module, rows = primitives_of(runtime).module, matrix.sides(orientation)[0]
+    module, rows = module_of(runtime, _MAKE), matrix.sides(orientation)[0]
     indptr, indices, _ = matrix.orientations[orientation]
     try:
         place = runtime.upload(np.full(MOST + 1, NO_DISTANCE, np.int32))
@@ -141,11 +109,11 @@ def _distances(runtime: Runtime, matrix: CudaMatrix, orientation: str) -> NDArra
     return distances
 
 
-def _make(
+def make_bits(
     runtime: Runtime, matrix: CudaMatrix, orientation: str, distances: NDArray[np.int32]
 ) -> Diagonals:
     """Set the bits of each row, and keep the copy; or that there is no room for it."""
-    module, rows = primitives_of(runtime).module, matrix.sides(orientation)[0]
+    module, rows = module_of(runtime, _MAKE), matrix.sides(orientation)[0]
     (indptr, indices, _), count = matrix.orientations[orientation], len(distances)
     try:
         size = copy_bytes(rows, count)

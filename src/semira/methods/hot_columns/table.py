@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.lower.copies import HotPull
-from semira.backends.cuda.runtime.companion_kinds import HOT
-from semira.backends.cuda.runtime.copies import is_early, require_spare
+from semira.backends.companions import Kind
+from semira.backends.cuda.lower.variants import VariantPull
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.kernel_choice import require_spare
 from semira.backends.cuda.runtime.objects import CudaMatrix
-from semira.backends.cuda.runtime.primitives import primitives_of
-from semira.backends.cuda.runtime.shares import LONGEST_MIDDLING
+from semira.backends.cuda.runtime.primitives import module_of, primitives_of
 from semira.base.errors import OutOfMemory
 from semira.base.log import logger
+from semira.methods.hot_columns.plan import ROW, Figures
+
+#: What a matrix keeps.
+HOT = Kind(ROW.keeps, depends_on="pattern")
+
+#: Kernels that make it.
+_MAKE = "semira.methods.hot_columns.kernels:rank.cuh"
 
 #: Shared memory of a multiprocessor that a table leaves to L1, to the driver (of a block), and to
 #: the program's own variables. With 28 KB of L1 in place of 60 an H200 took 642 us for what takes
@@ -58,7 +63,7 @@ def slots_that_fit(width: int, shared: int) -> int:
 
 
 def table_bytes(count: int, width: int) -> int:
-    """Return the bytes of a table: values, then presence words (``kernels/vxm/hot.cuh``)."""
+    """Return the bytes of a table: values, then presence words (``kernels/pull.cuh``)."""
     return _whole(count * width) + _whole(4 * (-(-count // 32)))
 
 
@@ -107,59 +112,16 @@ class Hot:
         """Bytes of its buffers."""
         return 0 if self.coded is None else int(self.coded.size) + int(self.columns.size)
 
-    def serves(self, pull: HotPull) -> bool:
+    def serves(self, pull: VariantPull) -> bool:
         """Whether there is a copy for values as large as a pull's."""
         return self.width >= pull.width
 
-    def answers(self, pull: HotPull) -> bool:
+    def answers(self, pull: VariantPull) -> bool:
         """Whether nothing is left to find out for a pull."""
-        return self.serves(pull) or (pull.width, pull.rule.share) in self.refused
+        return self.serves(pull) or (pull.width, Figures(*pull.figures).share) in self.refused
 
 
-def choose_hot(runtime: Runtime, pulls: Sequence[HotPull], things: list[Any]) -> tuple[int, bool]:
-    """Find out what a run has of hot columns; make the copies that will pay.
-
-    Returns
-    -------
-    shared : int
-        Bytes of the largest table; 0: the ordinary kernel.
-    is_open : bool
-        Whether a later run may find more.
-    """
-    shared, is_open = 0, False
-    for pull in pulls:
-        matrix: CudaMatrix = things[pull.slot]
-        if not pull.rule.asks(matrix.most, matrix.sides(pull.orientation)[0]):
-            continue
-        # Otherwise the order of sums would depend on whether there is a copy yet.
-        if pull.alone and _is_middling(pull, matrix, runtime):
-            continue
-        found = matrix.companion(HOT, pull.orientation)
-        if found is None or not found.answers(pull):
-            if is_early("hot", pull, pull.rule.products, things) or runtime.is_capturing():
-                is_open = True
-                continue
-            found = make_hot(runtime, matrix, pull)
-        if found.serves(pull):
-            shared = max(shared, table_bytes(found.count, pull.width))
-    # A kernel with tables takes whatever copy there is: none may be made for smaller values.
-    copies = ((things[pull.slot].companion(HOT, pull.orientation), pull) for pull in pulls)
-    if any(copy and copy.coded is not None and not copy.serves(pull) for copy, pull in copies):
-        shared = 0
-    return shared, is_open
-
-
-def _is_middling(pull: HotPull, matrix: CudaMatrix, runtime: Runtime) -> bool:
-    """Return whether a product alone sums rows without the table (kernels/vxm/middling.cuh).
-
-    The longest row is asked for once, which waits; while a graph is captured nobody waits.
-    """
-    if runtime.is_capturing() and not matrix.knows_longest(pull.orientation):
-        return True
-    return matrix.longest_line(pull.orientation) <= LONGEST_MIDDLING
-
-
-def make_hot(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot:
+def make_hot(runtime: Runtime, matrix: CudaMatrix, pull: VariantPull) -> Hot:
     """Ask a matrix for its hot columns, make the copy if it pays, and keep the answer."""
     before = matrix.companion(HOT, pull.orientation) or Hot()
     try:
@@ -168,7 +130,7 @@ def make_hot(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot:
         logger.warning("hot columns are left out: %s", error)
         made = None
     if made is None:
-        refused = before.refused | {(pull.width, pull.rule.share)}
+        refused = before.refused | {(pull.width, Figures(*pull.figures).share)}
         found = replace(before, refused=refused)
     else:
         found = replace(made, refused=before.refused)
@@ -176,7 +138,7 @@ def make_hot(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot:
     return found
 
 
-def _built(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot | None:
+def _built(runtime: Runtime, matrix: CudaMatrix, pull: VariantPull) -> Hot | None:
     """Count the columns, and copy them if that pays; waits for their shares."""
     nvals, (_, lines) = matrix.nvals, matrix.sides(pull.orientation)
     count = min(lines, slots_that_fit(pull.width, runtime.shared))
@@ -188,16 +150,67 @@ def _built(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot | None:
     lengths = matrix.line_lengths(pull.orientation)
     order = primitives.order_of(lengths, lines, np.int32)
     cached = CACHED_BYTES // pull.width
-    covered, near_by, occupied = primitives.count_hot(lengths, order, lines, count, cached)
+    covered, near_by, occupied = _count_hot(runtime, lengths, order, lines, count, cached)
     is_ordered = is_large and near_by >= CACHED_SHARE * nvals and occupied > count
     if is_ordered:
-        is_ordered = primitives.count_near(indices, nvals, NEAR) <= NEAR_SHARE * nvals
+        is_ordered = _count_near(runtime, indices, nvals, NEAR) <= NEAR_SHARE * nvals
     share, listed = covered / nvals, occupied if is_ordered else count
     logger.debug("%d of %d columns cover %.3f of %d entries", count, listed, share, nvals)
-    if share < pull.rule.share and not is_ordered:
+    if share < Figures(*pull.figures).share and not is_ordered:
         return None
     # Zeros, so that what nobody has written yet is copied as such.
     columns = runtime.zeroed(_whole(4 * listed) + table_bytes(listed, pull.width))
-    slots = primitives.hot_slots(order, lines, count, listed, columns)
-    coded = primitives.recode(indices, nvals, slots)
+    slots = _hot_slots(runtime, order, lines, count, listed, columns)
+    coded = _recode(runtime, indices, nvals, slots)
     return Hot(pull.width, count, listed, share, columns, coded)
+
+
+# Kernels of kernels/rank.cuh.
+def _count_hot(
+    runtime: Runtime, lengths: Any, order: Any, lines: int, count: int, cached: int
+) -> tuple[int, int, int]:
+    """Return entries of the `count` and `cached` longest lines, and lines with any; waits.
+
+    Parameters
+    ----------
+    lengths, order : memory
+        Entries of each line, and the lines by rising numbers of them.
+    """
+    found = runtime.zeroed(24)
+    _launch(runtime, "semira_count_hot", lines, lengths, order, lines, count, cached, found)
+    first, second, third = runtime.download(found, np.int64, 3)
+    return int(first), int(second), int(third)
+
+
+def _count_near(runtime: Runtime, indices: Any, nvals: int, within: int) -> int:
+    """Return how many entries' indices are closer than `within` to the next one's; waits."""
+    found = runtime.zeroed(8)
+    _launch(runtime, "semira_count_near", nvals, indices, nvals, within, found)
+    return int(runtime.download(found, np.int64, 1)[0])
+
+
+def _hot_slots(
+    runtime: Runtime, order: Any, lines: int, count: int, listed: int, columns: Any
+) -> Any:
+    """List the longest lines in `columns`, the longest first.
+
+    Returns
+    -------
+    buffer
+        ``~k`` for line ``columns[k]`` with k below `count`, k for those listed after them, each
+        other line's own number.
+    """
+    slots = runtime.allocate(4 * lines)
+    _launch(runtime, "semira_hot_slots", lines, order, lines, count, listed, columns, slots)
+    return slots
+
+
+def _recode(runtime: Runtime, indices: Any, nvals: int, slots: Any) -> Any:
+    """Return ``slots[indices]``."""
+    coded = runtime.allocate(4 * nvals)
+    _launch(runtime, "semira_recode", nvals, indices, nvals, slots, coded)
+    return coded
+
+
+def _launch(runtime: Runtime, kernel: str, count: int, *given: Any) -> None:
+    module_of(runtime, _MAKE).launch("int", kernel, count, *given)

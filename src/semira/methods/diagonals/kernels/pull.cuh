@@ -6,6 +6,7 @@
 // two lanes share a row there, one has its first, third, ... entry and the other the rest: here a
 // lane adds these up apart, and then both. So sums are the same to the last bit.
 #pragma once
+#include "semira.methods.diagonals.kernels:bits.cuh"
 #include "vxm/short.cuh"
 
 // The rows of a word of presence, a lane a row, as if kLanes lanes had summed each.

@@ -1,12 +1,12 @@
 // Values of the vector at a matrix' most frequent columns, side by side in shared memory.
 //
 // First all blocks gather them to a table in device memory, then, after a barrier, every block
-// copies the table: gathered by each block for itself they would cost as much as many entries do.
+// copies the table (`shared_table`): gathered by each block for itself they would cost as much as many entries do.
 // A column is negative where shared memory has its value (`Compressed::coded`). Where all columns
 // are listed, the others are places in the table too: their values lie by frequency, so that lines
 // of the caches hold values that are asked for alike.
 #pragma once
-#include "vxm/pull.cuh"
+#include "vxm/stripe.cuh"
 
 // Bytes of so many values, or of their presence words, in a table: whole pieces of 16.
 __device__ __forceinline__ size_t table_bytes(size_t count, unsigned size) {
@@ -31,17 +31,6 @@ struct HotTable {
     words = reinterpret_cast<unsigned*>(begin + table_bytes(listed, sizeof(U)));
   }
 };
-
-// The same in shared memory, where `copy_hot` puts it.
-__device__ __forceinline__ unsigned char* shared_table() {
-  extern __shared__ __align__(16) unsigned char semira_dynamic[];
-  return semira_dynamic;
-}
-__device__ __forceinline__ unsigned shared_table_bytes() {
-  unsigned bytes;
-  asm("mov.u32 %0, %dynamic_smem_size;" : "=r"(bytes));
-  return bytes;
-}
 
 // All blocks; a barrier has to follow. A null `present` means that every position is.
 template <class U, class A>
@@ -124,8 +113,8 @@ __device__ __forceinline__ V load_either(Index column, unsigned table, const V* 
 #undef SEMIRA_LOAD_EITHER
 
 // What a stripe reads of the vector, by columns as they stand in `Compressed::coded`.
-template <bool kHot, class U>
-struct StripeSource {
+template <class U>
+struct StripeSource<true, U> {
   const unsigned* present;
   const U* u;
   unsigned values, words;  // of the table: addresses in shared memory
@@ -146,24 +135,5 @@ struct StripeSource {
   __device__ __forceinline__ unsigned word(Index column) const {
     // Words of hot columns are negative as well: ~c >> 5 is ~(c >> 5).
     return load_either(column >> 5, words, present);
-  }
-};
-
-// Where no column is hot: columns as they are.
-template <class U>
-struct StripeSource<false, U> {
-  const unsigned* present;
-  const U* u;
-
-  template <class A>
-  __device__ __forceinline__ StripeSource(const unsigned* p, const U* v, const Compressed<A>&)
-      : present(p), u(v) {}
-
-  static __device__ __forceinline__ unsigned place(Index column) {
-    return static_cast<unsigned>(column);
-  }
-  __device__ __forceinline__ U value(Index column) const { return in_global(u)[column]; }
-  __device__ __forceinline__ unsigned word(Index column) const {
-    return in_global(present)[place(column) / kWarp];
   }
 };

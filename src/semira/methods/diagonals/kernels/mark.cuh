@@ -1,7 +1,7 @@
-// On which diagonals the entries of a matrix lie, and which of them each row has (vxm/diagonals.cuh).
+// On which diagonals the entries of a matrix lie, and which of them each row has.
 #pragma once
-#include "common/matrix.cuh"
 #include "matrix/entries.cuh"
+#include "semira.methods.diagonals.kernels:bits.cuh"
 
 // No column is so far before its row.
 constexpr Index kNoDistance = kLowest<Index>;
@@ -69,4 +69,13 @@ __device__ __forceinline__ void mark_diagonals(const Offset* indptr, const Index
       static_cast<unsigned*>(rest)[i] = bits;
     }
   }
+}
+
+extern "C" __global__ void semira_distances(const Offset* indptr, const Index* indices,
+                                            long long nrows, Index* found) {
+  collect_distances(indptr, indices, nrows, found);
+}
+extern "C" __global__ void semira_diagonals(const Offset* indptr, const Index* indices,
+                                            long long nrows, long long count, Index* made) {
+  mark_diagonals(indptr, indices, nrows, count, made);
 }
