@@ -139,8 +139,12 @@ def fat_classes() -> dict[str, int]:
 
 
 def repeated_names() -> dict[str, int]:
-    """Return file names that more than two folders have, without ``__init__``."""
-    names = Counter(path.name for path in sources() if path.name != "__init__.py")
+    """Return file names that more than two folders have, without ``__init__``.
+
+    The folders of methods have the same parts, each of which is found by its name.
+    """
+    parts = (path for path in sources() if "methods" not in path.relative_to(SOURCE).parts)
+    names = Counter(path.name for path in parts if path.name != "__init__.py")
     return {name: count for name, count in sorted(names.items()) if count > 2}
 
 

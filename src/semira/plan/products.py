@@ -133,24 +133,7 @@ def plan_product(request: Request) -> Plan:
     structure, structure_reason = choose_structure_only(statement)
     reuses, reuse_reasons = _choose_reuse(request)
     walked = walked_format(statement)
-    methods = tuple(
-        Method(
-            name,
-            mask_order=_mask_order(request, name),
-            early_exit=exits and name in BY_ROW,
-            structure_only=structure,
-            operand_reuse=reuses and name == PULL,
-            orientation=_orientation(statement, name),
-            storage=walked,
-            balance=_choose_balance(statement, name, exits)[0],
-            queue=statement.hints.queue or "none",
-            full=PIECES if (name, PIECES) in request.capabilities.balances else "",
-            variants=_variants_of(request, name, exits),
-            intersect=pinned_intersection(statement) if name == DOT else "",
-            parameters=parameters_of(statement),
-        )
-        for name in names
-    )
+    methods = _methods_of(request, names, (exits, structure, reuses))
     rule, rule_reasons = _choose_rule(request, methods, may_leave if way else None)
     if rows and PULL in names:
         methods += tuple(_method_of(row, methods[names.index(PULL)], statement) for row in rows)
@@ -160,7 +143,7 @@ def plan_product(request: Request) -> Plan:
     storage_reasons = [] if statement.op == "mxm" else [storage_reason]
     balances = [_choose_balance(statement, name, exits)[1] for name in names]
     formats = [format_reason(statement, chosen=chosen)] if walked != "compressed" else []
-    masks = [mask_reason(statement, method.name, method.mask_order) for method in methods]
+    masks = [mask_reason(statement, each.name, each.mask_order) for each in methods]
     if statement.mask is None:
         masks = masks[:1]
     return Plan(
@@ -171,7 +154,7 @@ def plan_product(request: Request) -> Plan:
         policy="" if statement.op == "mxm" and rule == ZERO else request.policy.name,
         reasons=(
             *(*rule_reasons, *full_reasons(statement, names, request.capabilities)),
-            *(*left_out, *masks, exit_reason, structure_reason),
+            *(*left_out, *dict.fromkeys(masks), exit_reason, structure_reason),
             *(*reuse_reasons, *formats, *storage_reasons, *dict.fromkeys(balances)),
             *_queue_reasons(statement),
             *(intersection_reasons(statement, request.capabilities) if DOT in names else []),
@@ -179,6 +162,31 @@ def plan_product(request: Request) -> Plan:
             *([reason(Code.FIXED_ORDER)] if needs_order(statement) else []),
         ),
         ordered=needs_order(statement),
+    )
+
+
+def _methods_of(
+    request: Request, names: tuple[str, ...], flags: tuple[bool, bool, bool]
+) -> tuple[Method, ...]:
+    """Return the methods of these names; `flags`: early exit, structure only, operand reuse."""
+    statement, (exits, structure, reuses) = request.statement, flags
+    return tuple(
+        Method(
+            name,
+            mask_order=_mask_order(request, name),
+            early_exit=exits and name in BY_ROW,
+            structure_only=structure,
+            operand_reuse=reuses and name == PULL,
+            orientation=_orientation(statement, name),
+            storage=walked_format(statement),
+            balance=_choose_balance(statement, name, exits)[0],
+            queue=statement.hints.queue or "none",
+            full=PIECES if (name, PIECES) in request.capabilities.balances else "",
+            variants=_variants_of(request, name, exits),
+            intersect=pinned_intersection(statement) if name == DOT else "",
+            parameters=parameters_of(statement),
+        )
+        for name in names
     )
 
 
