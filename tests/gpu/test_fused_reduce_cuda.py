@@ -13,8 +13,8 @@ import semira as gb
 from semira import binary, monoid, semiring
 from semira.algorithms import triangle_count
 from semira.backends.cuda.runtime.objects import CudaMatrix
-from semira.backends.cuda.staged import dots
 from semira.backends.cuda.staged.bins import table_bins
+from semira.methods.sets import cuda as sets
 
 pytestmark = pytest.mark.gpu
 
@@ -31,7 +31,7 @@ def way(request, monkeypatch) -> str:
     if request.param != "by entry":
         by_rows(monkeypatch)
     if request.param == "by many rows":
-        monkeypatch.setattr(dots, "worthwhile_bins", lambda *_: table_bins(4))
+        monkeypatch.setattr(sets, "worthwhile_bins", lambda *_: table_bins(4))
     return request.param
 
 

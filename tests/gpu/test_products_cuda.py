@@ -17,13 +17,14 @@ import semira as gb
 from semira import binary as public_binary
 from semira import monoid as public_monoid
 from semira import semiring as public_semiring
-from semira.backends.cuda.staged import bins, dots, full, rowwise
+from semira.backends.cuda.staged import bins, full, rowwise
 from semira.backends.cuda.staged.pieces import Stage
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64, UINT16
 from semira.base.errors import PlanError
 from semira.contract import Arg, Slot, Statement
 from semira.contract.hints import NO_HINTS, Hints
 from semira.formats import MatrixArrays, coo_to_matrix
+from semira.methods.sets import cuda as sets
 from semira.ops.registry import binary, semiring
 
 pytestmark = pytest.mark.gpu
@@ -42,7 +43,7 @@ COLUMNS = 20_000
 def in_bins(monkeypatch):
     """Share dot products out by rows, as with pinned sets: all ways are in test_fused_reduce."""
     by_rows(monkeypatch)
-    monkeypatch.setattr(dots, "worthwhile_bins", lambda *_: bins.table_bins(4))
+    monkeypatch.setattr(sets, "worthwhile_bins", lambda *_: bins.table_bins(4))
 
 
 @pytest.fixture(params=["late", "counted"])

@@ -70,8 +70,8 @@ def values_of(pin: str, op: str) -> tuple[object, ...]:
 
     Examples
     --------
-    >>> values_of("method", "mxm")
-    ('dot', 'hash', 'dense', 'pull', 'coo', 'ell', 'ellr', 'pell', 'sell')
+    >>> values_of("method", "mxm")[:6]
+    ('dot', 'hash', 'dense', 'pull', 'coo', 'ell')
     """
     if pin == "matrix_storage":
         return (*VALUES[pin], *method_names())

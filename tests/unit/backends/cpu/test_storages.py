@@ -216,5 +216,5 @@ def test_suitesparse_refuses():
     with gb.device("suitesparse"):
         A = gb.Matrix.from_coo([0], [1], 1.0, nrows=2, ncols=2)
         u, w = gb.Vector.from_dense(np.ones(2)), gb.Vector(FP64, 2)
-    with pytest.raises(PlanError, match=r"suitesparse cannot run .*coo"):
+    with pytest.raises(PlanError, match="suitesparse cannot run matrix_storage='coo'"):
         w(matrix_storage="coo") << A.mxv(u, "plus_times")
