@@ -31,7 +31,6 @@ def serve(name: str, folder: str, calls: int) -> None:
     """Load a graph, then answer each line, the name of an algorithm, by the least time in ms."""
     import numpy as np
 
-    import semira as gb
     from semira.bench.graphs import load_bench_graph
     from semira.bench.libraries import UNDIRECTED
     from semira.bench.ours import semira_library
@@ -44,7 +43,6 @@ def serve(name: str, folder: str, calls: int) -> None:
     entries, matrices = semira_library("cuda").entries, {}
     degrees = graph.matrix.reduce_rowwise("count").new()
     source = int(np.argmax(degrees.to_dense(0)))
-    gb.config.set(device="cuda")
     print("ready", flush=True)
     for line in sys.stdin:
         kernel = line.strip()
