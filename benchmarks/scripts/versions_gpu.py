@@ -6,7 +6,9 @@ Run on a machine with a GPU from the repository's root, with the sources of the 
 
 Each version has a process for each graph, which loads it and compiles what the algorithms need.
 They then take turns: old, new, old, new, each time the least of `--calls` calls by the host's
-clock, results waited for. ``spread`` is old beside old: what two turns of one version differ by.
+clock, results waited for. Printed are both times, new by old, old by old (what
+two turns of one version differ by), and new by old by the device's clock. Processes differ as well:
+a graph may be named twice.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +32,7 @@ TURN_S = 4.0
 
 
 def serve(name: str, folder: str, calls: int) -> None:
-    """Load a graph, then answer each line, the name of an algorithm, by the least time in ms."""
+    """Load a graph, then answer each line, the name of an algorithm, by its least times in ms."""
     import numpy as np
 
     from semira.bench.graphs import load_bench_graph
@@ -40,7 +44,8 @@ def serve(name: str, folder: str, calls: int) -> None:
     except ImportError:
         xp = np
     graph = load_bench_graph(name, Path(folder), xp if name.startswith(("kron", "rmat")) else np)
-    entries, matrices = semira_library("cuda").entries, {}
+    library = semira_library("cuda")
+    entries, matrices = library.entries, {}
     degrees = graph.matrix.reduce_rowwise("count").new()
     source = int(np.argmax(degrees.to_dense(0)))
     print("ready", flush=True)
@@ -57,7 +62,8 @@ def serve(name: str, folder: str, calls: int) -> None:
             start = time.perf_counter()
             entry.run(matrices[kernel], source)
             times.append(time.perf_counter() - start)
-        print(json.dumps(1e3 * min(times)), flush=True)
+        told = library.profile(partial(entry.run, matrices[kernel], source))
+        print(json.dumps([1e3 * min(times), 1e3 * min(told["device_s"])]), flush=True)
 
 
 class Server:
@@ -87,12 +93,14 @@ class Server:
         self._process.kill()
 
 
-def compare(graph: str, pair: tuple[Server, Server]) -> list[dict[str, Any]]:
+def compare(
+    graph: str, pair: tuple[Server, Server], algorithms: Sequence[str]
+) -> list[dict[str, Any]]:
     """Return the times of both versions, each algorithm by turns."""
     if any(each.line() != "ready" for each in pair):
         return [{"graph": graph, "note": "a version did not load it"}]
     rows = []
-    for kernel in ALGORITHMS:
+    for kernel in algorithms:
         if kernel == "tc" and graph.startswith("rmat"):
             continue
         for each in pair:
@@ -101,19 +109,21 @@ def compare(graph: str, pair: tuple[Server, Server]) -> list[dict[str, Any]]:
         if not all(compiled):
             rows.append({"graph": graph, "algorithm": kernel, "note": "failed"})
             break
-        turns = []
+        turns, device = [], []
         for each in (*pair, *pair):
             each.ask(kernel)
-            turns.append(float(each.line()))
+            host, gpu = json.loads(each.line())
+            turns.append(host)
+            device.append(gpu)
         old, new = min(turns[0], turns[2]), min(turns[1], turns[3])
         spread = max(turns[0], turns[2]) / old
+        on_device = min(device[1], device[3]) / min(device[0], device[2])
         row = {"graph": graph, "algorithm": kernel, "old_ms": old, "new_ms": new,
-               "ratio": new / old, "spread": spread, "turns_ms": turns}  # fmt: skip
+               "ratio": new / old, "spread": spread, "turns_ms": turns, "device_ms": device,
+               "device_ratio": on_device}  # fmt: skip
         rows.append(row)
-        print(
-            f"{graph:16} {kernel:9} {old:9.4f} {new:9.4f} {new / old:6.3f} {spread:6.3f}",
-            flush=True,
-        )
+        told = f"{old:9.4f} {new:9.4f} {new / old:6.3f} {spread:6.3f} {on_device:6.3f}"
+        print(f"{graph:16} {kernel:9} {told}", flush=True)
     for each in pair:
         each.close()
     return rows
@@ -124,6 +134,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("old", nargs="?", help="folder of the other version's sources")
     parser.add_argument("--graphs", default="minnesota")
+    parser.add_argument("--algorithms", default=",".join(ALGORITHMS))
     parser.add_argument("--folder", default=os.environ.get("SEMIRA_TEST_DATA", "../shared/data"))
     parser.add_argument("--calls", type=int, default=30)
     parser.add_argument(
@@ -136,23 +147,27 @@ def main() -> None:
         serve(asked.serve, asked.folder, asked.calls)
         return
     begin, new = time.perf_counter(), Path(__file__).resolve().parents[2] / "src"
-    pairs = {
-        graph: tuple(
-            Server(Path(each), graph, asked.folder, asked.calls) for each in (asked.old, new)
+    pairs = [
+        (
+            graph,
+            (
+                Server(Path(asked.old), graph, asked.folder, asked.calls),
+                Server(new, graph, asked.folder, asked.calls),
+            ),
         )
         for graph in asked.graphs.split(",")
-    }
+    ]
     rows: list[dict[str, Any]] = []
-    for graph, pair in pairs.items():
+    for graph, pair in pairs:
         if time.perf_counter() - begin < asked.limit:
-            rows += compare(graph, pair)
+            rows += compare(graph, pair, asked.algorithms.split(","))
         if asked.out:
             Path(asked.out).write_text(json.dumps(rows, indent=1) + "\n")
-    ratios = [row["ratio"] for row in rows if "ratio" in row]
-    if ratios:
-        print(
-            f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.4f}", flush=True
-        )
+    for name in ("ratio", "device_ratio"):
+        ratios = [row[name] for row in rows if name in row]
+        if ratios:
+            mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+            print(f"{name}: geometric mean {mean:.4f}", flush=True)
 
 
 if __name__ == "__main__":
