@@ -35,8 +35,8 @@ def cases_of(text: str) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> cases_of("truss,hits")
-    ('k_truss', 'hits')
+    >>> cases_of("truss,HITS")
+    ('4-truss', 'HITS')
     """
     return tuple(choose_cases(CASES, split_names(text), "algorithm"))
 

@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import semira.methods
 from semira.backends.registry import backend_for
 from semira.base.errors import MissingFile
 from semira.bench.device import array_module
@@ -35,7 +36,7 @@ from semira.bench.report import figure
 from semira.contract import PRODUCTS
 
 #: Folders of kernels whose functions are products.
-PRODUCT_FAMILIES = ("vxm", "mxm", "spmspv")
+PRODUCT_FAMILIES = ("vxm", "mxm", "methods")
 
 #: What can be looked at: the algorithm, and its arguments that are not the usual ones. Lengths and
 #: ranks are those that peers on the GPU are compared under.
@@ -127,6 +128,8 @@ _PHASE = re.compile(r"^SEMIRA_PHASE\b[^(]*?\b(\w+)\(", re.MULTILINE)
 def phase_families() -> dict[str, str]:
     """Return the functions that all threads of a program call, each with its folder of kernels.
 
+    Those of `semira.methods` are ``methods``.
+
     Examples
     --------
     >>> phase_families()["spmspv_push_block"], phase_families()["clear_spare"]
@@ -134,9 +137,12 @@ def phase_families() -> dict[str, str]:
     """
     from semira.backends.cuda.jit.render import KERNELS as FOLDER
 
+    families = {path: path.parent.name for path in sorted(FOLDER.glob("*/*.cuh"))}
+    brought = Path(semira.methods.__file__).parent.glob("*/kernels/*.cuh")
+    families |= dict.fromkeys(sorted(brought), "methods")
     return {
-        name: path.parent.name
-        for path in sorted(FOLDER.glob("*/*.cuh"))
+        name: family
+        for path, family in families.items()
         for name in _PHASE.findall(path.read_text("utf-8"))
     }
 

@@ -78,7 +78,7 @@ def _item(item: Statement | Loop) -> dict[str, Any]:
     hints = {
         field.name: getattr(item.hints, field.name)
         for field in fields(Hints)
-        if getattr(item.hints, field.name) is not None
+        if getattr(item.hints, field.name) not in (None, ())
     }
     mask = item.mask
     data = {

@@ -91,8 +91,8 @@ class VectorProductOptions(TypedDict, total=False):
         Literal["csr", "csc", "both", "coo", "ell", "ellr", "pell", "sell", "dense"] | None
     )
     balance: Literal["edges", "rows", "thread", "warp", "block", "positions", "pieces"] | None
-    merge: str | None
-    intersect: str | None
+    merge: Literal["atomics", "scatter", "radix", "sort"] | None
+    intersect: Literal["merge", "search", "hash", "bitmap"] | None
     queue: Literal["global", "block"] | None
     mask_order: Literal["before", "after"] | None
     early_exit: bool | None

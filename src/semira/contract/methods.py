@@ -130,6 +130,8 @@ class MethodRow:
 _packages: dict[str, str] = {
     name: f"semira.methods.{folder}" for folder, names in FOLDERS.items() for name in names
 }
+#: The same with those that were forgotten, whose plans stay valid.
+_homes = dict(_packages)
 #: Rows of packages that were loaded, by operation and name.
 _rows: dict[tuple[str, str], tuple[MethodRow, str]] = {}
 _loaded: set[str] = set()
@@ -158,7 +160,8 @@ def register(package: str) -> tuple[str, ...]:
         other = _packages.get(row.name, package)
         if other != package:
             raise InvalidValue(f"method {row.name!r} of {package} is already one of {other}")
-    _packages.update({row.name: package for row in rows})
+    for known in (_packages, _homes):
+        known.update({row.name: package for row in rows})
     _load(package)
     return tuple(dict.fromkeys(row.name for row in rows))
 
@@ -197,7 +200,7 @@ def _load(package: str) -> None:
         for row in _rows_in(package):
             for op in row.ops:
                 _rows[op, row.name] = row, package
-            if callable(row.cost):
+            if row.cost is not None:
                 COSTED.append(row.name)
         _loaded.add(package)
 
@@ -205,6 +208,13 @@ def _load(package: str) -> None:
 def method_names() -> tuple[str, ...]:
     """Return the names of all methods that have folders."""
     return tuple(_packages)
+
+
+def format_names() -> tuple[str, ...]:
+    """Return the names of the methods that keep something of their own with a matrix."""
+    rows = ((name, row_of(op, name)) for name in _packages for op in PRODUCTS)
+    made = (name for name, row in rows if row is not None and row.keeps != ())
+    return tuple(dict.fromkeys(made))
 
 
 def parameters_of(name: str) -> dict[str, tuple[Any, ...]]:
@@ -260,4 +270,4 @@ def _part(package: str, backend: str) -> ModuleType:
 
 def part_of(name: str, backend: str) -> ModuleType:
     """Return the module by which a back end runs a method."""
-    return _part(_packages[name], backend)
+    return _part(_homes[name], backend)

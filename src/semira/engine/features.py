@@ -10,12 +10,17 @@ from semira.contract import Features, Rule, rows_with_cost
 from semira.engine.values import Value
 from semira.formats import MatrixArrays
 
+#: Stands for the slot where methods are of no matrix.
+NO_SLOT = -1
+
 #: Of a matrix: operation and name of the methods that cost less than compressed rows.
 Ranked = tuple[tuple[str, str], ...]
 
 
 def cheaper_methods(numbers: dict[Value, int], device: str) -> tuple[tuple[int, Ranked], ...]:
     """Return the slots of matrices for which methods cost less than compressed rows, and these.
+
+    Beside them are the methods that a rule weighs, under `NO_SLOT`.
 
     Parameters
     ----------
@@ -29,7 +34,9 @@ def cheaper_methods(numbers: dict[Value, int], device: str) -> tuple[tuple[int, 
             ranked = _ranked(value, device)
             if ranked:
                 found.append((number, ranked))
-    return tuple(found)
+    # Those that a rule weighs each time are in every plan: part of the key, of no matrix.
+    weighed = tuple((op, row.name) for op, row in rows_with_cost() if isinstance(row.cost, Rule))
+    return (*found, (NO_SLOT, weighed)) if weighed else tuple(found)
 
 
 def _ranked(value: Value, device: str) -> Ranked:

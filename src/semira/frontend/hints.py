@@ -7,7 +7,14 @@ from typing import Any
 
 from semira.base.errors import InvalidValue
 from semira.base.nearest import did_you_mean
-from semira.contract import INTERSECTIONS, Hints, alias_values, method_names, parameters_of
+from semira.contract import (
+    INTERSECTIONS,
+    Hints,
+    alias_values,
+    format_names,
+    method_names,
+    parameters_of,
+)
 
 _FIELDS = {item.name for item in fields(Hints)} - {"parameters"}
 
@@ -96,7 +103,8 @@ def _choices(name: str, value: Any) -> tuple[Any, ...]:
     choices = _CHOICES.get(name, (value,))
     if value is None or value in choices:
         return choices
-    found = method_names() if name in ("method", "matrix_storage") else alias_values(name)
+    folders = {"method": method_names, "matrix_storage": format_names}
+    found = folders[name]() if name in folders else alias_values(name)
     return tuple(dict.fromkeys((*choices, *found)))
 
 

@@ -11,6 +11,7 @@ from semira.contract import (
     Slot,
     Statement,
     alias_values,
+    format_names,
     method_names,
     row_of,
 )
@@ -74,7 +75,7 @@ def values_of(pin: str, op: str) -> tuple[object, ...]:
     ('dot', 'hash', 'dense', 'pull', 'coo', 'ell')
     """
     if pin == "matrix_storage":
-        return (*VALUES[pin], *method_names())
+        return (*VALUES[pin], *format_names())
     if pin in ALIASES:
         return (*VALUES[pin], *alias_values(pin))
     if pin != "method" or op not in _METHODS:

@@ -74,7 +74,7 @@ def _pinned_methods(statement: Statement) -> Iterator[tuple[MethodRow, str]]:
     op, hints = statement.op, statement.hints
     for pin in ("method", "matrix_storage"):
         row = row_of(op, getattr(hints, pin))
-        if row is not None:
+        if row is not None and (pin == "method" or row.keeps != ()):
             yield row, f"{pin}={row.name!r}"
     for pin in ALIASES:
         row = row_with_alias(op, pin, getattr(hints, pin))

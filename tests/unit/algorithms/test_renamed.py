@@ -59,7 +59,7 @@ def test_signatures_have_the_new_name(name):
 @pytest.mark.parametrize("name", ["sssp", "connected_components"])
 def test_any_other_method_is_one_of_the_products(name):
     """Which take none so far, where a vector is multiplied."""
-    with pytest.raises(PlanError, match="method='hash' is impossible: it is a choice of mxm only"):
+    with pytest.raises(PlanError, match="method='hash' is unknown; choose one of 'push', 'pull'"):
         CALLS[name][0](method="hash")
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import gc
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import semira as gb
 from semira.backends.companions import Companions, Kind
-from semira.backends.cpu.companions import ACROSS, CASTS, DEGREES, DENSE, ENTRY_ROWS
+from semira.backends.cpu.companions import CASTS, DEGREES, ENTRY_ROWS
 from semira.backends.cpu.compressed import Compressed
 from semira.base.dtypes import FP32, FP64
+from semira.methods.dense.cpu import ACROSS, DENSE
 
 ROWS = Kind("rows", lambda matrix, variant, *how: [matrix, variant, *how], depends_on="pattern")
 SUMS = Kind("sums", lambda matrix, variant: np.zeros(3))
@@ -78,11 +80,11 @@ def test_values_of_another_dtype_have_no_old_casts_and_the_same_degrees():
 
 @pytest.mark.parametrize("values", [np.array([1.5, 2.5, 3.5]), np.array([1.5])])
 def test_a_place_for_every_position_is_freed_with_the_matrix(values):
-    runs = an_orientation(values)
+    runs, walk = an_orientation(values), SimpleNamespace(matrix=SimpleNamespace(dtype=FP64))
     for variant in ("", ACROSS):
-        made = runs.dense(FP64, variant)
+        made = runs.companions.need(DENSE, runs, variant, walk)
         assert made.values_as(FP32).dtype == np.float32
-        assert runs.dense(FP64, variant) is made
+        assert runs.companions.need(DENSE, runs, variant, walk) is made
     kept = runs.companions.of(DENSE)
     assert set(kept) == {"", ACROSS}
     refs = [weakref.ref(each.present) for each in kept.values()]

@@ -356,6 +356,8 @@ def test_what_does_not_compile_is_reported():
 def function_asked_for(function):
     """Return the line of a source that asks for a Python function of one integer."""
     made = user.user_function(function, "UnaryOp", ("x",))
+    # For as long as the function itself: it goes with its last operator.
+    function.made = made
     return Linked(made.name, INT64, (INT64,)).declaration()
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import semira as gb
 from semira.backends.cpu import cache, jit
 from semira.backends.cpu.codegen import Header
-from semira.backends.cpu.inference import return_dtype
+from semira.backends.cpu.inference import infer_dtype
 from semira.base.recent import Recent
 from semira.engine import remembered, run, warm
 from semira.ops import user
@@ -39,7 +39,7 @@ def test_a_thousand_programs_leave_a_limited_number(monkeypatch) -> None:
 def test_an_operator_without_a_name_goes_when_nobody_has_it() -> None:
     def made() -> Any:
         function = eval("lambda x: x - 7919")
-        return user.make_operator("UnaryOp", function, None, return_dtype, anonymous=True)
+        return user.make_operator("UnaryOp", function, None, infer_dtype, anonymous=True)
 
     operator = made()
     assert made() is operator

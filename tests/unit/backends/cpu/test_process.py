@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -241,7 +242,7 @@ def test_interrupt_of_a_compilation_waits_for_its_end():
         ended.append(signature)
 
     with pytest.raises(KeyboardInterrupt):
-        jit._load_or_compile(compile_now, "one")
+        jit._load_or_compile(SimpleNamespace(py_func=compile_now, overloads={}), compile_now, "one")
     assert ended == ["one"]
 
 

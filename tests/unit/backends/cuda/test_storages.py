@@ -7,12 +7,14 @@ from dataclasses import replace
 import pytest
 from tests.helpers.bfs_program import bfs_program
 from tests.helpers.compiling import compile_only
+from tests.helpers.storages import STORAGES
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
 
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.lower import lower_program
+from semira.backends.cuda.lower.context import Made
 from semira.base.dtypes import BOOL, FC64, FP64, INT8, INT64
-from semira.contract import STORAGES, Arg, Hints, Mask, Program, Slot, Statement
+from semira.contract import Arg, Hints, Mask, Program, Slot, Statement
 from semira.ops.registry import semiring
 from semira.plan import plan_program
 
@@ -81,8 +83,9 @@ def test_entries_need_no_orientation():
                                  ("vxm", True, "false"), ("mxv", True, "true")):  # fmt: skip
         found = lowered(product({"matrix_storage": "coo"}, op=op, transposed=transposed))
         assert not found.orientations
-        assert {slot for slot, _, _ in found.formats} == {2}
-        assert f"(table->s2_coo, {ends})" in found.source
+        (made,) = found.made
+        assert (made.slot, made.name) == (2, "coo")
+        assert f"(table->s{made.label}, {ends})" in found.source
 
 
 @pytest.mark.parametrize(
@@ -92,7 +95,7 @@ def test_entries_need_no_orientation():
 def test_lines_are_those_of_pull(op, transposed, orientation):
     for storage in ("sell", "dense"):
         found = lowered(product({"matrix_storage": storage}, op=op, transposed=transposed))
-        assert found.formats == {(2, storage, orientation)}
+        assert found.made == (Made(2, storage, orientation),)
         assert not found.orientations
 
 
@@ -114,6 +117,6 @@ def test_a_queue_chooses_where_places_are_asked_for():
 def test_other_programs_stay_as_they_were():
     for name in ("any_pair", "plus_times"):
         program = product({}, name, BOOL if name == "any_pair" else FP64)
-        assert not lowered(program).formats
+        assert not lowered(program).made
         for word in ("Entries<", "Ell<", "Dense<", "BlockList<0>"):
             assert word not in lowered(program).source

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.helpers.plans import plan_of, product
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
 from tests.unit.backends.cuda.test_product_kernels import SEMIRINGS, planned
 
 from semira.backends.cuda.backend import CAPABILITIES
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.staged import bins
 from semira.backends.cuda.staged.own_products import own_part
 from semira.base.errors import PlanError

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.helpers.compiling import compile_only
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
 from tests.unit.backends.cuda.test_product_kernels import planned
 
-from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import STAGED
 from semira.backends.cuda.staged.executable import source_of
 from semira.base.dtypes import BOOL, FP64, INT64

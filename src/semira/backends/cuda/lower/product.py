@@ -28,6 +28,7 @@ from semira.contract import (
     Rule,
     Why,
     part_of,
+    row_of,
 )
 from semira.ops import TypedMonoid, TypedSemiring
 
@@ -78,7 +79,9 @@ def need_matrix(ctx: Context, product: Product, method: Method) -> None:
     if method.storage == "compressed":
         ctx.orientations.add((slot, orientation))
         return
-    made = product.made(method)
+    made, row = product.made(method), row_of(product.statement.op, method.storage)
+    if row is not None and not row.fused:
+        unsupported(f"{product.statement.op} by {row.name} beside other statements")
     name, place = f"m{made.label}", ctx.place_of(made)
     struct, given = part_of(made.name, "cuda").opened(ctx.ctype(slot), place, made)
     ctx.shared[name] = (f"__shared__ {struct} {name};", f"{name} = {struct}({given});")
