@@ -174,7 +174,7 @@ records: $(VENV)/.gpu
 
 # python-graphblas' own tests against Semira; the score in docs/conformance.md must be that of the run.
 conformance: $(VENV)/.test
-	$(BIN)/python -m semira.testing.pgb --docs docs/conformance.md $(ARGS)
+	$(BIN)/python -m tests.pgb --docs docs/conformance.md $(ARGS)
 
 clean:
 	rm -rf $(VENV) demo site build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache \

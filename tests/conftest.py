@@ -118,7 +118,8 @@ def _set_gpu_aids(aids: list[str]) -> None:
         # Small objects would get one block, which has no order.
         backend_for("cuda").blocks = 100
     if "exact" in aids:
-        from semira.backends.cuda.runtime.allocation import be_exact
+        from tests.helpers.gpu_memory import be_exact
+
         from semira.backends.registry import backend_for
 
         be_exact(backend_for("cuda").runtime)

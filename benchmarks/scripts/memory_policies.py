@@ -22,8 +22,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.scripts.device_memory import MemoryPolicy, open_memory, peak_bytes
+
 import semira as gb
-from semira.backends.cuda.runtime.memory import MemoryPolicy, open_memory, peak_bytes
 from semira.backends.registry import backend_for
 from semira.bench.environment import describe_environment
 

@@ -137,8 +137,8 @@ def format_bytes(drawn: Drawn, storage: str) -> int:
     if storage == "dense":
         return dense_bytes(n, m, _VALUE)
     if storage not in KINDS:
-        taken = {"csr": sizes.csr_bytes, "csc": sizes.csc_bytes, "coo": coo_bytes}[storage]
-        return taken(n, m, nvals, _VALUE)
+        lines, width = (m, n) if storage == "csc" else (n, m)
+        return (coo_bytes if storage == "coo" else sizes.csr_bytes)(lines, width, nvals, _VALUE)
     # A product with a vector pulls: its lines are rows.
     height = KINDS[storage].get("slice_lines") or n
     lengths = np.diff(drawn.indptr)

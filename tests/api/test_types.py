@@ -117,8 +117,11 @@ def names() -> tuple[str, set[int]]:
         "gb.io": gb.io.__all__,
         "gb.datasets": gb.datasets.__all__,
     }
-    spaces = [*operator_names.MODULES, "indexbinary"]
-    known |= {f"gb.{space}": sorted(dir(getattr(gb, space))) for space in spaces}
+    spaces = {space: getattr(gb, space) for space in operator_names.MODULES}
+    known |= {
+        f"gb.{name}": sorted({*dir(space), *getattr(space, "__all__", ())})
+        for name, space in spaces.items()
+    }
     for space, listed in known.items():
         lines += [f"{space}.{name}" for name in listed]
         lines.append(f"{space}.no_such_name")

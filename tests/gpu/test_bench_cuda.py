@@ -214,7 +214,7 @@ def test_masks_are_looked_at_first_and_last() -> None:
 
 @pytest.fixture(params=["operation", "pool", "kept", "start", "reuse"])
 def policy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
-    from semira.backends.cuda.runtime import memory
+    from benchmarks.scripts import device_memory as memory
 
     monkeypatch.setattr(memory, "START_BYTES", 1 << 28)
     runtime = backend_for("cuda").runtime
@@ -226,7 +226,7 @@ def policy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_results_are_the_same_under_every_policy_of_memory(policy, host: BenchGraph) -> None:
-    from semira.backends.cuda.runtime.memory import peak_bytes
+    from benchmarks.scripts.device_memory import peak_bytes
 
     for kernel in KERNELS:
         (record,) = run_kernel(kernel, host, [semira_library("cuda")], QUICK)

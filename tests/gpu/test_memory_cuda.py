@@ -10,9 +10,9 @@ from tests.gpu.test_matrices_cuda import random_matrix
 from tests.gpu.test_statements_cuda import mask_of, random_vector
 from tests.gpu.test_statements_cuda import random_matrix as skewed_matrix
 from tests.helpers.bfs_program import LEVEL, bfs_bindings, bfs_program, iso_graph, levels_by_numpy
+from tests.helpers.gpu_memory import Failing, be_exact
 
 from semira.backends.cuda.backend import CudaBackend
-from semira.backends.cuda.runtime.allocation import Failing, be_exact
 from semira.base.dtypes import FP32, INT8, INT64
 from semira.base.errors import OutOfMemory
 from semira.contract import Arg, Hints, IndexSpec, Program, Slot, Statement

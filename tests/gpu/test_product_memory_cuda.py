@@ -11,11 +11,11 @@ from tests.gpu.test_matrices_cuda import MASKS
 from tests.gpu.test_memory_cuda import bound, contents
 from tests.gpu.test_products_cuda import of_lengths, slots_of
 from tests.gpu.test_statements_cuda import mask_of, run
+from tests.helpers.gpu_memory import Limited
 from tests.helpers.rowwise import go
 
 from semira.backends.cuda.backend import CudaBackend
 from semira.backends.cuda.runtime import room
-from semira.backends.cuda.runtime.allocation import Limited
 from semira.backends.cuda.staged import bins, rowwise
 from semira.base.dtypes import FP64, INT8, INT64
 from semira.base.errors import OutOfMemory

@@ -8,12 +8,12 @@ from tests.gpu.test_memory_cuda import bound
 from tests.gpu.test_products_cuda import of_lengths, of_lists, product, slots_of
 from tests.gpu.test_statements_cuda import run
 from tests.helpers.every import every
+from tests.helpers.gpu_memory import Limited
 from tests.helpers.rowwise import go
 
 import semira as gb
 from semira.backends.cuda.backend import CudaBackend
 from semira.backends.cuda.runtime import room
-from semira.backends.cuda.runtime.allocation import Limited
 from semira.backends.cuda.staged import rowwise
 from semira.backends.registry import backend_for
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT16, INT64

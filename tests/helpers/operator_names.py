@@ -1,4 +1,4 @@
-"""The names of operators that type checkers and editors know, in ``semira.binary`` and others.
+"""The stubs that tell type checkers and editors the names in ``semira.binary`` and others.
 
 ``python -m tests.helpers.operator_names`` writes them anew; tests/api/test_types.py compares them
 with the operators that there are.
@@ -6,18 +6,23 @@ with the operators that there are.
 
 from __future__ import annotations
 
+import inspect
 import re
 import textwrap
 from collections import defaultdict
 from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
 
 import semira as gb
+from semira.frontend.namespaces import SubNamespace
 from semira.ops.registry import REGISTERED
 
-MODULES = ("agg", "binary", "indexunary", "monoid", "op", "select", "semiring", "unary")
+MODULES = (
+    "agg", "binary", "indexbinary", "indexunary", "monoid", "op", "select", "semiring", "unary",
+)  # fmt: skip
 
-#: What stands between the condition and the end of the names.
-_BLOCK = re.compile(r"(?<=\nif TYPE_CHECKING:\n    # Written by ).*?(?=\nelse:\n)", re.DOTALL)
+_HEAD = '"""Written by ``python -m tests.helpers.operator_names``."""\n\n# fmt: off\n'
 
 _OPERATORS = (
     "Aggregator",
@@ -30,43 +35,71 @@ _OPERATORS = (
     "UnaryOp",
 )
 
+#: Types of sub-namespaces, each with the module and the name that stubs import.
+_SPACES = {
+    ModuleType: ("types", "ModuleType"),
+    SubNamespace: (SubNamespace.__module__, "SubNamespace"),
+}
+
 
 def path_of(module: str) -> Path:
-    """Return the file of a module of operators."""
-    return Path(gb.__file__).with_name(f"{module}.py")
+    """Return the stub of a module of operators."""
+    return Path(gb.__file__).with_name(f"{module}.pyi")
 
 
-def names(module: str) -> dict[str, list[str]]:
+def names(module: str) -> dict[type, list[str]]:
     """Return the names of the built-in operators of a module, by their class."""
     found = defaultdict(list)
     space = getattr(gb, module)
     registered = {name for table in REGISTERED.values() for name in table}
     for name in sorted(set(dir(space)) - registered):
-        kind = type(getattr(space, name)).__name__
-        if kind in _OPERATORS:
+        kind = type(getattr(space, name))
+        if kind.__name__ in _OPERATORS:
             found[kind].append(name)
     return dict(found)
 
 
-def declared(module: str) -> str:
-    """Return the text that declares the names of a module."""
-    lines = ["`python -m tests.helpers.operator_names`: the names for type checkers."]
-    if module != "agg":
-        lines += ["    numpy: SubNamespace", "    ss: SubNamespace"]
-    for kind, listed in names(module).items():
-        targets = textwrap.wrap(", ".join(listed) + ",", 92, break_on_hyphens=False)
-        variable = f"_{kind.lower()}s"
-        lines += [f"    {variable}: list[{kind}] = []", "    ("]
-        lines += [f"        {line}" for line in targets]
-        lines += [f"    ) = {variable}  # fmt: skip"]
-    return "\n".join(lines)
+def _others(module: str) -> tuple[set[str], list[str]]:
+    """Return imports, and lines that declare what is no operator: functions, sub-namespaces."""
+    space: Any = getattr(gb, module)
+    imports, lines = {"from typing import Any"}, []
+    for name in sorted({*dir(space), *getattr(space, "__all__", ())}):
+        found = getattr(space, name)
+        if isinstance(found, ModuleType):
+            home, own = _SPACES[type(found)]
+            imports.add(f"from {home} import {own}")
+            lines.append(f"{name}: {own}")
+        elif isinstance(found, FunctionType):
+            made_here = found.__module__ == space.__name__ or "<locals>" in found.__qualname__
+            own = found.__name__
+            if made_here:
+                signature = re.sub(r"['\"]", "", str(inspect.signature(found)))
+                lines.append(f"def {name}{signature}: ...")
+            elif own == name:
+                imports.add(f"from {found.__module__} import {name} as {name}")
+            else:
+                imports.add(f"from {found.__module__} import {own}")
+                lines.append(f"{name} = {own}")
+        elif isinstance(found, type):
+            imports.add(f"from {found.__module__} import {name} as {name}")
+    return imports, lines
 
 
 def written(module: str) -> str:
-    """Return the text of a module's file with the names as they are now."""
-    text, count = _BLOCK.subn(lambda _: declared(module), path_of(module).read_text("utf-8"))
-    assert count == 1, f"{module}: {count} places for names"
-    return text
+    """Return the text of a module's stub with the names as they are now."""
+    imports, lines = _others(module)
+    for kind, listed in names(module).items():
+        own = kind.__name__
+        if own not in getattr(gb, module).__dict__.get("__all__", ()):
+            imports.add(f"from {kind.__module__} import {own}")
+        variable = f"_{own.lower()}s"
+        lines += ["", f"{variable}: list[{own}]", "("]
+        lines += textwrap.wrap(
+            ", ".join(listed) + ",", 98, initial_indent="    ", subsequent_indent="    ",
+            break_on_hyphens=False,
+        )  # fmt: skip
+        lines += [f") = {variable}"]
+    return _HEAD + "\n".join([*sorted(imports), "", *lines]) + "\n"
 
 
 if __name__ == "__main__":

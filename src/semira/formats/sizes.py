@@ -17,11 +17,6 @@ def csr_bytes(nrows: int, ncols: int, nvals: int, value_bytes: int, *, iso: bool
     return offsets + nvals * index_bytes(nrows, ncols) + values_bytes(nvals, value_bytes, iso)
 
 
-def csc_bytes(nrows: int, ncols: int, nvals: int, value_bytes: int, *, iso: bool = False) -> int:
-    """Return the bytes of compressed columns: those of the transpose's rows."""
-    return csr_bytes(ncols, nrows, nvals, value_bytes, iso=iso)
-
-
 def index_bytes(nrows: int, ncols: int) -> int:
     """Return the bytes of an index."""
     return index_dtype(nrows, ncols).itemsize

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Self
 
 from semira.base.config import config
@@ -174,9 +173,6 @@ class Expression(Generic[Result]):
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = _refuse_in_place
     __imod__ = __ipow__ = __ixor__ = __ior__ = __iand__ = __imatmul__ = _refuse_in_place
-
-    def _with(self, **changes: Any) -> Any:
-        return type(self)(replace(self._template, **changes))
 
 
 class CollectionExpression(Expression[Result]):

@@ -307,7 +307,7 @@ def install() -> None:
     """Let device ``cuda`` of this process be the emulation."""
     import sys
 
-    from semira.backends.cuda.runtime import memory
+    from benchmarks.scripts import device_memory as memory
 
     driver = EmulatedDriver()
     core = SimpleNamespace(

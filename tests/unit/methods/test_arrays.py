@@ -107,9 +107,10 @@ def test_dense_there_and_back(matrix):
 
 @given(matrices())
 def test_compressed_lines_take_the_bytes_of_their_formula(matrix):
-    formula = sizes.csr_bytes if matrix.orientation == "csr" else sizes.csc_bytes
+    sides = (matrix.nrows, matrix.ncols)
+    lines, width = sides if matrix.orientation == "csr" else sides[::-1]
     value_bytes = matrix.values.dtype.itemsize
-    said = formula(matrix.nrows, matrix.ncols, matrix.nvals, value_bytes, iso=matrix.iso)
+    said = sizes.csr_bytes(lines, width, matrix.nvals, value_bytes, iso=matrix.iso)
     assert said == matrix.nbytes
 
 

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 from tests.helpers.compiling import compile_only
+from tests.helpers.gpu_memory import Failing
 from tests.unit.backends.cuda.test_compile import PRODUCTS, needs_nvrtc
 
 from semira.backends.cuda.jit import render
 from semira.backends.cuda.jit.render import BASE
 from semira.backends.cuda.runtime import free_memory, vector_memory
-from semira.backends.cuda.runtime.allocation import Failing
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.base.dtypes import FP64, INT8
 from semira.base.errors import OutOfMemory, Panic

@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip("cuda.core")
 
-from semira.backends.cuda.runtime import memory
-from semira.backends.cuda.runtime.memory import (
+from benchmarks.scripts import device_memory as memory
+from benchmarks.scripts.device_memory import (
     DriverMemory,
     MemoryPolicy,
     ReusedMemory,
@@ -19,6 +19,7 @@ from semira.backends.cuda.runtime.memory import (
     peak_bytes,
     step_of,
 )
+
 from semira.base.errors import OutOfMemory
 
 _STATUS = IntEnum("Status", {"CUDA_SUCCESS": 0, "CUDA_ERROR_OUT_OF_MEMORY": 2})

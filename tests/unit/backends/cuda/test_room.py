@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.helpers.gpu_memory import Limited
 
-from semira.backends.cuda.runtime.allocation import Limited
 from semira.backends.cuda.runtime.free_memory import free_bytes
 from semira.backends.cuda.runtime.primitives import transpose_bytes
 from semira.backends.cuda.runtime.room import UNCHECKED, require

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.helpers.bfs_program import bfs_program
 from tests.helpers.fake_cuda import FakeCuda, fake_cuda
+from tests.helpers.gpu_memory import Failing
 from tests.unit.backends.cuda.test_hosted import ADD, PRODUCT, SLOTS, SQUARE, loop
 
 from semira.backends.cuda.backend import CAPABILITIES
@@ -21,7 +22,6 @@ from semira.backends.cuda.hosted import (
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.lower.apart import stands_apart
 from semira.backends.cuda.runtime import free_memory
-from semira.backends.cuda.runtime.allocation import Failing
 from semira.backends.cuda.runtime.executable import COMPLETED, CudaExecutable
 from semira.backends.cuda.runtime.savepoint import WHOLE, Savepoint, spans_of
 from semira.backends.cuda.runtime.vector_memory import NO_ENTRIES, STATE_WORDS

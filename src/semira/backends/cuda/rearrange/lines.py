@@ -7,14 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.wide.objects import (
-    Array,
-    Store,
-    WideObject,
-    from_places,
-    true_places,
-    with_values,
-)
+from semira.backends.cuda.wide.objects import WideObject, from_places, true_places, with_values
+from semira.backends.cuda.wide.store import Array, CudaStore
 from semira.base.dtypes import DataType
 
 
@@ -24,7 +18,7 @@ class Lines:
 
     Attributes
     ----------
-    store : Store
+    store : CudaStore
     x : WideObject
     by_columns : bool
     entries : array
@@ -39,7 +33,7 @@ class Lines:
         How many entries of its line come before each entry.
     """
 
-    store: Store
+    store: CudaStore
     x: WideObject
     by_columns: bool
     entries: Array
@@ -102,7 +96,7 @@ class Lines:
         return with_values(self.store, made, values, dtype)
 
 
-def lines_of(store: Store, x: WideObject, *, by_columns: bool) -> Lines:
+def lines_of(store: CudaStore, x: WideObject, *, by_columns: bool) -> Lines:
     """Return the rows or columns of an object; waits for the number of lines."""
     library = store.library
     places = true_places(store, x)
@@ -124,7 +118,7 @@ def lines_of(store: Store, x: WideObject, *, by_columns: bool) -> Lines:
     return Lines(store, x, is_columns, entries, major, minor, line, starts, ends - starts, place)
 
 
-def by_rows(store: Store, x: WideObject, *, transposed: bool) -> WideObject:
+def by_rows(store: CudaStore, x: WideObject, *, transposed: bool) -> WideObject:
     """Return an object as the statement sees it: transposed, its entries in order."""
     if not transposed:
         return x

@@ -8,21 +8,20 @@ import numpy as np
 
 from semira.backends.cuda.rearrange.lines import Lines, by_rows, lines_of, reversed_along
 from semira.backends.cuda.wide.objects import (
-    Array,
-    Store,
     WideObject,
     as_wide,
     from_places,
     true_places,
     with_values,
 )
+from semira.backends.cuda.wide.store import Array, CudaStore
 from semira.base.dtypes import UINT64
 from semira.base.errors import OutOfMemory
 from semira.contract.rearrange import Rearranged, Rearrangement
 
 
 def rearrange(
-    store: Store, handle: object, request: Rearrangement, *, transposed: bool
+    store: CudaStore, handle: object, request: Rearrangement, *, transposed: bool
 ) -> list[Rearranged]:
     """Return what is made of an object; see `contract.rearrange`.
 
@@ -38,7 +37,7 @@ def rearrange(
     return [Rearranged(y if y.is_wide else y.small, y.shape, y.dtype) for y in made]
 
 
-def _scan(store: Store, x: WideObject, request: Rearrangement) -> list[WideObject]:
+def _scan(store: CudaStore, x: WideObject, request: Rearrangement) -> list[WideObject]:
     lines = lines_of(store, x, by_columns=request.by_columns)
     monoid = request.operator
     values = lines.values()
@@ -88,13 +87,13 @@ def _best(lines: Lines, how: str, k: int | None) -> Array:
     return lines.store.library.sort(ranked) if how == "random" else ranked
 
 
-def _select(store: Store, x: WideObject, request: Rearrangement) -> list[WideObject]:
+def _select(store: CudaStore, x: WideObject, request: Rearrangement) -> list[WideObject]:
     lines = lines_of(store, x, by_columns=request.by_columns)
     chosen = store.library.sort(_best(lines, request.how, request.k))
     return [lines.made(chosen, lines.minor[chosen], lines.line_length)]
 
 
-def _compact(store: Store, x: WideObject, request: Rearrangement) -> list[WideObject]:
+def _compact(store: CudaStore, x: WideObject, request: Rearrangement) -> list[WideObject]:
     lines = lines_of(store, x, by_columns=request.by_columns)
     length = lines.longest if request.k is None else request.k
     chosen = _best(lines, request.how, request.k)
@@ -108,7 +107,7 @@ def _compact(store: Store, x: WideObject, request: Rearrangement) -> list[WideOb
     return [lines.made(chosen, place, length, lines.minor[chosen].astype(np.uint64), UINT64)]
 
 
-def _sort(store: Store, x: WideObject, request: Rearrangement) -> list[WideObject]:
+def _sort(store: CudaStore, x: WideObject, request: Rearrangement) -> list[WideObject]:
     lines = lines_of(store, x, by_columns=request.by_columns)
     if request.operator is None:
         order = _sorted(lines, lines.values(), descending=request.how == "largest")
@@ -125,7 +124,7 @@ def _sort(store: Store, x: WideObject, request: Rearrangement) -> list[WideObjec
     ]
 
 
-def _reshape(store: Store, x: WideObject, request: Rearrangement) -> list[WideObject]:
+def _reshape(store: CudaStore, x: WideObject, request: Rearrangement) -> list[WideObject]:
     library = store.library
     places, by_columns = true_places(store, x), request.by_columns
     numbers = places[0]
@@ -150,7 +149,7 @@ def _reshape(store: Store, x: WideObject, request: Rearrangement) -> list[WideOb
     return [from_places(store, x.small, x.dtype, shape, found, entries)]
 
 
-_KINDS: dict[str, Callable[[Store, WideObject, Rearrangement], list[WideObject]]] = {
+_KINDS: dict[str, Callable[[CudaStore, WideObject, Rearrangement], list[WideObject]]] = {
     "scan": _scan,
     "select": _select,
     "compact": _compact,

@@ -68,7 +68,7 @@ class Runtime:
     Attributes
     ----------
     memory : MemoryResource
-        Where buffers come from (`runtime.memory`); the driver's pool unless replaced.
+        Where buffers come from: the driver's pool unless replaced.
     primitives : Primitives or None
         The base kernels, once something needed them.
     profile : Profile or None

@@ -411,19 +411,6 @@ class CudaMatrix:
         made = self.companions
         return made.any_of(name) if self.symmetric else made.get(name, orientation)
 
-    def need_companion(self, kind: Kind, orientation: str) -> Any:
-        """Return a companion, made if it is not there.
-
-        Making it may find out that the matrix is symmetric, and that the other orientation has one.
-        """
-        found = self.companion(kind, orientation)
-        if found is None:
-            assert kind.make is not None
-            found = kind.make(self, orientation)
-            if found is not self.companion(kind, orientation):
-                self.companions.keep(kind, orientation, found)
-        return found
-
     def keep_companion(self, kind: Kind, orientation: str, made: Any) -> None:
         """Keep a companion that launches refer to, in the place of the one before."""
         if self.symmetric:

@@ -14,10 +14,6 @@ from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Pieces
 
-#: Positions that are sorted on the host: below, NumPy takes less than the launches of a sort. A
-#: million of them take it 60 ms.
-SORTED_HERE = 4096
-
 
 def extract(job: Job) -> Pieces:
     """Return ``A[rows, columns]``."""

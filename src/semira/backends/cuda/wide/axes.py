@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.wide.objects import Array, Store, WideObject, lengths
+from semira.backends.cuda.wide.objects import WideObject, lengths
+from semira.backends.cuda.wide.store import Array, CudaStore
 from semira.backends.renumbering.lists import joined_ids, places_of
 from semira.base.dtypes import INT64
 from semira.base.errors import OutOfMemory
@@ -100,7 +101,7 @@ def letter_all(task: Task) -> None:
             use.letters = letters[1] if letters else out
 
 
-def list_axes(store: Store, task: Task) -> None:
+def list_axes(store: CudaStore, task: Task) -> None:
     """List the positions of every huge axis that has no list yet."""
     found: dict[str, list[Array]] = {}
     for use in task.uses():
@@ -116,11 +117,11 @@ def list_axes(store: Store, task: Task) -> None:
             task.lists[letter] = _at_least_one(store, joined_ids(store.library, *lists))
 
 
-def _at_least_one(store: Store, ids: Array) -> Array:
+def _at_least_one(store: CudaStore, ids: Array) -> Array:
     return ids if len(ids) else store.library.zeros(1, np.int64)
 
 
-def narrowed(store: Store, use: Use, lists: dict[str, Array | None]) -> Any:
+def narrowed(store: CudaStore, use: Use, lists: dict[str, Array | None]) -> Any:
     """Return the ordinary object over the lists of its axes, numbered by them.
 
     The object's own if the lists are; O(entries + lengths of the lists) otherwise.
@@ -150,7 +151,7 @@ def narrowed(store: Store, use: Use, lists: dict[str, Array | None]) -> Any:
     return store.moved(x.small, lengths(x.shape, wanted), tuple(places), entries)
 
 
-def _repeated(store: Store, one: Any, count: int) -> Any:
+def _repeated(store: CudaStore, one: Any, count: int) -> Any:
     """Return a vector with the value of position 0 everywhere."""
     library = store.library
     if store.nvals(one) == 0:
@@ -182,7 +183,7 @@ def check_listable(task: Task) -> None:
             )
 
 
-def compact(store: Store, task: Task, regions: list[Any]) -> tuple[Program, list[Any], Any]:
+def compact(store: CudaStore, task: Task, regions: list[Any]) -> tuple[Program, list[Any], Any]:
     """Return the program of a task on ordinary objects, its bindings, and the output's object.
 
     Every use gets a slot of its own, in the order in which the engine hands them out; the output

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.wide.objects import Store, WideObject
+from semira.backends.cuda.wide.objects import WideObject
+from semira.backends.cuda.wide.store import CudaStore
 from semira.base.errors import InvalidValue, OutOfMemory
 from semira.contract.backend import Arrays
 from semira.formats import MatrixArrays, VectorArrays, index_dtype, is_hypersparse
@@ -21,7 +22,7 @@ def is_huge(arrays: Arrays) -> bool:
     return isinstance(arrays, MatrixArrays) and max(arrays.nrows, arrays.ncols) >= WIDE
 
 
-def from_arrays(store: Store, arrays: VectorArrays | MatrixArrays) -> WideObject:
+def from_arrays(store: CudaStore, arrays: VectorArrays | MatrixArrays) -> WideObject:
     """Copy a huge object to the device; host arrays are numbered on the host."""
     if isinstance(arrays, MatrixArrays):
         return _matrix(store, arrays)
@@ -39,12 +40,12 @@ def from_arrays(store: Store, arrays: VectorArrays | MatrixArrays) -> WideObject
     return WideObject(shape, dtype, (ids,), store.put(small))
 
 
-def _first(store: Store) -> Any:
+def _first(store: CudaStore) -> Any:
     """Return a list of one position, for what does not depend on it."""
     return store.library.zeros(1, np.int64)
 
 
-def _matrix(store: Store, arrays: MatrixArrays) -> WideObject:
+def _matrix(store: CudaStore, arrays: MatrixArrays) -> WideObject:
     majors = minors = None
     indptr, indices = arrays.indptr, arrays.indices
     nmajor, nminor = arrays.nmajor, arrays.nminor
@@ -71,7 +72,7 @@ def _matrix(store: Store, arrays: MatrixArrays) -> WideObject:
     return WideObject((arrays.nrows, arrays.ncols), arrays.dtype, ids, store.put(small))
 
 
-def to_arrays(store: Store, x: WideObject) -> VectorArrays | MatrixArrays:
+def to_arrays(store: CudaStore, x: WideObject) -> VectorArrays | MatrixArrays:
     """Copy a huge object to the host."""
     small = store.get(x.small)
     lists = [None if ids is None else store.download(ids) for ids in x.ids]
@@ -105,7 +106,7 @@ def _numbered_back(x: WideObject, small: MatrixArrays, lists: list[Any]) -> Matr
     return made.hyper() if is_hypersparse(made.nmajor, made.nvals) else made
 
 
-def converted(store: Store, x: WideObject, layout: str) -> WideObject:
+def converted(store: CudaStore, x: WideObject, layout: str) -> WideObject:
     """Return a copy, or the object with an orientation made.
 
     Raises

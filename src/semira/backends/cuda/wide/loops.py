@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from semira.backends import interpreter
-from semira.backends.cuda.wide.objects import Store, WideObject, as_wide, empty_like
+from semira.backends.cuda.wide.objects import WideObject, as_wide, empty_like
 from semira.backends.cuda.wide.run import run_statement
+from semira.backends.cuda.wide.store import CudaStore
 from semira.backends.interpreter import Cell, Interpreted, MaskData, Produced, Undo
 from semira.base.dtypes import INT64
 from semira.contract import Arg, IndexSpec, Mask, Method, Program, Slot, Statement
@@ -26,14 +27,14 @@ def has_wide(bindings: list[Binding]) -> bool:
     return False
 
 
-def run_program(store: Store, program: Program, bindings: list[Binding]) -> Outcome:
+def run_program(store: CudaStore, program: Program, bindings: list[Binding]) -> Outcome:
     """Run a program with huge objects: a statement as a whole, anything else through the loops."""
     if len(program.body) == 1 and isinstance(program.body[0], Statement):
         return run_statement(store, program, bindings)
     return _run_loops(store, program, bindings)
 
 
-def _run_loops(store: Store, program: Program, bindings: list[Binding]) -> Outcome:
+def _run_loops(store: CudaStore, program: Program, bindings: list[Binding]) -> Outcome:
     """Run a program of several statements or loops; what was bound holds the results after."""
     cells: list[Any] = []
     for slot, given in zip(program.slots, bindings, strict=True):
@@ -51,7 +52,7 @@ def _run_loops(store: Store, program: Program, bindings: list[Binding]) -> Outco
                 _give_back(store, given, cell.data)
 
 
-def _give_back(store: Store, handle: Any, data: Any) -> None:
+def _give_back(store: CudaStore, handle: Any, data: Any) -> None:
     """Let a handle hold what its cell holds."""
     if isinstance(handle, WideObject):
         handle.take(data)
@@ -62,7 +63,7 @@ def _give_back(store: Store, handle: Any, data: Any) -> None:
 class _Kernels:
     """The interpreter's hooks: data never change, every statement makes new ones."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: CudaStore) -> None:
         self._store = store
 
     def scalar(self, arrays: ScalarArrays) -> ScalarArrays:
@@ -147,7 +148,7 @@ class _Kernels:
 class _Parts:
     """The slots of a program of one statement, and what they are bound to."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: CudaStore) -> None:
         self._store = store
         self.slots: list[Slot] = []
         self.bound: list[Any] = []

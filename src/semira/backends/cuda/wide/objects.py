@@ -1,21 +1,16 @@
-"""What a handle of a huge shape holds, and what statements on such ask of the device."""
+"""What a handle of a huge shape holds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from semira.backends.cuda.wide.store import Array, CudaStore
 from semira.backends.renumbering.lists import distinct
 from semira.base.dtypes import DataType
-from semira.contract import Program
-from semira.contract.backend import Arrays, Outcome
 from semira.formats.index import WIDE
-from semira.ops import TypedMonoid, TypedOp
-
-#: A device array of the store's library.
-Array = Any
 
 
 @dataclass(slots=True, eq=False)
@@ -71,108 +66,7 @@ class WideObject:
         self.ids, self.small, self.everywhere = made.ids, made.small, made.everywhere
 
 
-class Store(Protocol):
-    """Ordinary objects of a device, and arrays beside them.
-
-    `library` is the arrays' module: CuPy on a GPU, NumPy where the arithmetic is tested. *Places*
-    are 64-bit positions of entries by row, then column, one array a side.
-    """
-
-    @property
-    def library(self) -> Any:
-        """The arrays' module."""
-        ...
-
-    def describe(self, thing: Any) -> tuple[tuple[int, ...], DataType]:
-        """Return shape and dtype."""
-        ...
-
-    def nvals(self, thing: Any) -> int:
-        """Return the number of entries; may wait."""
-        ...
-
-    def places(self, thing: Any) -> tuple[Array, ...]:
-        """Return where the entries stand."""
-        ...
-
-    def values(self, thing: Any) -> Array:
-        """Return the values of the entries, in the order of `places`."""
-        ...
-
-    def moved(
-        self, thing: Any, shape: tuple[int, ...], places: tuple[Array, ...], entries: Array | None
-    ) -> Any:
-        """Return an object whose entry e has the value of entry ``entries[e]`` of `thing`.
-
-        It may have another number of sides. None stands for all entries in order.
-        """
-        ...
-
-    def valued(self, thing: Any, values: Array, dtype: DataType) -> Any:
-        """Return an object with the pattern of `thing`."""
-        ...
-
-    def empty(self, shape: tuple[int, ...], dtype: DataType) -> Any:
-        """Return an object without entries."""
-        ...
-
-    def duplicate(self, thing: Any) -> Any:
-        """Return a copy."""
-        ...
-
-    def applied(
-        self, op: TypedOp, thing: Any, places: tuple[Array, ...], bound: Any, *, left: bool
-    ) -> Array:
-        """Return an operator's results for the entries of `thing`, told to stand at `places`.
-
-        `bound` is None, or (value, dtype) of the thunk or other operand, which is the `left` one.
-        """
-        ...
-
-    def scanned(self, monoid: TypedMonoid, values: Array, dtype: DataType, heads: Array) -> Array:
-        """Return the running results of a monoid over values of `dtype`; a head starts anew."""
-        ...
-
-    def ranked(
-        self, before: TypedOp, values: Array, dtype: DataType, starts: Array, lengths: Array,
-        longest: int,
-    ) -> Array:  # fmt: skip
-        """Return where each value of an order by the comparison `before` is, line by line.
-
-        `starts` and `lengths` tell, for each value, of its line; equal values keep their order.
-        """
-        ...
-
-    def scalar(self, binding: Any) -> Any:
-        """Return the value of a bound scalar, None if it is empty; may wait."""
-        ...
-
-    def upload(self, array: Any) -> Array:
-        """Return a host array on the device."""
-        ...
-
-    def download(self, array: Array) -> Any:
-        """Return a device array on the host; waits."""
-        ...
-
-    def put(self, arrays: Arrays) -> Any:
-        """Return an ordinary object of host arrays."""
-        ...
-
-    def get(self, thing: Any) -> Arrays:
-        """Return the host arrays of an ordinary object."""
-        ...
-
-    def take(self, thing: Any, made: Any) -> None:
-        """Let an ordinary object hold what another one holds, which is given up."""
-        ...
-
-    def run(self, program: Program, bindings: list[Any]) -> Outcome:
-        """Run a planned program on ordinary objects."""
-        ...
-
-
-def as_wide(store: Store, thing: Any) -> WideObject:
+def as_wide(store: CudaStore, thing: Any) -> WideObject:
     """Return a huge object as it is, an ordinary one as an object without ids."""
     if isinstance(thing, WideObject):
         return thing
@@ -180,7 +74,7 @@ def as_wide(store: Store, thing: Any) -> WideObject:
     return WideObject(shape, dtype, (None,) * len(shape), thing)
 
 
-def true_places(store: Store, x: WideObject) -> tuple[Array, ...]:
+def true_places(store: CudaStore, x: WideObject) -> tuple[Array, ...]:
     """Return where the entries really stand."""
     pairs = zip(x.ids, store.places(x.small), strict=True)
     return tuple(at if ids is None else ids[at] for ids, at in pairs)
@@ -193,7 +87,7 @@ def lengths(shape: tuple[int, ...], lists: tuple[Array | None, ...]) -> tuple[in
 
 
 def from_places(
-    store: Store,
+    store: CudaStore,
     source: Any,
     dtype: DataType,
     shape: tuple[int, ...],
@@ -213,7 +107,7 @@ def from_places(
     return WideObject(shape, dtype, ids, made)
 
 
-def settled(store: Store, x: WideObject) -> WideObject:
+def settled(store: CudaStore, x: WideObject) -> WideObject:
     """Return a result whose lists name few positions without entries."""
     listed = max((len(ids) for ids in x.ids if ids is not None), default=0)
     if x.everywhere or listed <= 64 or listed <= 2 * store.nvals(x.small):
@@ -221,12 +115,12 @@ def settled(store: Store, x: WideObject) -> WideObject:
     return from_places(store, x.small, x.dtype, x.shape, true_places(store, x), None)
 
 
-def with_values(store: Store, x: WideObject, values: Array, dtype: DataType) -> WideObject:
+def with_values(store: CudaStore, x: WideObject, values: Array, dtype: DataType) -> WideObject:
     """Return an object with the pattern of `x`."""
     return replace(x, dtype=dtype, small=store.valued(x.small, values, dtype))
 
 
-def empty_like(store: Store, x: WideObject, dtype: DataType) -> WideObject:
+def empty_like(store: CudaStore, x: WideObject, dtype: DataType) -> WideObject:
     """Return a huge object without entries."""
     none = store.library.zeros(0, np.int64)
     ids = tuple(none if side >= WIDE else None for side in x.shape)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cuda.wide.axes import Task, Use
-from semira.backends.cuda.wide.objects import Array, Store, with_values
+from semira.backends.cuda.wide.objects import with_values
+from semira.backends.cuda.wide.store import Array, CudaStore
 from semira.backends.renumbering.lists import (
     Region,
     checked,
@@ -31,7 +32,7 @@ from semira.formats.index import WIDE
 _INDEXED, _REGION = "pq", "rs"
 
 
-def prepare(store: Store, task: Task) -> list[Any]:
+def prepare(store: CudaStore, task: Task) -> list[Any]:
     """Give every use its letters, list the axes of regions, and return the compact regions.
 
     Raises
@@ -70,7 +71,7 @@ def _listed(uses: list[Use | None], letter: str) -> list[Array]:
     return [ids for ids in found if ids is not None]
 
 
-def _members(store: Store, region: Region, length: int) -> Array:
+def _members(store: CudaStore, region: Region, length: int) -> Array:
     """Return every position of a region shorter than 2**31."""
     if not isinstance(region, tuple):
         return store.upload(checked(np.asarray(region), length).astype(np.int64))
@@ -79,7 +80,7 @@ def _members(store: Store, region: Region, length: int) -> Array:
 
 
 # extract -----------------------------------------------------------------------------------------
-def _extract(store: Store, task: Task) -> list[Any]:
+def _extract(store: CudaStore, task: Task) -> list[Any]:
     source: Use = task.args[0]
     shape = source.x.shape[::-1] if source.transposed else source.x.shape
     source.letters, region = _letters(task, len(shape))
@@ -93,7 +94,7 @@ def _extract(store: Store, task: Task) -> list[Any]:
     return made
 
 
-def _read_through(store: Store, task: Task, axis: int, length: int) -> Array:
+def _read_through(store: CudaStore, task: Task, axis: int, length: int) -> Array:
     """Return where the members of a region stand on the source's list."""
     library, region = store.library, task.regions[axis]
     source: Use = task.args[0]
@@ -121,7 +122,7 @@ def _read_through(store: Store, task: Task, axis: int, length: int) -> Array:
 
 
 # assign ------------------------------------------------------------------------------------------
-def _assign(store: Store, task: Task) -> list[Any]:
+def _assign(store: CudaStore, task: Task) -> list[Any]:
     out: Use = task.out
     out.letters, region = _letters(task, len(out.x.shape))
     is_submask = bool(task.statement.param("submask"))
@@ -139,7 +140,7 @@ def _assign(store: Store, task: Task) -> list[Any]:
     return made
 
 
-def _write_through(store: Store, task: Task, axis: int, length: int) -> Array | None:
+def _write_through(store: CudaStore, task: Task, axis: int, length: int) -> Array | None:
     """Return where the members of a region that count stand on the output's list."""
     library, region = store.library, task.regions[axis]
     letter, out = task.out.letters[axis], task.out
@@ -189,7 +190,7 @@ def _check_room(task: Task, regions: list[Any], is_submask: bool) -> None:
 
 
 # gather and scatter ------------------------------------------------------------------------------
-def follow_indices(store: Store, task: Task) -> None:
+def follow_indices(store: CudaStore, task: Task) -> None:
     """Renumber the positions that an index vector holds as its values.
 
     Raises

@@ -16,13 +16,14 @@ from semira.backends.cuda.wide.axes import (
     letter_all,
     list_axes,
 )
-from semira.backends.cuda.wide.objects import Store, as_wide, empty_like, settled
+from semira.backends.cuda.wide.objects import as_wide, empty_like, settled
+from semira.backends.cuda.wide.store import CudaStore
 from semira.base.dtypes import INT64
 from semira.contract import PRODUCTS, Program, Statement
 from semira.contract.backend import Binding, Outcome
 
 
-def run_statement(store: Store, program: Program, bindings: list[Binding]) -> Outcome:
+def run_statement(store: CudaStore, program: Program, bindings: list[Binding]) -> Outcome:
     """Run a program of one statement; the output is replaced at the end.
 
     Raises
@@ -41,7 +42,9 @@ def run_statement(store: Store, program: Program, bindings: list[Binding]) -> Ou
     return outcome
 
 
-def _task(store: Store, program: Program, statement: Statement, bindings: list[Binding]) -> Task:
+def _task(
+    store: CudaStore, program: Program, statement: Statement, bindings: list[Binding]
+) -> Task:
     def use(slot: int, transposed: bool = False) -> Any:
         given = program.slots[slot]
         if given.kind == "scalar":
@@ -54,7 +57,7 @@ def _task(store: Store, program: Program, statement: Statement, bindings: list[B
     return Task(statement, args, mask, use(statement.out), given)
 
 
-def _steps(store: Store, task: Task) -> list[Task]:
+def _steps(store: CudaStore, task: Task) -> list[Task]:
     """Return the statement as statements without positions in their operators."""
     if not any(use.x.is_wide for use in task.uses()):
         return [task]
@@ -72,7 +75,7 @@ def _written(task: Task, made: Use) -> Task:
     return replace(task, statement=statement, args=[made])
 
 
-def _run(store: Store, task: Task) -> Outcome:
+def _run(store: CudaStore, task: Task) -> Outcome:
     if task.statement.op == "nvals" and task.args[0].x.everywhere:
         task = _counted(task)
     handle = task.out.x if isinstance(task.out, Use) else None
@@ -96,7 +99,7 @@ def _run(store: Store, task: Task) -> Outcome:
     return outcome
 
 
-def _lettered(store: Store, task: Task) -> list[Any]:
+def _lettered(store: CudaStore, task: Task) -> list[Any]:
     """Give every use its letters; return the regions over the lists of their axes."""
     if task.statement.op in ("extract", "assign"):
         return regions.prepare(store, task)

@@ -23,7 +23,6 @@ from semira.backends.cuda.runtime.primitives import (
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import put_matrix, put_vector
 from semira.backends.cuda.runtime.vector_memory import STATE_WORDS
-from semira.backends.cuda.wide.objects import Array
 from semira.backends.cuda.wide.source import KERNEL, ROOT, listed_source
 from semira.base.dtypes import DataType
 from semira.base.recent import Recent
@@ -32,14 +31,19 @@ from semira.contract.backend import Arrays, Outcome
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 from semira.ops import TypedMonoid, TypedOp
 
+#: A device array: CuPy's.
+Array = Any
+
 #: Prepared programs on ordinary objects that are kept; the oldest go first.
 _KEPT = 1024
 
 
 class CudaStore:
-    """A `wide.objects.Store` of one backend; see there.
+    """Ordinary objects of the GPU, and arrays beside them, for the layer of huge objects.
 
-    Everything runs on the backend's stream, CuPy's calls too: `stream` has to surround each use.
+    *Places* are 64-bit positions of entries by row, then column, one array a side. Everything runs
+    on the backend's stream, CuPy's calls too: `stream` has to surround each use. Tests of the
+    layer's arithmetic have the same methods with NumPy as `library`.
     """
 
     def __init__(self, backend: Backend, runtime: Runtime) -> None:
@@ -114,7 +118,10 @@ class CudaStore:
     def moved(
         self, thing: Any, shape: tuple[int, ...], places: tuple[Array, ...], entries: Array | None
     ) -> Any:
-        """Return an object whose entry e has the value of entry ``entries[e]`` of `thing`."""
+        """Return an object whose entry e has the value of entry ``entries[e]`` of `thing`.
+
+        It may have another number of sides. None stands for all entries in order.
+        """
         if len(shape) == 2:
             return self._matrix(shape, places, thing.dtype, *self._picked(thing, entries))
         return self._vector(shape[0], thing.dtype, places[0], self._picked_bytes(thing, entries))
@@ -216,7 +223,10 @@ class CudaStore:
     def applied(
         self, op: TypedOp, thing: Any, places: tuple[Array, ...], bound: Any, *, left: bool
     ) -> Array:
-        """Return an operator's results for the entries of `thing`, told to stand at `places`."""
+        """Return an operator's results for the entries of `thing`, told to stand at `places`.
+
+        `bound` is None, or (value, dtype) of the thunk or other operand, which is the `left` one.
+        """
         library, runtime = self.library, self._runtime
         value, dtype = (None, None) if bound is None else bound
         text = listed_source(op, thing.dtype, dtype, left=left)
@@ -253,7 +263,10 @@ class CudaStore:
         self, before: TypedOp, values: Array, dtype: DataType, starts: Array, lengths: Array,
         longest: int,
     ) -> Array:  # fmt: skip
-        """Return where each value of an order by the comparison `before` is, line by line."""
+        """Return where each value of an order by the comparison `before` is, line by line.
+
+        `starts` and `lengths` tell, for each value, of its line; equal values keep their order.
+        """
         library, count = self.library, len(values)
         order = library.arange(count, dtype=np.int64)
         if count == 0:

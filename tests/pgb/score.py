@@ -16,11 +16,14 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from tests.pgb.aliases import WrongModuleError, find_tests
+
 import semira
-from semira.testing.aliases import WrongModuleError, find_tests
 
 BEGIN = "<!-- conformance: begin -->"
 END = "<!-- conformance: end -->"
+
+_ROOT = Path(__file__).resolve().parents[2]
 
 #: Seconds one file may take; a file that takes longer counts as broken.
 _LIMIT_S = 900
@@ -77,12 +80,12 @@ def run_file(path: Path, *, raw: bool = False) -> FileScore:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         command = [
-            sys.executable, "-m", "pytest", "-p", "semira.testing.pgb", "-p", "no:cacheprovider",
+            sys.executable, "-m", "pytest", "-p", "tests.pgb.plugin", "-p", "no:cacheprovider",
             "-c", str(_empty_config(folder)), "--rootdir", str(path.parent), "--quiet",
             f"--pgb-report={report}", *(["--pgb-raw"] if raw else []), str(path),
         ]  # fmt: skip
         try:
-            done = subprocess.run(  # noqa: S603 - our own command
+            done = subprocess.run(
                 command, cwd=folder, capture_output=True, text=True, timeout=_LIMIT_S, check=False,
                 env=_environment(),
             )  # fmt: skip
@@ -103,9 +106,9 @@ def run_file(path: Path, *, raw: bool = False) -> FileScore:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of the process, in which this very Semira is found first."""
-    home = str(Path(semira.__file__).parents[1])
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([home, os.environ.get("PYTHONPATH", "")])}
+    """Return the environment of the process: this very Semira is found first, then the plugin."""
+    homes = (str(Path(semira.__file__).parents[1]), str(_ROOT), os.environ.get("PYTHONPATH", ""))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(homes)}
 
 
 def _empty_config(folder: str) -> Path:
@@ -209,7 +212,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 if every test passed or failed as listed and the page agrees, else 1.
     """
-    parser = argparse.ArgumentParser(prog="python -m semira.testing.pgb", description=main.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.pgb", description=main.__doc__)
     parser.add_argument("files", nargs="*", help="names such as test_matrix.py; all if none")
     parser.add_argument("--docs", type=Path, help="page whose score must be that of all files")
     parser.add_argument("--write", action="store_true", help="write the score into the page")

@@ -12,7 +12,8 @@ import pytest
 
 pytest.importorskip("graphblas", reason="python-graphblas is not installed")
 
-SOURCE = Path(__file__).resolve().parents[3] / "src"
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src"
 
 PROBE = """
 import graphblas as gb
@@ -42,8 +43,8 @@ def test_that_fails():
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    path = f"{SOURCE}{os.pathsep}{folder}"
-    command = [sys.executable, "-m", "pytest", "-p", "semira.testing.pgb", "-p", "no:cacheprovider"]
+    path = os.pathsep.join(map(str, (SOURCE, ROOT, folder)))
+    command = [sys.executable, "-m", "pytest", "-p", "tests.pgb.plugin", "-p", "no:cacheprovider"]
     return subprocess.run(
         [*command, "-c", os.devnull, "--rootdir", str(folder), *arguments],
         cwd=folder,

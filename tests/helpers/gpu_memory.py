@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from semira.backends.cuda.runtime.memory import MemoryPolicy, open_memory
+from benchmarks.scripts.device_memory import MemoryPolicy, open_memory
+
 from semira.base.errors import OutOfMemory
 
 if TYPE_CHECKING:

@@ -123,7 +123,7 @@ def register(backend: str = "semira") -> None:
     if loaded is not None:
         raise WrongModuleError(
             f"graphblas was imported from {loaded.__file__} before the alias could be made; "
-            "load the plugin first: pytest -p semira.testing.pgb"
+            "load the plugin first: pytest -p tests.pgb.plugin"
         )
     sys.modules["graphblas"] = semira
     vars(semira)["backend"] = backend

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from semira.testing import score as scoring
-from semira.testing.score import BEGIN, END, check_page, replace_between_markers, score_of, table
+from tests.pgb import score as scoring
+from tests.pgb.score import BEGIN, END, check_page, replace_between_markers, score_of, table
 
 OUTCOMES = {
     "test_a.py::test_1": {"outcome": "passed", "reason": ""},

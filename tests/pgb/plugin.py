@@ -1,9 +1,9 @@
 """Running python-graphblas' own tests against Semira.
 
-As a pytest plugin (``pytest -p semira.testing.pgb``) it registers Semira under the name
+As a pytest plugin (``pytest -p tests.pgb.plugin``) it registers Semira under the name
 ``graphblas`` before any test is imported, marks the expected failures, and writes what
-happened. As a command (``python -m semira.testing.pgb``) it runs the installed tests file by
-file, prints the score, and with ``--docs`` writes it into a page.
+happened. ``python -m tests.pgb`` runs the installed tests file by file, prints the score, and
+with ``--docs`` writes it into a page.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from semira.testing import aliases
-from semira.testing.expected import expected_failures
+from tests.pgb import aliases
+from tests.pgb.expected import expected_failures
 
 _OUTCOMES = pytest.StashKey[dict[str, dict[str, str]]]()
 
@@ -110,9 +109,3 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
         report = {"module": semira.__file__, "tests": session.config.stash[_OUTCOMES]}
         Path(target).write_text(json.dumps(report, indent=1))
-
-
-if __name__ == "__main__":
-    from semira.testing.score import main
-
-    raise SystemExit(main())

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from semira.testing.expected import expected_failures
+from tests.pgb.expected import expected_failures
 
 
 def write(path, text):

@@ -68,7 +68,7 @@ def peak_bytes(resource: Any) -> int:
     return int(resource.attributes.reserved_mem_high)
 
 
-class DriverMemory(MemoryResource):  # type: ignore[misc]  # untyped where it is installed
+class DriverMemory(MemoryResource):
     """Memory from ``cuMemAlloc``, a call for every buffer.
 
     Attributes

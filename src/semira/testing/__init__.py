@@ -1,1 +1,0 @@
-"""Help for testing programs and libraries that use Semira."""
