@@ -105,8 +105,6 @@ class MethodRow:
     cost : callable or Rule, optional
         A function of `Features` is evaluated once for each matrix and device. A `Rule` is evaluated
         each time, and only where it pulls. None: only a pin asks for the method.
-    package : str
-        Where it was found.
     """
 
     name: str
