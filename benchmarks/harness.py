@@ -24,11 +24,11 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from benchmarks.sweep import graphs_of
+from benchmarks.sweep import graphs_of, keep_records
 from semira.base.errors import InvalidValue
 from semira.bench.device import array_module, free_memory
 from semira.bench.environment import describe_environment
-from semira.bench.record import Record, keep_records, require_some
+from semira.bench.record import Record, require_some
 from semira.cli.bench import OutOption, QuickOption, check_append, finish, progress, split_names
 from semira.cli.options import Device
 from semira.cli.output import note, print_table
@@ -43,6 +43,9 @@ _PlotOption = Annotated[
 #: Head and rows of a table of records.
 Table = Callable[[Sequence[Record]], tuple[list[str], list[list[str]]]]
 Say = Callable[[str], None]
+
+#: Calls that are profiled where ways of 20 us are compared to a tenth.
+STEADY = 9
 
 _UNTOLD: Any = object()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from semira.base.errors import MissingFile
 from semira.bench.device import array_module
 from semira.bench.environment import describe_environment
 from semira.bench.graphs import BenchGraph, load_bench_graph
-from semira.bench.record import Record, keep_records, require_some
+from semira.bench.record import Record, append_records, require_some, start_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +99,30 @@ def keep_graphs(
     )
     records = keep_records(made, out, done, append=append)
     return records if say is None else require_some(records, request.graphs)
+
+
+def keep_records(
+    made: Iterable[Record],
+    out: Path | None,
+    done: Callable[[Record], None] = lambda _record: None,
+    *,
+    append: bool = False,
+) -> list[Record]:
+    """Write records into a file anew as they are made, and tell `done` of each; return them.
+
+    `append` leaves the records that are there.
+
+    Raises
+    ------
+    FileWriteError
+        `out` cannot be written.
+    """
+    if out is not None:
+        start_file(out, append=append)
+    records = []
+    for record in made:
+        if out is not None:
+            append_records(out, [record])
+        done(record)
+        records.append(record)
+    return records

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Options, Study, option
-from semira.bench.device import STEADY, held_for, profile_calls
+from benchmarks.harness import STEADY, Options, Study, option
+from semira.bench.device import held_for, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record
 from semira.bench.report import figure, time_of

@@ -22,12 +22,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cupy_calls import product_peer
-from benchmarks.harness import Options, Say, Study, option
+from benchmarks.harness import STEADY, Options, Say, Study, option
 from benchmarks.studies.device_micro import rtol_in
 from benchmarks.sweep import graphs_of
 from semira.base.errors import InvalidValue
 from semira.bench.device import (
-    STEADY,
     held_for,
     profile_calls,
 )

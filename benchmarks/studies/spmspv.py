@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Options, option
+from benchmarks.harness import STEADY, Options, option
 from benchmarks.studies.frontiers import GOAL, crossing
-from semira.bench.device import STEADY, held_for, profile_calls
+from semira.bench.device import held_for, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.ours import semira_library
 from semira.bench.record import Record

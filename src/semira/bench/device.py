@@ -16,9 +16,6 @@ from semira.backends.registry import backend_for
 #: or fewer if they take longer than so many seconds.
 PROFILED, PROFILED_S = 3, 2.0
 
-#: Calls that are profiled where ways of 20 us are compared to a tenth.
-STEADY = 9
-
 
 def array_module(device: str) -> Any:
     """Return NumPy, or what computes like NumPy on `device`: results are checked with it."""

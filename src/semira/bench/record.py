@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -331,33 +331,6 @@ def append_records(path: Path, records: Iterable[Record]) -> None:
             file.write(lines)
     except OSError as error:
         raise FileWriteError(f"{path}: cannot be written: {error.strerror or error}") from error
-
-
-def keep_records(
-    made: Iterable[Record],
-    out: Path | None,
-    done: Callable[[Record], None] = lambda _record: None,
-    *,
-    append: bool = False,
-) -> list[Record]:
-    """Take records as they are made: into a file that is written anew, and to whom it concerns.
-
-    `append` leaves the records that are there.
-
-    Raises
-    ------
-    FileWriteError
-        `out` cannot be written.
-    """
-    if out is not None:
-        start_file(out, append=append)
-    records = []
-    for record in made:
-        if out is not None:
-            append_records(out, [record])
-        done(record)
-        records.append(record)
-    return records
 
 
 def require_some(records: Sequence[Record], graphs: Sequence[str]) -> list[Record]:

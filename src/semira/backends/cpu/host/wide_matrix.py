@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from semira.backends.cpu.storage import (
     sparse_vector,
     to_sparse,
 )
-from semira.backends.interpreter import MaskData, Produced
+from semira.backends.interpreter import KernelSet, MaskData, Produced
 from semira.backends.renumbering.lists import joined_ids, located
 from semira.base.errors import OutOfMemory
 from semira.contract import Arg, Method, Statement
@@ -40,22 +40,6 @@ from semira.formats import ScalarArrays, index_dtype
 from semira.formats.index import WIDE
 
 DIRECT = Method("direct")
-
-
-class Ordinary(Protocol):
-    """The kernels for ordinary objects."""
-
-    def compute(
-        self, statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: Any
-    ) -> Produced:
-        """See `KernelSet.compute`."""
-        ...
-
-    def finish(
-        self, statement: Statement, result: Any, mask: MaskData | None, out: Any, journal: Any
-    ) -> Any:
-        """See `KernelSet.finish`."""
-        ...
 
 
 def _fits(operands: list[Any]) -> bool:
@@ -75,7 +59,7 @@ def _opened_mask(mask: MaskData | None) -> MaskData | None:
 
 
 def compute(
-    kernels: Ordinary, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+    kernels: KernelSet, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
 ) -> Produced:
     """Return the result of a statement on huge matrices, before accumulation.
 
@@ -96,7 +80,7 @@ def compute(
 
 
 def finish(
-    kernels: Ordinary, statement: Statement, result: Result, mask: MaskData | None, out: Any
+    kernels: KernelSet, statement: Statement, result: Result, mask: MaskData | None, out: Any
 ) -> CpuMatrix | WideMatrix:
     """Return a matrix output's new data; see `KernelSet.finish`."""
     if _fits([result.data, *([] if mask is None else [mask.data])]):
@@ -160,7 +144,7 @@ def _back(produced: Produced, rows: Any, cols: Any, out: Any) -> Produced:
 
 
 def _unary(
-    kernels: Ordinary, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+    kernels: KernelSet, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
 ) -> Produced:
     """apply, select, select_k, copy, reduce, reduce_rows, nvals: entry by entry, row by row."""
     del mask
@@ -186,7 +170,7 @@ def _short(size: int, like: CpuVector) -> CpuVector:
 
 
 def _mxm(
-    kernels: Ordinary, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+    kernels: KernelSet, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
 ) -> Produced:
     """Return a product of matrices: columns of A meet rows of B only where both are in use."""
     a, b = _operand(statement, args, 0), _operand(statement, args, 1)
@@ -203,7 +187,7 @@ def _mxm(
 
 
 def _mxv(
-    kernels: Ordinary, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+    kernels: KernelSet, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
 ) -> Produced:
     """Return a product with a vector: looked up at the columns (rows) in use."""
     at = 0 if statement.op == "mxv" else 1
@@ -222,7 +206,7 @@ def _mxv(
 
 
 def _ewise(
-    kernels: Ordinary, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+    kernels: KernelSet, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
 ) -> Produced:
     del mask
     a, b = _operand(statement, args, 0), _operand(statement, args, 1)
@@ -239,7 +223,7 @@ def _ewise(
 
 
 def _diag(
-    kernels: Ordinary, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+    kernels: KernelSet, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
 ) -> Produced:
     """Return the k-th diagonal, entry by entry."""
     del mask
@@ -271,7 +255,7 @@ def _diag(
 
 
 def _extract(
-    kernels: Ordinary, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+    kernels: KernelSet, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
 ) -> Produced:
     """Return a region: of each axis only the listed positions that the indices name."""
     del mask
@@ -292,7 +276,7 @@ def _extract(
 
 
 def _assign(
-    kernels: Ordinary, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+    kernels: KernelSet, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
 ) -> Produced:
     x = args[0]
     if isinstance(x, (CpuMatrix, WideMatrix)):
