@@ -43,7 +43,6 @@ class UnaryOp(Operator):
     cuda: Text
     rule: TypeRule
     positional: bool = False
-    bool_name: str | None = None
     reads_a: bool = True
     user: UserFunction | None = None
 
