@@ -19,7 +19,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "semira"
-SUFFIXES = (".py", ".cuh", ".cu")
+SUFFIXES = (".py", ".pyi", ".cuh", ".cu")
 
 #: Fields beyond which a class is an object that knows too much.
 MANY_FIELDS = 20

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from semira.base.dtypes import DataType
-from semira.ops import TypedOp
 
 KINDS = ("scan", "select", "compact", "sort", "reshape")
 
@@ -56,26 +55,3 @@ class Rearranged:
     handle: Any
     shape: tuple[int, ...]
     dtype: DataType
-
-
-class Rearranger(Protocol):
-    """A backend whose objects lie where the host does not compute."""
-
-    def rearrange(
-        self, handle: Any, request: Rearrangement, *, transposed: bool
-    ) -> list[Rearranged]:
-        """Return what is made of an object, which stays as it is; two objects for ``sort``."""
-        ...
-
-    def kronecker(
-        self, left: tuple[Any, bool], right: tuple[Any, bool], operator: TypedOp
-    ) -> Rearranged:
-        """Return ``C_(i nb + k, j mb + l) = operator(A_ij, B_kl)``, its sides below 2**31.
-
-        Parameters
-        ----------
-        left, right : (handle of a matrix, whether it is transposed)
-        operator : TypedOp
-            A positional one gets the positions of the operands' entries.
-        """
-        ...
