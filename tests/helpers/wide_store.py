@@ -12,7 +12,7 @@ import numpy as np
 
 import semira as gb
 from semira.backends.cpu.backend import CpuBackend
-from semira.backends.cuda.rearrange.run import rearrange
+from semira.backends.cuda.rearrange.rearrangements import rearrange
 from semira.backends.cuda.wide.exchange import converted, from_arrays, is_huge, to_arrays
 from semira.backends.cuda.wide.loops import has_wide, run_program
 from semira.backends.cuda.wide.objects import WideObject

@@ -10,7 +10,7 @@ from typing import Any
 
 from semira.backends.cuda.build import build, export
 from semira.backends.cuda.fixed_point import fixed_point
-from semira.backends.cuda.fixed_point.run import FixedPoints
+from semira.backends.cuda.fixed_point.fixed_points import FixedPoints
 from semira.backends.cuda.hosted import (
     HostedExecutable,
     execute_hosted,
@@ -28,7 +28,7 @@ from semira.backends.cuda.own_launches import (
 )
 from semira.backends.cuda.preview import phases_of
 from semira.backends.cuda.rearrange.kronecker import kronecker
-from semira.backends.cuda.rearrange.run import rearrange
+from semira.backends.cuda.rearrange.rearrangements import rearrange
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
 from semira.backends.cuda.runtime.free_memory import free_bytes

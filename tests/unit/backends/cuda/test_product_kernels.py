@@ -16,7 +16,7 @@ from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.linking import functions_in
 from semira.backends.cuda.jit.render import KERNELS, STAGED
 from semira.backends.cuda.staged import bins
-from semira.backends.cuda.staged.source import staged_source
+from semira.backends.cuda.staged.statement_source import staged_source
 from semira.backends.cuda.staged.text import has_dots
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT64, UINT16
 from semira.contract import Arg, Hints, Mask, Program, Slot, Statement

@@ -21,7 +21,7 @@ from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.regions import BoundRegion, last_mentions
 from semira.backends.cuda.staged.executable import is_staged
-from semira.backends.cuda.staged.source import staged_source
+from semira.backends.cuda.staged.statement_source import staged_source
 from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, lookup_dtype
 from semira.base.errors import DeviceUnavailable, JitError, NotImplementedException
 from semira.contract import Arg, IndexSpec, Mask, Program, Slot, Statement

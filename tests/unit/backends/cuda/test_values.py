@@ -21,7 +21,7 @@ from semira.backends.cuda.jit.operators import operator_name, operator_struct
 from semira.backends.cuda.jit.render import STAGED
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.runtime.scalars import scalar_image
-from semira.backends.cuda.staged.source import staged_source
+from semira.backends.cuda.staged.statement_source import staged_source
 from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT64, lookup_dtype
 from semira.contract import Arg, IndexSpec, Mask, Program, Slot, Statement
 from semira.ops.registry import NUMPY, binary, indexunary, monoid, semiring, unary

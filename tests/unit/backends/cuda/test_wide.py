@@ -17,8 +17,8 @@ from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 import semira as gb
 from semira.backends import registry
 from semira.backends.cuda.runtime.primitives import WIDE_ENTRIES
+from semira.backends.cuda.wide.listed_source import ROOT, listed_source
 from semira.backends.cuda.wide.objects import WideObject
-from semira.backends.cuda.wide.source import ROOT, listed_source
 from semira.backends.cuda.wide.store import CudaStore
 from semira.backends.renumbering.lists import joined_ids, located, places_of
 from semira.base.dtypes import BOOL, FP64, INT8, INT64

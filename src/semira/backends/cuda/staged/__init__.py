@@ -6,6 +6,6 @@ from semira.backends.cuda.staged.executable import (
     is_summed,
     prepare_staged,
 )
-from semira.backends.cuda.staged.run import execute_staged
+from semira.backends.cuda.staged.execute import execute_staged
 
 __all__ = ["StagedExecutable", "execute_staged", "is_staged", "is_summed", "prepare_staged"]

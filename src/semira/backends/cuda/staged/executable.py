@@ -13,7 +13,7 @@ from semira.backends.cuda.runtime.primitives import Module
 from semira.backends.cuda.staged.block_source import block_source
 from semira.backends.cuda.staged.own_products import own_part
 from semira.backends.cuda.staged.product_source import full_source, summed_source
-from semira.backends.cuda.staged.source import staged_source
+from semira.backends.cuda.staged.statement_source import staged_source
 from semira.backends.cuda.staged.text import has_dots
 from semira.backends.rules import compile_rule
 from semira.contract import Const, Program, Statement, walk_statements

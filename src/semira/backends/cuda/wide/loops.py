@@ -7,7 +7,7 @@ from typing import Any
 
 from semira.backends import interpreter
 from semira.backends.cuda.wide.objects import WideObject, as_wide, empty_like
-from semira.backends.cuda.wide.run import run_statement
+from semira.backends.cuda.wide.statements import run_statement
 from semira.backends.cuda.wide.store import CudaStore
 from semira.backends.interpreter import Cell, Interpreted, MaskData, Produced, Undo
 from semira.base.dtypes import INT64

@@ -23,7 +23,7 @@ from semira.backends.cuda.runtime.primitives import (
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import put_matrix, put_vector
 from semira.backends.cuda.runtime.vector_memory import STATE_WORDS
-from semira.backends.cuda.wide.source import KERNEL, ROOT, listed_source
+from semira.backends.cuda.wide.listed_source import KERNEL, ROOT, listed_source
 from semira.base.dtypes import DataType
 from semira.base.recent import Recent
 from semira.contract import Backend, Program

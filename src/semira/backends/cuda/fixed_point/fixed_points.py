@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.fixed_point.source import (
+from semira.backends.cuda.fixed_point.fixed_point_source import (
     CLOSE,
     OPEN,
     ROOT,
