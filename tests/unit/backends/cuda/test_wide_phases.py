@@ -30,13 +30,13 @@ def test_any_number_of_vectors_is_stored_in_one_phase(outputs):
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("size", [8, 1000])
-def test_sums_of_large_values_fit_into_shared_memory(size):
+@pytest.mark.parametrize(("size", "count"), [(8, 3), (1000, 2)])
+def test_sums_of_large_values_fit_into_shared_memory(size, count):
     dtype = register_anonymous(np.dtype((np.uint8, size)))
-    vectors = tuple(Slot("vector", dtype) for _ in range(3))
-    slots = (*vectors, *(Slot("scalar", dtype, "output") for _ in range(3)))
+    vectors = tuple(Slot("vector", dtype) for _ in range(count))
+    slots = (*vectors, *(Slot("scalar", dtype, "output") for _ in range(count)))
     body = tuple(
-        Statement("reduce", 3 + k, (Arg(k),), monoid["any"].typed(dtype)) for k in range(3)
+        Statement("reduce", count + k, (Arg(k),), monoid["any"].typed(dtype)) for k in range(count)
     )
     program = plan_program(Program(slots, body), CAPABILITIES)
     assert compile_only(program, "sm_90").code[:4] == b"\x7fELF"
