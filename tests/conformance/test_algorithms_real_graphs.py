@@ -62,7 +62,7 @@ class RealGraph:
         L = sparse.tril(self.pattern + self.pattern.T, -1).tocsr()
         L.data[:] = 1
         # By blocks of rows: the whole product of cnr-2000 takes 4 GB.
-        blocks = (L[start : start + 16_384] for start in range(0, L.shape[0], 16_384))
+        blocks = (L[start : start + 2048] for start in range(0, L.shape[0], 2048))
         return sum(int((block @ L.T).multiply(block).sum()) for block in blocks)
 
 

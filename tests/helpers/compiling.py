@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+
 from semira.backends.cuda.jit import compile
 from semira.backends.cuda.jit.render import PROGRAM, render_source
 from semira.backends.cuda.lower import lower_program
@@ -33,3 +36,10 @@ def compile_only(
     """
     generated = program if isinstance(program, str) else lower_program(program).source
     return compile.compile_source(render_source(generated, offset_type, root), "program", arch)
+
+
+def compile_apart(program: Program, arch: str, offset_type: str = "int") -> compile.Compiled:
+    """Do the same in a process of its own, where NVRTC takes a gigabyte and keeps it."""
+    source = lower_program(program).source
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(compile_only, source, arch, offset_type).result()
