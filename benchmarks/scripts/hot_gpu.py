@@ -113,7 +113,7 @@ def measure(spec: str) -> list[dict[str, Any]]:
                         found = call()
                     results[chosen] = found.to_dense(fill_value=0).tobytes()
             record["build_ms"] = record["auto"]["first_wall_ms"] - record["auto"]["wall_ms"]
-            record["copy_bytes"] = matrix.memory_usage()["hot"]
+            record["copy_bytes"] = matrix.memory_usage()["hot_columns"]
             record["hot_ran"] = record["auto"]["kernel"].endswith("-hot_columns")
             record["same"] = results["off"] == results["auto"]
             records.append(record)

@@ -259,7 +259,7 @@ def test_the_copy_names_columns_by_rank(both, symmetric, orientation, ranked):
     )
     vectors = [backend.put(random_vector(COLUMNS, FP32, 1, 1.0)) for _ in range(2)]
     backend.execute(backend.prepare(program), [*vectors, handle])
-    found, runtime = handle.companion("hot", orientation), handle.runtime
+    found, runtime = handle.companion("hot_columns", orientation), handle.runtime
     count = min(COLUMNS, slots_that_fit(4, runtime.shared))
     assert found.count == count
     lines = cols if orientation == "csr" else rows
@@ -275,7 +275,7 @@ def test_the_copy_names_columns_by_rank(both, symmetric, orientation, ranked):
     decoded = np.where(coded < 0, listed[np.clip(~coded, 0, count - 1)], cold)
     assert np.array_equal(decoded, indices)
     assert np.array_equal(coded < 0, np.isin(indices, listed[:count]))
-    assert handle.memory_usage()["hot"] >= 4 * handle.nvals
+    assert handle.memory_usage()["hot_columns"] >= 4 * handle.nvals
 
 
 def test_the_option_switches_them_on_and_off(monkeypatch):
@@ -290,7 +290,7 @@ def test_the_option_switches_them_on_and_off(monkeypatch):
         ran = any(use.name.endswith("-hot_columns") for use in profile.kernels())
         # The matrix is far too small for the rule.
         assert ran == (chosen == "on")
-        assert (A.memory_usage()["hot"] > 0) == (chosen == "on")
+        assert (A.memory_usage()["hot_columns"] > 0) == (chosen == "on")
     assert len(set(results.values())) == 1
 
 
@@ -328,7 +328,7 @@ def test_a_changed_matrix_forgets_its_hot_columns():
     with gb.config.set(hot_columns="on"):
         before = A.mxv(u, "plus_times").new()
         A << A.apply("ainv")
-        assert A.memory_usage()["hot"] == 0
+        assert A.memory_usage()["hot_columns"] == 0
         after = A.mxv(u, "plus_times").new()
     assert np.array_equal(before.to_dense(0), -after.to_dense(0))
 
@@ -350,7 +350,7 @@ def test_columns_that_lie_near_each_other_keep_their_places(monkeypatch):
         handle = backend.put(given)
         vectors = [backend.put(random_vector(n, FP32, 1, 1.0)) for n in (2000, COLUMNS)]
         backend.execute(backend.prepare(program), [*vectors, handle])
-        kept.append(handle.companion("hot", "csr"))
+        kept.append(handle.companion("hot_columns", "csr"))
     assert kept[0].listed == kept[0].count == 1024
     assert kept[1].listed > 1024
 
@@ -398,5 +398,5 @@ def test_no_table_where_a_copy_is_for_smaller_values(ranked, monkeypatch):
     u = gb.Vector.from_scalar(1, COLUMNS, dtype="INT32").to("cuda")
     with gb.config.set(hot_columns="on"):
         A.mxv(u, "plus_times").new().wait()
-    assert A.memory_usage()["hot"] > 0
+    assert A.memory_usage()["hot_columns"] > 0
     two_pulls(B, A, ("INT32", "INT64"), has_table=False)

@@ -98,7 +98,6 @@ from semira.contract.variants import (
     has_variant_part,
     variant_part,
     variant_row,
-    variant_rows,
 )
 
 __all__ = [
@@ -181,6 +180,5 @@ __all__ = [
     "unregister",
     "variant_part",
     "variant_row",
-    "variant_rows",
     "walk_statements",
 ]

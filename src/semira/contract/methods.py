@@ -149,7 +149,8 @@ def register(package: str) -> tuple[str, ...]:
     Raises
     ------
     InvalidValue
-        A row is not one, has the name of another package's, or costs what cannot be compared.
+        ``ROWS`` is not a tuple of `MethodRow`; a row has the name of another package's, or a cost
+        that cannot be compared.
     ImportError
         There is no such package, or it has no ``plan``.
     """
@@ -175,7 +176,9 @@ def unregister(package: str) -> None:
 
 
 def _rows_in(package: str) -> tuple[MethodRow, ...]:
-    rows: tuple[MethodRow, ...] = importlib.import_module(f"{package}.plan").ROWS
+    rows: tuple[MethodRow, ...] = getattr(importlib.import_module(f"{package}.plan"), "ROWS", ())
+    if not rows or not all(isinstance(row, MethodRow) for row in rows):
+        raise InvalidValue(f"{package}.plan: ROWS={rows!r}; give a tuple of MethodRow objects")
     for row in rows:
         unknown = sorted(set(row.ops) - set(PRODUCTS))
         if unknown or not row.instead_of:

@@ -29,7 +29,7 @@ class VariantRow:
     Attributes
     ----------
     name : str
-        One of `VARIANTS`.
+        One of `VARIANTS`; also that of what it keeps with a matrix.
     figures : tuple of int or float
         What a matrix and the products with it must have for the variant to be tried, in an order
         that its folder knows; a pin puts zeros in their place.
@@ -37,26 +37,18 @@ class VariantRow:
         Takes a statement; returns whether the variant can run it.
     explain : callable
         Takes a method and the variant of it; returns the sentence for `explain`.
-    keeps : str
-        Name of what it keeps with a matrix.
     """
 
     name: str
     figures: tuple[float, ...]
     serves: Callable[[Statement], bool]
     explain: Callable[[Method, Variant], str]
-    keeps: str
-
-
-@functools.cache
-def variant_rows() -> tuple[VariantRow, ...]:
-    """Return the rows of all variants, in the order of `VARIANTS`."""
-    return tuple(variant_part(name, "plan").ROW for name in VARIANTS)
 
 
 def variant_row(name: str) -> VariantRow:
     """Return the row of a variant."""
-    return variant_rows()[VARIANTS.index(name)]
+    row: VariantRow = variant_part(name, "plan").ROW
+    return row
 
 
 @functools.cache

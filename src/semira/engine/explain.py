@@ -23,7 +23,6 @@ from semira.contract import (
     Program,
     Statement,
     row_of,
-    variant_row,
     walk_statements,
 )
 from semira.engine import run, warm
@@ -97,7 +96,7 @@ def _companions(op: str, method: Method) -> Iterator[str]:
     if row is not None:
         yield from (row.name,) if row.keeps is None else row.keeps
     for variant in method.variants:
-        yield variant_row(variant.name).keeps
+        yield variant.name
 
 
 def _matrices(bound: list[Any]) -> dict[Value, int]:

@@ -49,6 +49,41 @@ class _Readable(Operand[Made_co]):
         del opts
         return reading.equal(self, other, check_dtype=check_dtype, rel_tol=rel_tol, abs_tol=abs_tol)
 
+    def _entries(self, what: str) -> tuple[Any, Any]:
+        """Return positions, as they index a dense array, and values."""
+        raise NotImplementedError
+
+    @tells_shortage("to_dense")
+    def to_dense(
+        self,
+        fill_value: Any = None,
+        dtype: Any = None,
+        *,
+        device: str | None = None,
+        **opts: Any,
+    ) -> Any:
+        """Return a NumPy array of the same shape, missing entries replaced by `fill_value`.
+
+        On `device` ``"cuda"`` a CuPy array.
+
+        Raises
+        ------
+        TypeError
+            Entries are missing and there is no `fill_value`.
+        DeviceMismatch, InvalidValue
+            As `to_coo`.
+        OutOfMemory
+            The dense array does not fit.
+        """
+        del opts
+        if device is not None:
+            return _device_dense(self, device, fill_value, dtype)
+        positions, values = self._entries("to_dense")
+        complete = len(values) == math.prod(self.shape)
+        dense = reading.empty_dense(self, fill_value, dtype, complete=complete)
+        dense[positions] = cast_array(values, dense.dtype)
+        return visible(dense)
+
 
 class ReadableMatrix(_Readable[Made_co]):
     """Base of `MatrixOperand`: its sizes, and its contents as arrays."""
@@ -216,36 +251,9 @@ class ReadableMatrix(_Readable[Made_co]):
         rows, cols, stored = self.to_coo(dtype, values=values, sort=sort)
         return np.column_stack((rows, cols)), stored
 
-    @tells_shortage("Matrix.to_dense")
-    def to_dense(
-        self,
-        fill_value: Any = None,
-        dtype: Any = None,
-        *,
-        device: str | None = None,
-        **opts: Any,
-    ) -> Any:
-        """Return a 2-D NumPy array, missing entries replaced by `fill_value`.
-
-        On `device` ``"cuda"`` a CuPy array.
-
-        Raises
-        ------
-        TypeError
-            Entries are missing and there is no `fill_value`.
-        DeviceMismatch, InvalidValue
-            As `to_coo`.
-        OutOfMemory
-            The dense array does not fit on the device.
-        """
-        del opts
-        if device is not None:
-            return _device_dense(self, device, fill_value, dtype)
-        rows, cols, values = reading.matrix_arrays(self, "to_dense").to_coo()
-        complete = len(rows) == self.nrows * self.ncols
-        dense = reading.empty_dense(self, fill_value, dtype, complete=complete)
-        dense[rows, cols] = cast_array(values, dense.dtype)
-        return visible(dense)
+    def _entries(self, what: str) -> tuple[Any, Any]:
+        rows, cols, values = reading.matrix_arrays(self, what).to_coo()
+        return (rows, cols), values
 
     @tells_shortage("Matrix.to_dicts")
     def to_dicts(self, order: str = "rowwise") -> dict[int, dict[int, Any]]:
@@ -317,34 +325,9 @@ class ReadableVector(_Readable[Made_co]):
         stored = reading.cast_values(arrays.entry_values(), dtype) if values else None
         return positions, stored
 
-    @tells_shortage("Vector.to_dense")
-    def to_dense(
-        self,
-        fill_value: Any = None,
-        dtype: Any = None,
-        *,
-        device: str | None = None,
-        **opts: Any,
-    ) -> Any:
-        """Return a NumPy array, missing entries replaced by `fill_value`.
-
-        On `device` ``"cuda"`` a CuPy array.
-
-        Raises
-        ------
-        TypeError
-            Entries are missing and there is no `fill_value`.
-        DeviceMismatch, InvalidValue
-            As `to_coo`.
-        """
-        del opts
-        if device is not None:
-            return _device_dense(self, device, fill_value, dtype)
-        arrays = reading.vector_arrays(self, "to_dense")
-        complete = arrays.nvals == arrays.size
-        dense = reading.empty_dense(self, fill_value, dtype, complete=complete)
-        dense[arrays.entry_indices()] = cast_array(arrays.entry_values(), dense.dtype)
-        return visible(dense)
+    def _entries(self, what: str) -> tuple[Any, Any]:
+        arrays = reading.vector_arrays(self, what)
+        return arrays.entry_indices(), arrays.entry_values()
 
     @tells_shortage("Vector.to_dict")
     def to_dict(self) -> dict[int, Any]:

@@ -18,7 +18,7 @@ from semira.base.log import logger
 from semira.methods.diagonals.plan import ROW
 
 #: What a matrix keeps.
-DIAGONALS = Kind(ROW.keeps, depends_on="pattern")
+DIAGONALS = Kind(ROW.name, depends_on="pattern")
 
 #: Kernels that make it.
 _MAKE = "semira.methods.diagonals.kernels:mark.cuh"

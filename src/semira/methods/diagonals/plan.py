@@ -34,5 +34,4 @@ ROW = VariantRow(
     figures=(int(PRODUCTS.value),),
     serves=_serves,
     explain=_explain,
-    keeps="diagonals",
 )

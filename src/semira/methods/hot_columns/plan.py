@@ -79,5 +79,4 @@ ROW = VariantRow(
     figures=Figures(int(ENTRIES.value), MEAN.value, int(PRODUCTS.value), SHARE.value),
     serves=_serves,
     explain=_explain,
-    keeps="hot",
 )

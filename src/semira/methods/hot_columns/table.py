@@ -18,7 +18,7 @@ from semira.base.log import logger
 from semira.methods.hot_columns.plan import ROW, Figures
 
 #: What a matrix keeps.
-HOT = Kind(ROW.keeps, depends_on="pattern")
+HOT = Kind(ROW.name, depends_on="pattern")
 
 #: Kernels that make it.
 _MAKE = "semira.methods.hot_columns.kernels:rank.cuh"

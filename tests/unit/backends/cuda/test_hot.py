@@ -231,7 +231,7 @@ def test_an_eager_product_asks_at_its_fourth_run(fake_cuda, answers):
     assert runs.last == (1024, table_bytes(32, 4))
     assert run() == ["launch"]
     assert runs.last == (1024, table_bytes(32, 4))
-    assert runs.matrix.memory_usage()["hot"] == 160 + 128 + 144
+    assert runs.matrix.memory_usage()["hot_columns"] == 160 + 128 + 144
 
 
 def test_a_product_alone_asks_not_where_no_row_is_long(fake_cuda, answers, monkeypatch):
@@ -292,7 +292,7 @@ def test_the_question_is_asked_once(fake_cuda, answers):
     assert run() == ["launch"]
     runs.prepare(program("min_second", FP32, PULL, limit=True), 100)()
     assert runs.last == (512, 0)
-    assert runs.matrix.memory_usage()["hot"] == 0
+    assert runs.matrix.memory_usage()["hot_columns"] == 0
     # Whoever asks for less may still have it.
     answers.append(copy_of(4))
     runs.prepare(program("min_second", FP32))()
@@ -357,18 +357,18 @@ def test_a_new_matrix_in_its_place_is_asked_anew(fake_cuda, answers):
     answers += [copy_of(4), None]
     run()
     copied = runs.matrix.duplicate()
-    assert copied.companions.of("hot") == runs.matrix.companions.of("hot")
+    assert copied.companions.of("hot_columns") == runs.matrix.companions.of("hot_columns")
     parts = runs.matrix.orientations["csr"]
     runs.matrix.take(Made(parts, None, SIZE, True, SIZE, True, False))
     runs.matrix.symmetric = True
-    assert (runs.matrix.companions.of("hot"), runs.matrix.companions.products) == ({}, {})
+    assert (runs.matrix.companions.of("hot_columns"), runs.matrix.companions.products) == ({}, {})
     run()
     assert runs.last == (512, TILE_ROOM)
     runs.matrix.become(copied)
     run()
     assert runs.last[0] == 1024
     runs.matrix.release()
-    assert runs.matrix.memory_usage()["hot"] == 0
+    assert runs.matrix.memory_usage()["hot_columns"] == 0
 
 
 def test_a_kernel_that_does_not_fit_leaves_the_ordinary_one(fake_cuda, answers, monkeypatch):
@@ -456,7 +456,7 @@ def test_the_copy_names_the_most_frequent_columns(both, least, monkeypatch):
         parts["csc"] = (runtime.upload(offsets.astype(np.int32)), None, None)
     matrix = objects.CudaMatrix(runtime, 7, 300, 4000, FP32, True, False, parts, np.dtype(np.int32))
     shape, shared, is_open = choose(runtime, matrix, least)
-    found = matrix.companions.get("hot", "csr")
+    found = matrix.companions.get("hot_columns", "csr")
     assert not is_open
     assert (shape is None) == bool(least)
     if least:
@@ -501,7 +501,7 @@ def test_all_columns_are_ranked_where_the_cache_cannot_keep_the_vector(given, ra
     matrix = objects.CudaMatrix(runtime, 7, 300, 4000, FP32, True, False, parts, np.dtype(np.int32))
     # A share that the first 100 columns do not have: only ranks of all columns pay.
     choose(runtime, matrix, 0.99)
-    found = matrix.companions.get("hot", "csr")
+    found = matrix.companions.get("hot_columns", "csr")
     if not ranked:
         assert found.coded is None
         return

@@ -35,7 +35,7 @@ from semira.backends.cuda.runtime.vector_memory import (
 )
 from semira.base.dtypes import DataType
 from semira.base.errors import Panic
-from semira.contract import variant_part, variant_rows
+from semira.contract import VARIANTS, variant_part
 from semira.formats import MatrixArrays
 
 #: A bound that has grown by this factor over the last number that the host knew is replaced by a
@@ -492,7 +492,7 @@ class CudaMatrix:
         return {
             "buffers": sum(int(buffer.size) for buffer in self.buffers()),
             **dict.fromkeys((ENTRY_ROWS, OCCUPIED, SLICES), 0),
-            **{row.keeps: 0 for row in variant_rows()},
+            **dict.fromkeys(VARIANTS, 0),
             **self.companions.memory_usage(),
             **({} if self.block is None else {"block": self.block.nbytes}),
         }
@@ -546,7 +546,7 @@ CudaObject = CudaVector | CudaMatrix | CudaScalar
 @cache
 def _variant_words() -> tuple[tuple[str, int], ...]:
     """Return what variants of pulls keep, and its words in a CompressedDescriptor, in order."""
-    return tuple((row.keeps, variant_part(row.name, "cuda").WORDS) for row in variant_rows())
+    return tuple((name, variant_part(name, "cuda").WORDS) for name in VARIANTS)
 
 
 def _shortened(runtime: Runtime, buffer: Any, nbytes: int) -> Any:
