@@ -18,7 +18,7 @@ from semira import (
 from semira.algorithms.pagerank_terms import Terms, restarted
 from semira.algorithms.results import PageRankResult, finished
 
-#: Every row is computed in one iteration out of so many.
+#: Every row is computed once in this many iterations.
 _PERIOD = 4
 
 

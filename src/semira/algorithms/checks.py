@@ -540,7 +540,7 @@ def check_sources(sources: Any, size: int, seed: Any) -> np.ndarray[Any, Any]:
     Parameters
     ----------
     sources : None, int or sequence of ints
-        None: all. A number: so many different vertices, drawn with `seed`, in rising order.
+        None: all. A number: how many distinct vertices to draw with `seed`, in increasing order.
     size : int
         Vertices of the graph.
     seed : int >= 0

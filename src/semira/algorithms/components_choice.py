@@ -31,9 +31,10 @@ ALGORITHMS = ("auto", "spread", "sample", "search")
 #: Edges of each vertex that are sampled, and vertices asked which component most of them are in.
 _SAMPLE, _ASKED = 2, 1024
 
-#: Labels that a vertex follows towards its root in an iteration; from so many vertices on, where a
-#: pass over them costs more than another label, it follows more. One H200: grid4900 takes 4.7 ms
-#: with six (5 iterations), 5.1 with four (6), rgg:20 0.53 and 0.62, USA-road-NE 0.475 and 0.462.
+#: Labels that a vertex follows towards its root in an iteration. On graphs of at least `_LARGE`
+#: vertices a pass costs more than another label, so it follows more. One H200: grid4900 takes
+#: 4.7 ms with six (5 iterations), 5.1 with four (6), rgg:20 0.53 and 0.62, USA-road-NE 0.475 and
+#: 0.462.
 _STEPS, _LARGE, _STEPS_OF_LARGE = 4, 1 << 20, 6
 
 #: Mean degree and number of entries from which on a search comes first, and its levels: where

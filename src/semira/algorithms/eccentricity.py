@@ -83,9 +83,8 @@ def eccentricity(
     A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, connects i and j. Not modified.
     searches : int >= 1, optional
-        Stop after so many. None: go on until every eccentricity is known, which takes a few
-        searches where degrees vary, and up to n on graphs that look alike from everywhere, such
-        as a cycle.
+        Maximum number of searches. None: until every eccentricity is known, which takes a few
+        where degrees vary, and up to n on graphs that look alike from everywhere, such as a cycle.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric: saves every second product.
     **opts
@@ -147,8 +146,8 @@ def diameter(
     A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, connects i and j. Not modified.
     searches : int >= 1, optional
-        Stop after so many: 2 is the double sweep, whose lower bound is often the diameter. None:
-        until the diameter is known.
+        Maximum number of searches: 2 is the double sweep, whose lower bound is often the
+        diameter. None: until the diameter is known.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric: saves every second product.
     **opts

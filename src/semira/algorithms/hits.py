@@ -71,7 +71,7 @@ def hits(
     tol : float >= 0
         Stop when the absolute changes of `hub` in an iteration sum to at most `tol`.
     max_iterations : int >= 1
-        Stop after so many iterations.
+        Maximum number of iterations.
     weighted : bool
         Multiply by the values of `A` (as NetworkX does); else each edge counts once, and the
         values are not read.

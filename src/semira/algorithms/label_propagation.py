@@ -80,7 +80,7 @@ def label_propagation(
     A : Matrix or Graph, shape (n, n), any dtype
         Not modified.
     max_iterations : int >= 1
-        Stop after so many iterations.
+        Maximum number of iterations.
     seed : int >= 0
         Of the `graph_colouring` that gives the turns: colour by colour. Vertices of one colour
         are no neighbours and do not hear of each other, so their order does not matter.

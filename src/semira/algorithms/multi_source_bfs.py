@@ -69,7 +69,7 @@ def multi_source_bfs(
     together : bool
         One search that starts at all sources: a level is the distance from the nearest one.
     max_depth : int >= 0, optional
-        Search no further than so many hops.
+        Maximum number of hops.
     **opts
         Options of the product.
 

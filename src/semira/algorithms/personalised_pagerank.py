@@ -46,7 +46,7 @@ def personalised_pagerank(
     tol : float >= 0
         Stop when the absolute changes of an iteration sum to at most `tol`.
     max_iterations : int >= 1
-        Stop after so many iterations.
+        Maximum number of iterations.
     weighted : bool
         Share rank in proportion to the values of `A`; else evenly, and the values are not read.
     adaptive : bool

@@ -24,12 +24,12 @@ _BY_PART = ("components=groups", "iterations", "largest=group_sizes", "single_ve
 _BY_BOUND = (
     "diameter", "radius", "searches", "components=parts", "single_vertices=single_parts", "scope",
 )  # fmt: skip
-_DRAWN = {"sources": "Draw so many sources. Default: all vertices."}
-_AGAIN = {"searches": "Stop after so many searches. Default: when all is known."}
+_DRAWN = {"sources": "Number of random sources. Default: all vertices."}
+_AGAIN = {"searches": "Maximum number of searches. Default: until all is known."}
 
 
 def _passes(times: float) -> Callable[[int, int], float]:
-    """Return the cost of so many passes over the matrix."""
+    """Return the cost of `times` passes over the matrix."""
     return lambda n, nvals: times * (n + nvals)
 
 

@@ -322,8 +322,8 @@ def _help(text: str, default: Any, choices: tuple[str, ...]) -> str:
 
     Examples
     --------
-    >>> _help("Stop after so many. None: go on until all is known, which may take long.", None, ())
-    'Stop after so many. Default: go on until all is known.'
+    >>> _help("Most searches. None: go on until all is known, which may take long.", None, ())
+    'Most searches. Default: go on until all is known.'
     >>> _help("``a`` is quick.", "a", ("a", "b"))
     'One of a, b; default a.'
     """

@@ -99,7 +99,7 @@ def spectral_embedding(
     tol : float >= 0
         Stop when ``norm(L x - value x) <= tol`` for every pair wanted.
     max_iterations : int >= 1
-        Stop after so many iterations.
+        Maximum number of iterations.
     seed : int >= 0
         Of the vectors to begin with.
     **opts

@@ -40,7 +40,7 @@ MOST_ROWS = 1 << 26
 
 ALGORITHMS = ("auto", "bellman_ford", "delta_stepping", "window", "asynchronous")
 
-#: Changes active vertices and distances, takes so many iterations at most.
+#: Changes active vertices and distances, within a maximum number of iterations.
 BellmanFord = Callable[[Matrix, Vector, Vector, int, VectorProductOptions], LoopResult]
 
 

@@ -265,7 +265,7 @@ class RecordType(DataType):
 
     @property
     def c_type(self) -> str:
-        """So many bytes."""
+        """An array of `itemsize` bytes."""
         return f"uint8_t[{self.itemsize}]"
 
     @property

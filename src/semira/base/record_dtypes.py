@@ -20,7 +20,7 @@ FIELD = "_values"
 
 
 def cuda_record(itemsize: int) -> str:
-    """Return the CUDA type of records of so many bytes, aligned as far as arrays of them are.
+    """Return the CUDA type of records of `itemsize` bytes, aligned as far as arrays of them are.
 
     Examples
     --------

@@ -201,7 +201,7 @@ def cuda(
     copies: CopiesOption = True,
     as_stored: StoredOption = False,
     sources: Annotated[
-        int, option("Also search from so many vertices drawn with a seed.", min=0)
+        int, option("Also search from this many random vertices (drawn with a seed).", min=0)
     ] = 0,
     limit: Annotated[
         float | None, option("Seconds after which no further kernel or graph begins.", min=0.0)

@@ -161,7 +161,7 @@ def add_legend(panel: Any) -> None:
 
 
 def _places(rows: Sequence[TraceRow], missing: int) -> tuple[Any, Sequence[TraceRow], str]:
-    """Return where rows are drawn, behind so many that are not there; which; and what they are."""
+    """Return x positions (after `missing` absent rows), the rows drawn, and the axis label."""
     step = max(1, -(-len(rows) // _MOST_POINTS))
     # Some algorithms have several products an iteration.
     is_each = all(row.iteration == at for at, row in enumerate(rows, missing))

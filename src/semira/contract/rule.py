@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 #: Vectors of a block that one look at an entry of the matrix serves at most, when pulling: presence
-#: is packed so many to a word.
+#: bits are packed into words of this many.
 SHARED = 32
 
 #: What a search of a column counts for in the edges that dot products look at: so many entries pass

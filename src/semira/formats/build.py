@@ -120,7 +120,7 @@ def _is_fresh(keys: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _radix_order(keys: NDArray[Any], bits: int) -> NDArray[np.intp]:
-    """Return the stable sorting permutation of unsigned keys of so many bits."""
+    """Return the stable sorting permutation of unsigned keys of `bits` bits."""
     order: NDArray[np.intp] = np.argsort(keys.astype(np.uint16), kind="stable")
     for shift in range(_DIGIT_BITS, bits, _DIGIT_BITS):
         digits = (keys >> shift).astype(np.uint16)[order]

@@ -26,9 +26,9 @@ class Estimate:
     products : int
         Pairs of entries that are multiplied: exact without a mask that is looked at before.
     entries : int
-        The result has at most so many.
+        Upper bound on the entries of the result.
     nbytes : int
-        Of the result's arrays with so many entries, as compressed rows.
+        Bytes of a result with `entries` entries as CSR.
     available : int or None
         Bytes that were free on the device of the operands; see `free_memory`.
 

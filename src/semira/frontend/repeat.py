@@ -32,7 +32,7 @@ def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | 
         Takes nothing, returns a BOOL Scalar (``frontier.nvals > 0``), or None together with
         `max_iterations`. It may rebind objects (``p, q = q, p``).
     max_iterations : int or Scalar, optional
-        Stop after so many iterations; then reaching the limit is no error.
+        Maximum number of iterations; reaching it is then no error.
 
     Returns
     -------

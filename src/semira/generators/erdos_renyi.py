@@ -1,4 +1,4 @@
-"""Erdős-Rényi graphs: a uniform choice among all graphs of so many edges."""
+"""Erdős-Rényi graphs: a uniform choice among all graphs with a given number of edges."""
 
 from __future__ import annotations
 

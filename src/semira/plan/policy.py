@@ -215,7 +215,7 @@ _ROWS = [
 _OWN_BLOCK = "what a block of warps keeps track of; counted, not measured"
 
 #: A left operand of ``mxm`` is a block of vectors driven together, for which push and pull are
-#: weighed, if it has at most so many rows, and so many times as many columns as rows at least.
+#: weighed, if it has at most `BLOCK_ROWS` rows, and at least `BLOCK_SHARE` columns for each row.
 BLOCK_ROWS = Number(1024, _OWN_BLOCK)
 BLOCK_SHARE = Number(16, "presence of every position is then small beside the matrix; a guess")
 

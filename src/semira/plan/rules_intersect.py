@@ -33,5 +33,5 @@ def intersection_reasons(statement: Statement, capabilities: Capabilities) -> li
         return [reason(Code.LISTS_PINNED, wanted)]
     if not capabilities.intersections or walked_format(statement) != "compressed":
         return []
-    # A merge counts for both lists, a search for so many looks for each entry of the shorter one.
+    # A merge reads both lists; a search costs a few reads for each entry of the shorter one.
     return [reason(Code.LISTS_MEET, SEARCH_AMONG_MERGES - 1, SEARCH_LOOKS - 1)]

@@ -30,7 +30,7 @@ MOST, NARROW = 32, 8
 #: What stands in the place of a distance where there is none.
 NO_DISTANCE = np.iinfo(np.int32).min
 
-#: A matrix has at most so many distances for each entry of a row, on average. Each costs a row some
+#: Upper bound on the distances per entry of an average row. Each costs a row some
 #: 6 instructions, where an entry of the ordinary walk costs 30: counted, not measured
 #: (docs/decisions/0042).
 FOR_EACH_ENTRY = 4
@@ -65,7 +65,7 @@ class Diagonals:
 
 
 def copy_bytes(rows: int, count: int) -> int:
-    """Return the bytes of a copy with so many distances.
+    """Return the bytes of a copy with `count` distances.
 
     Examples
     --------

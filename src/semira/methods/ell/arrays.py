@@ -269,7 +269,7 @@ class EllArrays:
 
 
 def most_slots(nvals: int) -> int:
-    """Return how many slots a conversion makes of so many entries.
+    """Return how many slots a conversion makes of `nvals` entries.
 
     Examples
     --------

@@ -90,7 +90,7 @@ class LongRows:
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """Memory for the columns of so many long rows at a time.
+    """Memory for the columns of several long rows at a time.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ ROWS = (
         name="equal_shares",
         ops=("mxm",),
         instead_of=("hash",),
-        walks="the partial products in their order, cut where so many are reached",
+        walks="the partial products in order, cut into shares of equal size",
         balance="edges",
         because="every block takes as many partial products",
         # With a full right operand it means equal shares of the left one's entries.

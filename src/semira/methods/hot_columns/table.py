@@ -28,7 +28,7 @@ _MAKE = "semira.methods.hot_columns.kernels:rank.cuh"
 #: 523 (bench/notes/spmv.md); the hardware parts the two in steps, of which this is the next.
 LEFT_TO_L1, OF_DRIVER, OF_PROGRAM = 32 << 10, 1 << 10, 8 << 10
 
-#: A table has a multiple of so many values.
+#: The number of values of a table is a multiple of this.
 STEP = 512
 
 #: All columns are named by rank where the vector has at least so many bytes, so that the L2 cache

@@ -122,7 +122,7 @@ class _Sets:
         return 0 < 4 * self.words <= WARP_BYTES
 
     def words_in(self, nbytes: int) -> int:
-        """Return the words of a row's bits if they fit so many bytes, else 0."""
+        """Return the words of a row's bits if they fit into `nbytes`, else 0."""
         return self.words if 4 * self.words <= nbytes else 0
 
 

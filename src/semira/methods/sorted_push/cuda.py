@@ -89,7 +89,7 @@ class _Job:
         return values, found, count
 
     def needed(self, total: int) -> int:
-        """Return the bytes that merging so many products takes, the result not counted."""
+        """Return the bytes that merging `total` products takes, without the result."""
         width = 0 if self.form.keys_only else self.dtype.itemsize
         offset = 8 if self.kind == "long long" else 4
         if self.form.merge == "scatter":
@@ -112,11 +112,11 @@ class _Job:
 
     # launches ----------------------------------------------------------------------------------
     def launch(self, kernel: str, items: int, *arguments: Any) -> None:
-        """Start a kernel of the statement over so many items."""
+        """Start a kernel of the statement over `items` items."""
         self.module.launch(self.kind, kernel, items, *arguments)
 
     def blocks(self, kernel: str, blocks: int, *arguments: Any) -> None:
-        """Start a kernel of the statement with so many blocks."""
+        """Start a kernel of the statement with `blocks` blocks."""
         self.module.launch_blocks(self.kind, kernel, blocks, *arguments, threads=THREADS)
 
     def scatter(self, pushed: tuple[Any, ...], values: Any, result: CudaVector) -> None:

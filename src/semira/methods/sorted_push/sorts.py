@@ -22,7 +22,7 @@ WIDTHS = (0, 1, 2, 4, 8, 16)
 
 
 def digits_of(bits: int) -> list[tuple[int, int]]:
-    """Return (first bit, number of bits) of each pass over keys of so many bits, as even as can be.
+    """Return (first bit, number of bits) of each pass over keys of `bits` bits, as even as can be.
 
     Examples
     --------

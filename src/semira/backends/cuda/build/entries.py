@@ -55,7 +55,7 @@ def bits_of(size: int) -> int:
 
 
 def key_type_of(bits: int) -> Any:
-    """Return the narrowest type of keys of so many bits."""
+    """Return the narrowest type of keys of `bits` bits."""
     return np.uint32 if bits <= 32 else np.uint64
 
 

@@ -156,7 +156,7 @@ class Runtime:
         return self._core.ObjectCode.from_cubin(code, name=name)
 
     def load(self, code: bytes, name: str, entry: str, threads: int, shared: int = 0) -> Kernel:
-        """Return a kernel of a cubin, to be launched with so many threads a block.
+        """Return a kernel of a cubin, to be launched with `threads` threads a block.
 
         `shared` are bytes of dynamic shared memory that a block may ask for; none
         (`Kernel.shared`) if there is not so much beside what the kernel declares.
@@ -336,7 +336,7 @@ class Runtime:
         return buffer
 
     def clear(self, buffer: Any, byte: int = 0, nbytes: int | None = None) -> None:
-        """Fill a buffer, or so many bytes from its start on, with zeros or another byte."""
+        """Fill a buffer, or its first `nbytes` bytes, with zeros or another byte."""
         count = buffer.size if nbytes is None else nbytes
         if count:
             self._fill(self._driver.cuMemsetD8Async, buffer, byte, count)
@@ -405,7 +405,7 @@ class Runtime:
         )
 
     def grant_shared(self, kernel: Any, nbytes: int) -> None:
-        """Let the blocks of a kernel ask for so many bytes of dynamic shared memory."""
+        """Let the blocks of a kernel ask for `nbytes` of dynamic shared memory."""
         device = self._driver.CUdevice(self.device.device_id)
         status = self._driver.cuKernelSetAttribute(
             self._dynamic_shared, nbytes, kernel.handle, device

@@ -18,7 +18,7 @@ from semira.backends.cuda.runtime.shares import MEAN_SHORT, gathers_many
 from semira.base.errors import OutOfMemory
 from semira.contract import variant_part
 
-#: A copy is made where so many times what it takes is free: others need memory too.
+#: A copy is made only if this many times its size is free: others need memory too.
 SPARE_ROOM = 2
 
 

@@ -78,7 +78,7 @@ class Part:
 
 
 def allocate_parts(runtime: Runtime, sizes: tuple[int, ...]) -> list[Part]:
-    """Return uninitialised buffers of so many bytes, one behind the other in one allocation.
+    """Return uninitialised buffers of these sizes, one behind the other in one allocation.
 
     With `Runtime.keeps_apart` each is an allocation of its own.
 

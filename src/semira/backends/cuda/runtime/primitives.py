@@ -106,7 +106,7 @@ class Module:
         threads: int = THREADS,
         shared: int = 0,
     ) -> None:
-        """Start a kernel with so many blocks, each with `shared` bytes of dynamic memory."""
+        """Start a kernel with `blocks` blocks, each with `shared` bytes of dynamic memory."""
         key = offset_type, kernel
         found = self._kernels.get(key)
         if found is None:

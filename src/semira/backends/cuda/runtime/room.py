@@ -13,7 +13,7 @@ UNCHECKED = 2**24
 
 
 def fit_together(runtime: Runtime, *requests: int) -> bool:
-    """Return whether so many bytes each can be allocated; small ones are left to the allocator."""
+    """Return whether buffers of these sizes fit; small ones are left to the allocator."""
     return max(requests) <= UNCHECKED or fits(runtime, sum(requests))
 
 
@@ -44,7 +44,7 @@ def require(
 
 
 def fits(runtime: Runtime, needed: int) -> bool:
-    """Return whether so many bytes can be allocated, once all that is kept unused is given back."""
+    """Return whether `needed` bytes can be allocated once unused memory is given back."""
     if needed <= UNCHECKED or needed <= free_memory.free_bytes(runtime):
         return True
     # What was released may still be queued, or kept for other objects; CuPy keeps it as well.

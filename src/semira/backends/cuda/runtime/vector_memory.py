@@ -51,7 +51,7 @@ class Form:
 
 @lru_cache(maxsize=256)
 def form_of(size: int, itemsize: int) -> Form:
-    """Return the form of vectors of so many positions with values of so many bytes."""
+    """Return the form of vectors of `size` positions with values of `itemsize` bytes."""
     values, words, listed = plane_sizes(size, itemsize)
     sizes = (words, words, 8 * STATE_WORDS, listed, values, listed, values)
     starts, end = laid_out(sizes)

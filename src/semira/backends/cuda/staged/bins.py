@@ -73,7 +73,7 @@ class Bin:
         return self.groups * self.slots * (4 + itemsize)
 
     def blocks(self, rows: int, multiprocessors: int) -> int:
-        """Return how many blocks are worth starting for so many rows."""
+        """Return how many blocks are worth starting for `rows` rows."""
         most = THREADS_OF_SM // self.threads * multiprocessors
         return max(1, min(most, -(-rows // self.groups)))
 

@@ -150,7 +150,7 @@ class Stage:
     def launch_blocks(
         self, kernel: str, blocks: int, *arguments: Any, threads: int, shared: int
     ) -> None:
-        """Start so many blocks, each with `shared` bytes of memory of its own."""
+        """Start `blocks` blocks, each with `shared` bytes of memory of its own."""
         self.executable.module.launch_blocks(
             self.offset_type, kernel, blocks, self.table(), *arguments,
             threads=threads, shared=shared,

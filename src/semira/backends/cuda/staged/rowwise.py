@@ -201,7 +201,7 @@ def _unread(job: Job) -> int | None:
 
 
 def _has_room(job: Job, most: int, other: int = 0) -> bool:
-    """Return whether rows of so many entries can be made wherever there is room."""
+    """Return whether rows of up to `most` entries can be made wherever there is room."""
     made, result = (4 + job.dtype.itemsize) * most, result_bytes(job, most)
     return made <= AT_ONCE and fit_together(job.stage.runtime, made, result, other)
 
@@ -280,7 +280,7 @@ def _counted_first(job: Job, measured: Measured) -> Pieces:
 
 
 def result_bytes(job: Job, nvals: int) -> int:
-    """Return the bytes of a result of so many entries."""
+    """Return the bytes of a result with `nvals` entries."""
     return job.stage.blank_bytes(job.shape, nvals, job.dtype)
 
 

@@ -42,7 +42,7 @@ def band_of(ncols: int, itemsize: int) -> int:
 
 
 def lanes_of(lines: int, nvals: int, packs: int) -> int:
-    """Return how many threads share out a row, which has so many packs of columns.
+    """Return how many threads share out a row that has `packs` packs of columns.
 
     Few where packs lie side by side, so that a warp reads whole cache lines for each entry, and
     where rows are short.
@@ -70,7 +70,7 @@ def piece_of(packs: int) -> int:
 
 
 def blocks_of(turns: int, multiprocessors: int) -> int:
-    """Return how many blocks take so many turns.
+    """Return how many blocks take `turns` turns.
 
     Many, so that short turns make up for long ones; from some number on each for a few turns, so
     that not too many are started.

@@ -8,7 +8,7 @@
 #pragma once
 #include "vxm/stripe.cuh"
 
-// Bytes of so many values, or of their presence words, in a table: whole pieces of 16.
+// Bytes of `count` values, or of their presence words, in a table: a multiple of 16.
 __device__ __forceinline__ size_t table_bytes(size_t count, unsigned size) {
   return (count * size + 15) / 16 * 16;
 }

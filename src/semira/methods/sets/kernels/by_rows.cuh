@@ -61,7 +61,7 @@ __device__ __forceinline__ void dot_row(const G& group, const Entries<A>& a, con
 
 // The dot products of the rows of the mask that are listed, tables of `most` slots for each group
 // (0: no tables). Calls `emit(e, value, has)` once for every entry of these rows. `mean` is the
-// mean length of B's columns. `words`: a block keeps the row as so many bits instead, 0: it does not.
+// mean length of B's columns. `words`: a block keeps the row as bits in this many words, 0: it does not.
 template <bool kExit, int kLanes, class Semiring, bool kStructural, class A, class B, class M,
           class Emit>
 __device__ void dot_rows(const Entries<A>& a, const Entries<B>& bt, const Entries<M>& mask,

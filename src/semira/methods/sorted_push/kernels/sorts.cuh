@@ -18,7 +18,7 @@ struct Beside16 {
 template <class Word>
 constexpr bool kHasWord = !Same<Word, Beside0>::value;
 
-// A digit of a key: so many bits from `shift` on.
+// A digit of a key: `bits` bits from `shift` on.
 struct Digit {
   int shift, bits;
   __device__ __forceinline__ unsigned of(Index key) const {

@@ -78,7 +78,7 @@ struct Compressed {
   }
   __device__ __forceinline__ A value(Offset at) const { return values[at * value_stride]; }
 
-  // Items of the path over so many lines.
+  // Items of the path over `lines` lines.
   __device__ __forceinline__ long long path(Index lines) const {
     return nvals + static_cast<long long>(kRowItems) * lines;
   }
