@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -10,6 +9,7 @@ from typing import Any, ClassVar
 import typer
 from typer.main import get_command
 
+from semira.base.loading import load
 from semira.cli.commands import Command, Group
 
 #: Where the prose of a command's docstring ends.
@@ -21,18 +21,6 @@ def help_of(command: Any) -> str:
     prose, mark, examples = inspect.cleandoc(command.__doc__ or "").partition(_EXAMPLES)
     paragraphs = [" ".join(part.split()) for part in prose.split("\n\n")]
     return "\n\n".join(paragraphs) + (f"\n\nExamples:\n\n{examples}" if mark else "")
-
-
-def load(place: str) -> Any:
-    """Return what a place names.
-
-    Examples
-    --------
-    >>> load("semira.cli.lazy:help_of") is help_of
-    True
-    """
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module), name)
 
 
 class LazyGroup(Group):
