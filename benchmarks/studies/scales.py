@@ -54,13 +54,9 @@ class ScalesOptions(Options):
     """Options of the study; graphs are named by their scales."""
 
     graphs: Sequence[str] = option((), hidden=True)
-    seconds: float = option(
-        20.0, "Time budget for the warm calls on a graph and for counting its edges."
-    )
+    seconds: float = option(20.0, "Budget of a graph's warm calls and of counting its edges.")
     scales: Sequence[int] = option(
-        (12, 14, 16, 18),
-        "Base-2 logarithms of the numbers of vertices: from-to.",
-        parse=scales_from,
+        (12, 14, 16, 18), "Scales from-to: log2 of the number of vertices.", parse=scales_from
     )
     edge_factor: int = option(16, "Edges drawn for each vertex.", least=1)
     sources: int = option(16, "Start vertices of each graph, drawn at random.", least=1)
