@@ -1,8 +1,8 @@
 """Checks of the algorithms by SciPy and NumPy: another method, or properties that decide.
 
-Each takes the graph that the algorithm was given, its result, the vertices it started from, and
-those of its options that it names. Rows of `semira.algorithms.registry` say which checks which.
-What would take too long is not checked: `TooLarge` says so.
+Each takes the graph, the result of the algorithm, its sources, and the options that the check
+names. Each row of `semira.algorithms.registry` names its check. A check that would take too long
+raises `TooLarge`.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from semira.bench.graphs import BenchGraph
 from semira.bench.triangles import count_flops
 from semira.bench.verify import DAMPING, TOLERANCE, Verdict
 
-#: Multiplications of a product in SciPy; more are not worth the wait.
+#: Most multiplications in a product by SciPy; more take too long.
 MOST_PRODUCTS = 150_000_000
 
-#: Vertices up to which eigenvalues are computed again.
+#: Most vertices for which all eigenvalues are recomputed.
 MOST_EIGEN = 3_000
 
-#: Of sums of rounded numbers, made in another order.
+#: Tolerance of floating-point sums in another order.
 _ROUNDING = 1e-9
 
 
-class TooLarge(Exception):  # noqa: N818 - says what happened, and is no fault
+class TooLarge(Exception):  # noqa: N818 - an outcome, not an error
     """A check would take too long on this graph."""
 
 
-#: Graph, result, sources, options -> what is violated, by statement.
+#: (graph, result, sources, options) -> possible faults, each with whether it occurs.
 Check = Callable[..., dict[str, bool]]
 
 
 def judge(
     check: Check, method: str, graph: BenchGraph, result: Any, sources: Sequence[int]
 ) -> Verdict:
-    """Return what a check by some method says.
+    """Run a check and return its verdict.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def judge(
 
 
 def method_of(check: Check) -> str:
-    """Return how a check works: what the first line of its docstring compares with.
+    """Return the method of a check, taken from the first line of its docstring.
 
     Examples
     --------
@@ -81,12 +81,12 @@ def _squared(pattern: Any) -> Any:
     flops = count_flops(pattern)
     if flops > MOST_PRODUCTS:
         raise TooLarge(f"{flops:,} products would check it")
-    # `multiply` keeps what is common, products that are 0 left out.
+    # `multiply` keeps common entries and drops products that are 0.
     return (pattern @ pattern.T).multiply(pattern).tocsr()
 
 
 def _sorted_entries(matrix: Any, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return positions as single numbers, rising, and their values, of ours or SciPy's matrix."""
+    """Return sorted linear positions and values of a Semira or SciPy matrix."""
     if hasattr(matrix, "to_coo"):
         rows, cols, values = matrix.to_coo()
     else:
@@ -104,7 +104,7 @@ def _steps(
 ) -> tuple[NDArray[np.int64], list[tuple[Any, Any, Any]]]:
     """Return levels, a row for each source (-1: unreached), and positions and paths of each.
 
-    Kept, as several algorithms are checked by the same searches.
+    Cached: several checks use the same searches.
     """
     from scipy.sparse import csr_array
 
@@ -173,7 +173,7 @@ def check_betweenness(graph: BenchGraph, result: Any, sources: Sequence[int]) ->
         depends[to_rows, to_cols] = to_paths * arrived[to_rows, to_cols]
         arrived[back.row, back.col] = 0
     depends[np.arange(len(sources)), list(sources)] = 0
-    # The searches that tell something of a vertex are those from others.
+    # Only searches from other vertices count for a vertex.
     others = len(sources) - np.bincount(list(sources), minlength=graph.n)
     pairs = max(graph.n - 2, 1) * np.maximum(others, 1)
     expected = np.where(others > 0, depends.sum(axis=0) / pairs, 0)
@@ -191,11 +191,11 @@ def check_bounds(
     ----------
     graph : BenchGraph
     result : EccentricityResult
-        Of `eccentricity`, whose searches go on until all is known, or of `diameter`.
+        Of `eccentricity`, which searches until the bounds meet, or of `diameter`.
     sources : sequence of int
         Their eccentricities come from products in SciPy.
     searches : int
-        Searches that were allowed.
+        Most searches allowed.
     """
     true = levels_from(graph, sources).max(axis=1)
     lower, upper = (each.to_dense(-1) for each in (result.lower, result.upper))
@@ -214,10 +214,10 @@ def check_bounds(
 def _bounds_after(
     graph: BenchGraph, searches: int, whole: bool
 ) -> tuple[NDArray[Any], NDArray[Any], int]:
-    """Return bounds of every eccentricity after searches as `eccentricity` makes them.
+    """Return bounds of every eccentricity after the same searches as `eccentricity` makes.
 
-    In each component from the unknown vertex with the lowest lower bound, then from that with the
-    highest upper bound, in turn; among equal ones that of highest degree, then of smallest number.
+    In each component, the next source is in turn the unknown vertex with the lowest lower bound and
+    the one with the highest upper bound; ties go to the highest degree, then the smallest number.
     """
     from scipy.sparse.csgraph import connected_components
 
@@ -246,7 +246,7 @@ def _bounds_after(
 
 
 def _hops(pattern: Any, starts: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the distance of every vertex from the nearest of some, -1 where unreachable."""
+    """Return the distance of every vertex from the nearest source, -1 where unreachable."""
     level = np.full(pattern.shape[0], -1, np.int64)
     front, depth = starts, 0
     while len(front):
@@ -335,8 +335,8 @@ def check_settled(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> di
     own[voters[is_own]] = votes[is_own]
     return {
         "a label is rarer than another": bool((own < most).any()),
-        "a vertex by itself has another's": bool((label != np.arange(graph.n))[most == 0].any()),
-        "a label is no vertex": bool(((label < 0) | (label >= graph.n)).any()),
+        "an isolated vertex is relabelled": bool((label != np.arange(graph.n))[most == 0].any()),
+        "a label is not a vertex": bool(((label < 0) | (label >= graph.n)).any()),
     }
 
 
@@ -446,7 +446,7 @@ def check_forest(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dic
     """Compare with SciPy's spanning tree, and look for cycles."""
     from scipy.sparse import csgraph, csr_array, triu
 
-    # Shifted: to SciPy a weight of zero is no edge.
+    # Shifted, because SciPy drops edges of weight zero.
     low = float(graph.arrays.entry_values().min(initial=1)) - 1
     rows, cols = graph.arrays.entry_major(), graph.arrays.ordinary().indices
     values = graph.arrays.entry_values().astype(np.float64) - low
@@ -465,7 +465,7 @@ def check_forest(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dic
 
 @lru_cache(maxsize=1)
 def _all_distances(graph: BenchGraph) -> NDArray[Any]:
-    """Return SciPy's distances by Dijkstra; kept, as several ways are checked by them."""
+    """Return SciPy's distances by Dijkstra; cached for several checks."""
     from scipy.sparse import csgraph
 
     found: NDArray[Any] = csgraph.dijkstra(graph.weighted)
@@ -493,7 +493,7 @@ def check_eigenpairs(graph: BenchGraph, result: Any, _sources: Sequence[int]) ->
     count = len(result.values)
     residuals = np.linalg.norm(lap @ vectors - vectors * result.values, axis=0)
     violated = {
-        "residuals are not those that are told": not np.allclose(
+        "the reported residuals are wrong": not np.allclose(
             residuals, result.residuals, rtol=1e-3, atol=1e-9
         ),
         "vectors are not orthonormal": not np.allclose(

@@ -17,13 +17,13 @@ from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record, without_result
 from semira.bench.timer import TooSlow, clock, time_limit
 
-#: Entries beyond which a peer is not tried, and the longest call.
+#: Most entries for which a peer runs, and the time limit of its call.
 _MOST_ENTRIES, _LIMIT_S = 100_000, 5.0
 
-#: Where functions of a library are, if not in its root.
+#: Modules of functions that are not in their library's root.
 _PLACES = {"scipy": "scipy.sparse.csgraph"}
 
-#: What options stand for.
+#: Values of placeholders in options.
 _GIVEN: dict[str, Callable[[Sequence[int]], Any]] = {
     "$sources": list,
     "$source": lambda sources: sources[0],
@@ -32,7 +32,7 @@ _GIVEN: dict[str, Callable[[Sequence[int]], Any]] = {
 
 
 def prepare(peer: Peer, graph: BenchGraph, *, directed: bool, weighted: bool) -> Any:
-    """Return the graph as the library takes it."""
+    """Return the graph in the library's format."""
     matrix = graph.weighted if weighted else pattern_of(graph)
     if peer.library == "scipy":
         return matrix
@@ -43,7 +43,7 @@ def prepare(peer: Peer, graph: BenchGraph, *, directed: bool, weighted: bool) ->
 
 
 def call(peer: Peer, made: Any, sources: Sequence[int]) -> Any:
-    """Return what a peer computes of a prepared graph."""
+    """Return the result of a peer for a prepared graph."""
     place = importlib.import_module(_PLACES.get(peer.library, peer.library))
     options = {
         name: _GIVEN[value](sources) if isinstance(value, str) and value in _GIVEN else value
@@ -53,7 +53,7 @@ def call(peer: Peer, made: Any, sources: Sequence[int]) -> Any:
 
 
 def compared_with(peer: Peer, field: str, *, directed: bool, weighted: bool) -> Check:
-    """Return a check of a field of a result: the peer computes the same."""
+    """Return a check that compares a field of a result with the peer's result."""
 
     def check(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
         made = prepare(peer, graph, directed=directed, weighted=weighted)
@@ -92,7 +92,7 @@ def measure_peer(
     directed: bool,
     weighted: bool,
 ) -> Record:
-    """Return the record of one call of a peer; its note says why there is no time."""
+    """Return the record of one call of a peer; its note explains a missing time."""
     blank = replace(blank, library=peer.library)
     if find_spec(peer.library) is None:
         return replace(blank, note="not installed")
@@ -106,6 +106,6 @@ def measure_peer(
             _, taken_s = clock(lambda: call(peer, made, sources))
     except (TooSlow, MemoryError) as error:
         return replace(blank, note=f"stopped: {str(error) or 'out of memory'}")
-    except Exception as error:  # noqa: BLE001 - what a peer refuses is told, not raised
+    except Exception as error:  # noqa: BLE001 - an error of a peer becomes a note
         return without_result(blank, error)
     return replace(blank, convert_s=convert_s, first_s=taken_s, warm_s=[taken_s])

@@ -1,4 +1,4 @@
-"""The algorithms beyond those five that have peers everywhere: whole calls, each result checked."""
+"""Whole, checked calls of all algorithms but the five that have peers everywhere."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from semira.bench.record import Record, without_result
 from semira.bench.report import checked, figure
 from semira.bench.timer import Budget, TooSlow, measure, time_limit
 
-#: Searches of an estimate, and of a block of searches.
+#: Searches in an estimate and in a block.
 SEARCHES = 16
 
-#: Longest call of ours.
+#: Time limit of a Semira call.
 _LIMIT_S = 30.0
 
-#: How the note of a case begins that is not meant for so large a graph.
+#: Start of the note of a case whose graph is too large.
 _NOT_TRIED = "not tried"
 
 
@@ -61,13 +61,13 @@ class Case:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Fields of the result that are waited for."""
+        """Fields of the result that the call waits for."""
         layout = self.row.layout
         return (layout.main, *(each for each in layout.beside if each != layout.tree[0]))
 
     @property
     def directed(self) -> bool:
-        """Whether it takes the graph as it is stored; else every edge in both directions."""
+        """Whether it takes the graph as stored; otherwise with every edge in both directions."""
         return self.row.directed and not self.spec.symmetrised
 
     @property
@@ -78,12 +78,12 @@ class Case:
 
     @property
     def peer(self) -> Peer | None:
-        """What runs beside it."""
+        """The peer to compare with."""
         return self.spec.peer or self.row.peer
 
     @property
     def check(self) -> checks.Check:
-        """What checks a result: the oracle of the row, under the options that it names."""
+        """The check of a result: the oracle of the row, with the options that it names."""
         kinds = {"directed": self.directed, "weighted": self.row.weighted}
         if not self.row.oracle:
             if self.peer is None:
@@ -101,13 +101,13 @@ class Case:
 
     @property
     def sources(self) -> int:
-        """Number of vertices it starts from."""
+        """Number of source vertices."""
         if not self.row.start and "sources" not in self.row.parameters:
             return 0
         return self.spec.sources or (1 if self.row.start == "source" else SEARCHES)
 
     def sources_of(self, graph: BenchGraph, count: int | None = None) -> list[int]:
-        """Return so many vertices: the one with most edges, then drawn ones."""
+        """Return `count` vertices: the one with the most edges, then random ones."""
         drawn = [*graph.sources(0), *graph.sources(2 * SEARCHES)]
         return list(dict.fromkeys(drawn))[: self.sources if count is None else count]
 
@@ -124,7 +124,7 @@ class Case:
         return result
 
 
-#: Each call that is measured, by a name of its own.
+#: All measured calls by name.
 CASES = View(
     lambda: {spec.name: Case(row, spec) for row in REGISTRY.values() for spec in row.measured()}
 )
@@ -132,20 +132,20 @@ CASES = View(
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmsRequest(SweepRequest):
-    """What to measure, beside what `SweepRequest` says.
+    """What to measure, in addition to `SweepRequest`.
 
     Attributes
     ----------
     names : sequence of str
         Keys of `CASES`.
     peers : bool
-        Whether SciPy's and NetworkX' functions run beside, where there are any.
+        Whether SciPy's and NetworkX's functions run too, where they exist.
     limit_s : float
-        No further case begins after so many seconds.
+        Seconds after which no further case starts.
     processes : int
-        So many run every case once before anything is measured: what they compile is on disk.
+        Number of processes that first run every case once, to cache compiled code on disk.
     append : bool
-        Keep the records that are in the file.
+        Keep the records already in the file.
     """
 
     graphs: Sequence[str] = (
@@ -167,12 +167,12 @@ def run_algorithms(
     say: Callable[[str], None] = lambda _text: None,
     done: Callable[[Record], None] = lambda _record: None,
 ) -> list[Record]:
-    """Measure and check every case on every graph that it is tried on, and its peers.
+    """Measure and check every case and its peers on every graph that is small enough.
 
     Raises
     ------
     InvalidValue
-        There is no case of a name; the message lists them.
+        A name is not that of a case; the message lists all cases.
     DeviceUnavailable
         This machine lacks the device.
     MissingFile
@@ -199,7 +199,7 @@ def run_algorithms(
 
 
 def _compile(request: AlgorithmsRequest) -> None:
-    """Run every case once, in processes of their own."""
+    """Run every case once, in separate processes."""
     alone = [replace(request, names=[name], processes=0) for name in request.names]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(request.processes, context) as pool:
@@ -207,7 +207,7 @@ def _compile(request: AlgorithmsRequest) -> None:
 
 
 def _try_once(request: AlgorithmsRequest) -> None:
-    """Run one case on every graph, whatever comes of it: the measurement meets it again."""
+    """Run one case on every graph and ignore errors: the measurement reports them."""
     (name,) = request.names
     for each in request.graphs:
         _, matrix, sources = _given(request, CASES[name], _loaded(each, request.data))
@@ -218,7 +218,7 @@ def _try_once(request: AlgorithmsRequest) -> None:
 
 @cache
 def _loaded(name: str, data: Path | None) -> BenchGraph:
-    """Return a graph that a process reads once for all of its cases."""
+    """Return a graph; a process reads it once for all of its cases."""
     return load_bench_graph(name, data)
 
 
@@ -263,9 +263,9 @@ def _measured(
     except (TooSlow, MemoryError) as error:
         return without_result(blank, error)
     except GraphblasException as error:
-        # An algorithm that fails where it should not is a wrong result, not a gap in a table.
+        # An unexpected failure counts as a wrong result, not as a gap in a table.
         return replace(without_result(blank, error), verified=False)
-    # Where no source is given, the check still starts somewhere.
+    # Without a source, the check still needs a start vertex.
     starts = sources or case.sources_of(graph, SEARCHES)
     verdict = checks.judge(case.check, case.by, graph, result, starts)
     facts = {
@@ -284,7 +284,7 @@ def _measured(
 
 
 def _times_on(device: str, call: Callable[[], Any], warm_s: Sequence[float]) -> dict[str, Any]:
-    """Return ``device_s`` where the device has a clock, unless another call is a long one."""
+    """Return ``device_s`` where the device has a clock and calls are short."""
     if min(warm_s) > 1:
         return {}
     return {name: found for name, found in profile_calls(device, call).items() if name != "kernels"}
@@ -292,9 +292,9 @@ def _times_on(device: str, call: Callable[[], Any], warm_s: Sequence[float]) -> 
 
 # tables ------------------------------------------------------------------------------------------
 def algorithms_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: each case on each graph, its peer's time, and whether it is right.
+    """Return the header and rows: each case on each graph, its peer's time, and its check.
 
-    A case that failed has no times and says so; one that was not tried has no row.
+    A failed case has a note instead of times; a case that was not tried has no row.
     """
     head = [
         "algorithm", "graph", "device", "first call s", "ms", "iterations", "peer", "its ms",

@@ -1,4 +1,4 @@
-"""CuPy's arrays, and cuSPARSE behind its sparse matrices, beside single operations on the GPU."""
+"""CuPy's arrays, and cuSPARSE through its sparse matrices, as peers of single operations."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class CupyOperands(Probed):
     __slots__ = ()
 
     def build(self) -> Any:
-        """Return the matrix of entries that lie on the host, repeats added up."""
+        """Return the matrix of entries on the host; duplicates are summed."""
         places = cupy.asarray(self.rows), cupy.asarray(self.cols)
         made = sparse.coo_matrix((cupy.asarray(self.values), places), shape=self.weighted.shape)
         return made.tocsr()
 
 
 def matrix_of(graph: BenchGraph, dtype: Any) -> Any:
-    """Return the matrix by rows on the current device, its values cast."""
+    """Return the matrix by rows on the current device, with its values cast."""
     arrays = graph.arrays.ordinary()
     values = cupy.asarray(arrays.entry_values().astype(dtype))
     indptr, indices = cupy.asarray(arrays.indptr), cupy.asarray(arrays.indices)
@@ -65,10 +65,9 @@ def cupy_operands(graph: BenchGraph) -> CupyOperands:
 def run_timed(
     call: Callable[[], Any], trials: int, batch: int = 1
 ) -> tuple[Any, list[float], list[float]]:
-    """Return a result, and of each warm call the seconds of the host and of the device.
+    """Return a result, and the host's and the device's seconds of each warm call.
 
-    A trial makes `batch` calls in a row and has the mean of them: the device then seldom waits
-    for Python.
+    A trial is the mean of `batch` calls in a row, so that the device seldom waits for Python.
     """
     result, walls, times = call(), [], []
     for _ in range(trials):
@@ -118,7 +117,7 @@ def spmm_calls(matrix: Any, dense: Any, *, by_columns: bool) -> dict[str, Callab
 
 
 def _spmm_call(matrix: Any, dense: Any, by_columns: bool, algorithm: int) -> Callable[[], Any]:
-    """Return a call that makes what it needs when it is first called, and keeps it."""
+    """Return a call that makes its operands on first use and keeps them."""
     made: list[Any] = []
 
     def call() -> Any:
@@ -130,7 +129,7 @@ def _spmm_call(matrix: Any, dense: Any, by_columns: bool, algorithm: int) -> Cal
 
 
 def square_calls(matrix: Any) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """Return calls of cuSPARSE's product of a matrix with itself: as it comes, and in order.
+    """Return calls of cuSPARSE's product of a matrix with itself, unsorted and sorted.
 
     Parameters
     ----------
@@ -148,7 +147,7 @@ def square_calls(matrix: Any) -> tuple[Callable[[], Any], Callable[[], Any]]:
 
 
 class _SparseTimesDense:
-    """One product, prepared: cuSPARSE knows addresses alone, so everything is kept here."""
+    """One prepared product: it owns all arrays, since cuSPARSE keeps only addresses."""
 
     def __init__(self, matrix: Any, dense: Any, by_columns: bool, algorithm: int) -> None:
         from cupy_backends.cuda.libs import cusparse
@@ -180,7 +179,7 @@ class _SparseTimesDense:
         self._multiply = cusparse.spMM
 
     def run(self) -> Any:
-        """Start the product; return where its result will be."""
+        """Start the product; return the array of its result."""
         self._multiply(*self.given, self.room.data.ptr)
         return self.made
 
@@ -199,15 +198,15 @@ def dense_call(matrix: Any, operand: Any) -> Callable[[], Any]:
 
 
 # times without the host --------------------------------------------------------------------------
-#: Calls that are queued while the device is held.
+#: Calls queued while a kernel blocks the stream.
 QUEUED = 10
 
 
 def run_queued(call: Callable[[], Any], trials: int) -> tuple[Any, list[float], list[float]]:
-    """Return a result, and of each trial the seconds of a whole call and of the device for one.
+    """Return a result, and for each trial the seconds of a whole call and of the device per call.
 
-    The device's are the mean of calls that were all launched before the first one began: Python's
-    part does not count, however short the calls are.
+    Device seconds are the mean of calls that were all queued before the first one started, so that
+    Python's time does not count, however short the calls are.
     """
     device, stream = cupy.cuda.Device(), cupy.cuda.get_current_stream()
     result, walls, times = call(), [], []
@@ -232,7 +231,7 @@ def run_queued(call: Callable[[], Any], trials: int) -> tuple[Any, list[float], 
 def product_peer(
     device: str, say: Callable[[str], None], *, cusparse: Any, scipy: Any, wanted: bool = True
 ) -> Any:
-    """Return what times a peer's product: cuSPARSE's on the GPU, SciPy's on the host, or None."""
+    """Return the timer of a peer's product: cuSPARSE's on the GPU, SciPy's on the host, or None."""
     if not wanted:
         return None
     if device != "cuda":

@@ -1,4 +1,4 @@
-"""What all studies share: options, graphs, devices, limits, records, tables, pictures.
+"""Shared parts of all studies: options, graphs, devices, limits, records, tables, pictures.
 
 A study declares its options, its points, its trial and its tables::
 
@@ -40,11 +40,11 @@ _PlotOption = Annotated[
     typer.Option(help="Draw it there (extra plot).", metavar="FILE.svg", show_default=False),
 ]
 
-#: Head and rows of a table of records.
+#: Makes the header and rows of a table of records.
 Table = Callable[[Sequence[Record]], tuple[list[str], list[list[str]]]]
 Say = Callable[[str], None]
 
-#: Calls that are profiled where ways of 20 us are compared to a tenth.
+#: Profiled calls where times of 20 us are compared to within a tenth.
 STEADY = 9
 
 _UNTOLD: Any = object()
@@ -66,15 +66,15 @@ def option(
     ----------
     default : object
     about : str
-        The help of the command line; "": that of the field it replaces.
+        The help text; "": that of the field it replaces.
     quick : object, optional
-        In place of the default, with ``--quick``.
+        The default with ``--quick``.
     least : float, optional
-        The least value that is allowed.
+        The smallest value allowed.
     flag : str, optional
         The name on the command line, if it is not that of the field.
     parse : callable, optional
-        Makes the value of a text.
+        Converts a text to the value.
     hidden : bool
         Not on the command line.
     """
@@ -85,24 +85,24 @@ def option(
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What every study can be asked for."""
+    """Options of every study."""
 
     graphs: Sequence[str] = option(
         ("kron:18",),
-        "Generators, files, or names in the folder of data, between commas.",
+        "Generators, files, or names in the data folder, separated by commas.",
         quick=("kron:10",),
     )
     trials: int = option(10, "Warm calls of each case.", quick=3, least=1)
     seconds: float = option(
-        5.0, "Budget of the warm calls of a case.", quick=0.5, least=0.0, flag="--budget"
+        5.0, "Time budget for the warm calls of a case.", quick=0.5, least=0.0, flag="--budget"
     )
     device: str = option("cpu", "Where to compute.")
     data: Path | None = option(None, "Folder of graphs that are named without a path.")
-    limit: float = option(math.inf, "Seconds after which nothing further begins.", least=0.0)
+    limit: float = option(math.inf, "Seconds after which no further point starts.", least=0.0)
 
 
 def graphs(options: Any, xp: Any, say: Say) -> Iterator[Any]:
-    """Yield the graphs of options; an absent one is left out with a word."""
+    """Yield the graphs of the options; skip and report missing ones."""
     return graphs_of(options.graphs, options.data, xp, say)
 
 
@@ -117,15 +117,15 @@ class Study:
     options : type
         A dataclass derived from `Options`.
     trial : callable
-        (options, point) to the records of the point.
+        (options, point) -> the records of the point.
     tables : mapping of str to callable
         By title; a table without rows is not printed.
     points : callable
-        (options, array module, say) to the points; the graphs if nothing else is said.
+        (options, array module, say) -> the points; by default the graphs.
     picture : str, optional
-        What `benchmarks.plots` draws of the records.
+        The picture that `benchmarks.plots` draws from the records.
     objections : callable, optional
-        (options, records) to sentences, one of which makes the exit code 1.
+        (options, records) -> complaints; any makes the exit code 1.
     """
 
     about: str
@@ -151,18 +151,18 @@ class Study:
         ----------
         options : dataclass, optional
         out : Path, optional
-            File of JSON lines; written anew.
+            File of JSON lines; overwritten.
         append : bool
-            Keep the records that `out` has.
+            Keep the records already in `out`.
         say : callable
-            Takes remarks: what is absent, what is left out.
+            Receives remarks on missing graphs and skipped points.
         done : callable
-            Takes each record.
+            Receives each record.
 
         Raises
         ------
         DeviceUnavailable
-            This machine lacks the device; records that are there stay.
+            This machine lacks the device; existing records stay.
         InvalidValue
             Nothing was measured.
         FileWriteError
@@ -170,7 +170,7 @@ class Study:
         """
         asked = self.options() if options is None else options
         environment, xp = describe_environment(asked.device), array_module(asked.device)
-        # First: what is asked in vain leaves the records that are there.
+        # First: a request that fails here leaves existing records untouched.
         points = iter(self.points(asked, xp, say))
         measured = self._measured(asked, points, xp, say)
         made = (replace(record, environment=environment) for record in measured)
@@ -178,7 +178,7 @@ class Study:
         return require_some(records, asked.graphs) if asked.graphs else records
 
     def _measured(self, options: Any, points: Iterator[Any], xp: Any, say: Say) -> Iterator[Record]:
-        """Yield the records of one point after the other, as long as there is time and memory."""
+        """Yield the records of one point after another while time and memory last."""
         end_s = time.perf_counter() + options.limit
         try:
             for point in points:
@@ -200,15 +200,15 @@ class Study:
 
 # the command line --------------------------------------------------------------------------------
 def numbers_of(text: str) -> tuple[float, ...]:
-    """Return the numbers between commas."""
+    """Parse numbers separated by commas."""
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise InvalidValue(f"{text!r}: give numbers between commas") from None
+        raise InvalidValue(f"{text!r}: give numbers separated by commas") from None
 
 
 def counts_of(text: str) -> tuple[int, ...]:
-    """Return whole numbers above 0 between commas.
+    """Parse whole numbers above 0, separated by commas.
 
     Examples
     --------
@@ -230,12 +230,12 @@ _PARSERS: dict[Any, Callable[[str], Any]] = {
 
 
 def _shown(owner: type) -> list[Field[Any]]:
-    """Return the fields that the command line has."""
+    """Return the fields that are command-line options."""
     return [each for each in fields(owner) if not each.metadata.get("hidden")]
 
 
 def _about(each: Field[Any], owner: type, key: str) -> Any:
-    """Return what a field says of itself, or of the field that it replaces."""
+    """Return metadata of a field, or of the field that it replaces."""
     for cls in owner.__mro__:
         known = getattr(cls, "__dataclass_fields__", {}).get(each.name)
         if known is not None and key in known.metadata:
@@ -244,7 +244,7 @@ def _about(each: Field[Any], owner: type, key: str) -> Any:
 
 
 def _parameter(each: Field[Any], owner: type, kind: Any) -> inspect.Parameter:
-    """Return the option of the command line that a field is."""
+    """Return the command-line option of a field."""
     parsed = kind in _PARSERS or _about(each, owner, "parse") is not None
     flag = _about(each, owner, "flag")
     said = _about(each, owner, "about") or ""
@@ -268,7 +268,7 @@ def _parameter(each: Field[Any], owner: type, kind: Any) -> inspect.Parameter:
 
 
 def options_from(study: Study, given: Mapping[str, Any], *, quick: bool) -> Any:
-    """Return options from a command line; what was not given is left to ``--quick`` or default."""
+    """Return options from a command line; omitted ones come from ``--quick`` or the default."""
     kinds = get_type_hints(study.options)
     made: dict[str, Any] = {}
     for each in _shown(study.options):
@@ -294,7 +294,7 @@ def options_from(study: Study, given: Mapping[str, Any], *, quick: bool) -> Any:
 
 
 def command_of(study: Study) -> Callable[..., None]:
-    """Return the function that a command line calls."""
+    """Return the function behind a command."""
 
     def command(
         *, out: Path | None, append: bool, quick: bool, plot: Path | None = None, **given: Any

@@ -1,4 +1,4 @@
-"""Pictures of what bounds an algorithm, where push and pull cross, and how speed scales."""
+"""Plots of the bounds of an algorithm, the crossover of push and pull, and scaling."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from semira.bench.record import Record, stamp_of
 from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
 from semira.cli.plots import COLOURS, OTHER, add_grid, figure, save
 
-#: Bytes that a gather of the roofline reads from the matrix: an index.
+#: Matrix bytes read per gather in the roofline: one index.
 _INDEX = 4
 
 #: Colours of algorithms (Okabe and Ito, 2008).
@@ -37,20 +37,20 @@ _WAYS = {
     "sort": "#e69f00", "dense": COLOURS["pull"],
 }  # fmt: skip
 
-#: Colours of the parts of a search by one strategy.
+#: Colours of the parts of a search with one strategy.
 _PARTS = dict(
     zip(SEARCH_PARTS, ("#0072b2", "#e69f00", "#cc79a7", "#009e73", "#bbbbbb"), strict=True)
 )
 
-#: Kinds of records that an error lists, the most frequent ones.
+#: Kinds of records listed by an error, most frequent first.
 _SHOWN = 5
 
-#: What lists the items of a picture that get a panel each.
+#: Lists the items of a picture that get a panel each.
 _Listed = Callable[[Sequence[Record]], list[Any]]
 
 
 def _nothing(wanted: str, command: str, records: Sequence[Record]) -> InvalidValue:
-    """Return the error that no record is of the wanted kind; it names what is there."""
+    """Return the error that no record has the wanted kind; it lists the kinds present."""
     kinds = Counter(f"{record.kind} {record.kernel}" for record in records)
     shown = [f"{count} of {kind}" for kind, count in kinds.most_common(_SHOWN)]
     more = [f"{len(kinds) - _SHOWN} further kinds"] if len(kinds) > _SHOWN else []
@@ -61,7 +61,7 @@ def _nothing(wanted: str, command: str, records: Sequence[Record]) -> InvalidVal
 
 
 def draw_roofline(panel: Any, records: Sequence[Record]) -> None:
-    """Draw bytes a second over bytes of an iteration, below the memory's roof and the levels'."""
+    """Plot bytes per second over bytes per iteration, under the memory and latency roofs."""
     found = points(records)
     if not found:
         raise _nothing("with a device's time and bytes", "cuda", records)
@@ -125,12 +125,12 @@ def draw_spmspv(panels: Sequence[Any], records: Sequence[Record]) -> None:
 
 
 def _strategies(records: Sequence[Record]) -> list[Any]:
-    """Return the strategies that searches are known the parts of."""
+    """Return the strategies whose searches have known parts."""
     return list(search_parts(records).items())
 
 
 def draw_parts(panels: Sequence[Any], records: Sequence[Record]) -> None:
-    """Draw what searches spend their time on, a panel for each strategy, a bar for each graph.
+    """Plot how searches spend their time, a panel for each strategy, a bar for each graph.
 
     In the manner of Figure 4.1 of C. Yang's thesis of 2019.
     """
@@ -157,7 +157,7 @@ def draw_parts(panels: Sequence[Any], records: Sequence[Record]) -> None:
 def draw_blocks(panels: Sequence[Any], records: Sequence[Record]) -> None:
     """Draw the times of a block's products by level, a panel for each graph and algorithm.
 
-    Those of a way back follow behind a line, both ways to pull among them.
+    Levels of a backward pass follow behind a line, with both ways to pull.
     """
     for panel, record in zip(panels, shown_walks(records), strict=True):
         rows = record.facts["levels"]
@@ -181,7 +181,7 @@ def draw_blocks(panels: Sequence[Any], records: Sequence[Record]) -> None:
 
 
 def draw_scales(panel: Any, records: Sequence[Record]) -> None:
-    """Draw edges a second of whole calls, and by the device's clock, over the vertices."""
+    """Plot edges per second of whole calls and by the device's clock over the vertices."""
     searches = searches_of(records)
     if not searches:
         raise _nothing("of a search on a Kronecker graph", "scales", records)
@@ -196,7 +196,7 @@ def draw_scales(panel: Any, records: Sequence[Record]) -> None:
     panel.legend(fontsize=8)
 
 
-#: Levels that are drawn as points of their own.
+#: Most levels drawn as single points.
 _POINTS = 500
 
 
@@ -204,8 +204,8 @@ def draw_levels(panels: Sequence[Any], records: Sequence[Record]) -> None:
     """Draw a search level by level, its entries, and the times of all searches' levels.
 
     The third panel is in the manner of Figure 5.5 of C. Yang's thesis of 2019: push over the
-    entries of the frontier, pull over the vertices that nobody has visited. Of thousands of levels
-    it has the median and the band of four fifths of those of about a size.
+    entries of the frontier, pull over the unvisited vertices. For thousands of levels it shows the
+    median and the 10-90% band of levels of similar size.
     """
     found = rows_of(records)
     if not found:
@@ -254,13 +254,13 @@ def _logarithmic(panel: Any, across: str, up: str) -> None:
     add_grid(panel)
 
 
-#: Whose records are drawn, where the picture has another name.
+#: The study whose records are drawn, where the picture has another name.
 _MADE_BY = {"parts": "spmspv"}
 
-#: Panels of a list that stand beside each other.
+#: Panels per row.
 _COLUMNS = 3
 
-#: What can be drawn: on how many panels, or one for each item of a list, and by what.
+#: Pictures: the number of panels, or one for each item of a list, and the drawing function.
 _PICTURES: dict[str, tuple[int | _Listed, Callable[[Any, Sequence[Record]], None]]] = {
     "roofline": (1, draw_roofline),
     "frontiers": (sweeps, draw_frontiers),
@@ -274,12 +274,12 @@ _PICTURES: dict[str, tuple[int | _Listed, Callable[[Any, Sequence[Record]], None
 
 
 def plot_records(path: Path, what: str, records: Sequence[Record]) -> None:
-    """Draw a picture and write it to `path`; an .svg says which records it was drawn from.
+    """Draw a picture and write it to `path`; an .svg names the records it was drawn from.
 
     Raises
     ------
     InvalidValue
-        No record has what is to be drawn.
+        No record can be drawn.
     FileWriteError
         The file cannot be written.
     """

@@ -22,7 +22,7 @@ from semira.cli.plots import check_target
 
 
 class Picture(StrEnum):
-    """What can be drawn from records."""
+    """Pictures of records."""
 
     roofline = "roofline"
     frontiers = "frontiers"
@@ -38,14 +38,14 @@ def draw(
     what: Annotated[Picture, typer.Argument(help="What to draw.")],
     files: FilesArgument,
     to: Annotated[Path, typer.Option(help="Write it there.", metavar="FILE.svg")],
-    graphs: Annotated[str | None, option("Records of these graphs alone.", "A,B,...")] = None,
+    graphs: Annotated[str | None, option("Only records of these graphs.", "A,B,...")] = None,
 ) -> None:
-    """Draw records: the roofline of algorithms on a GPU, or what a command of that name wrote.
+    """Draw records: the roofline of algorithms on a GPU, or the records of the study so named.
 
-    roofline takes records of ``semira bench cuda``: bytes a second over the bytes of an iteration,
-    below what the memory gives and what levels with next to nothing in them take; its table names
-    the bound of each case. parts takes those of the study spmspv: what searches by one strategy
-    spend their time on.
+    roofline takes records of ``semira bench cuda``: bytes per second over bytes per iteration,
+    under the bandwidth of the memory and the latency of nearly empty levels; its table names the
+    bound of each case. parts takes records of the study spmspv: how searches with one strategy
+    spend their time.
 
     Examples
     --------
@@ -73,11 +73,11 @@ def versus(
         Path | None, option("Times of peers on the same GPU, for algorithms.", "FILE.json")
     ] = None,
 ) -> None:
-    """Write records of ``semira bench cuda`` beside times of peers, or those of cuda-micro.
+    """Compare records of ``semira bench cuda`` with times of peers, or list those of cuda-micro.
 
-    Device time stands beside device time and whole call beside whole call, with the time that
-    the bytes of the products take at least; then registers, occupancy and memory of kernels, and
-    which goals are met.
+    Device times are compared with device times, whole calls with whole calls, and both with the
+    least time for the bytes of the products; then registers, occupancy and memory of kernels, and
+    the goals met.
     Without peers: single operations, and calls on tiny objects.
 
     Examples

@@ -1,4 +1,4 @@
-"""Measure graph after graph: what a sweep is asked for, and how its records are kept."""
+"""Measure graph after graph: the request of a sweep, and the file of its records."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def graphs_of(
     say: Callable[[str], None] | None,
     load: Callable[[str, Path | None, Any], Any] = load_bench_graph,
 ) -> Iterator[Any]:
-    """Yield the graphs of some names; with `say`, an absent one is left out with a word.
+    """Yield the graphs of some names; with `say`, skip and report missing ones.
 
     Parameters
     ----------
@@ -51,15 +51,15 @@ def graphs_of(
     data : Path or None
         Folder of named graphs.
     xp : module
-        NumPy, or what computes like it on the device.
+        NumPy, or its equivalent on the device.
     say : callable or None
     load : callable
-        Loads one.
+        Loads one graph.
 
     Raises
     ------
     MissingFile
-        A graph is absent, and nobody is told.
+        A graph is missing and `say` is None.
     """
     for name in names:
         try:
@@ -79,18 +79,18 @@ def keep_graphs(
     *,
     append: bool = False,
 ) -> list[Record]:
-    """Measure graph by graph; each record is kept as soon as it is made.
+    """Measure graph by graph; write each record as soon as it is made.
 
-    With `append`, after those that `out` has.
+    With `append`, keep the records already in `out`.
 
     Raises
     ------
     MissingFile
-        A graph is absent, and nobody is told.
+        A graph is missing and `say` is None.
     InvalidValue
-        No graph was measured, though somebody was told.
+        No graph was measured and `say` is given.
     """
-    # First: without the device, records that are there stay.
+    # First: if the device is missing, existing records stay.
     environment, xp = describe_environment(request.device), array_module(request.device)
     made = (
         replace(record, environment=environment)
@@ -108,9 +108,9 @@ def keep_records(
     *,
     append: bool = False,
 ) -> list[Record]:
-    """Write records into a file anew as they are made, and tell `done` of each; return them.
+    """Write records to a new file as they are made, and pass each to `done`; return them.
 
-    `append` leaves the records that are there.
+    `append` keeps the records already in the file.
 
     Raises
     ------

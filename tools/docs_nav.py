@@ -13,7 +13,7 @@ from semira.algorithms.registry import REGISTRY  # noqa: E402 - of this checkout
 
 
 def sections() -> list[dict[str, list[dict[str, str]]]]:
-    """Return the pages by title, in sections; what shares a page has one title."""
+    """Return the pages by title, in sections; algorithms on one page share a title."""
     found: dict[str, dict[str, str]] = {}
     for row in REGISTRY.values():
         pages = found.setdefault(row.section, {})

@@ -1,4 +1,4 @@
-"""How large and how tangled the package is: lines of each room, circles, deferred imports.
+"""Measure the size and coupling of the package: lines per room, cycles, deferred imports.
 
     python tools/measures.py [--json]
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "semira"
 SUFFIXES = (".py", ".pyi", ".cuh", ".cu")
 
-#: Fields beyond which a class is an object that knows too much.
+#: A class with more fields than this knows too much.
 MANY_FIELDS = 20
 
 
@@ -33,7 +33,7 @@ def sources() -> Iterator[Path]:
 
 
 def lines_of_rooms() -> dict[str, int]:
-    """Return the lines of each folder directly under the package; of back ends one by one."""
+    """Return the lines of each folder directly under the package, and of each back end."""
     counted: Counter[str] = Counter()
     for path in sources():
         parts = path.relative_to(SOURCE).parts
@@ -46,7 +46,7 @@ def lines_of_rooms() -> dict[str, int]:
 def circles() -> list[list[str]]:
     """Return groups of modules that import each other, deferred and typing imports included.
 
-    What the root package names for type checkers does not count: it loads nothing of it.
+    Names that the root package declares only for type checkers do not count.
     """
     edges = (edge for edge in imports() if edge[0] != "semira")
     return sorted(_circles_among(edges), key=len, reverse=True)
@@ -63,7 +63,7 @@ def imports() -> Iterator[tuple[str, str]]:
 
 
 def circles_of_siblings() -> dict[str, list[list[str]]]:
-    """Return groups of files and folders that import each other, for each package that has some.
+    """Return groups of files and folders that import each other, for each package with any.
 
     As import-linter's contract ``acyclic_siblings`` sees them, but without its exceptions.
     """
@@ -79,7 +79,7 @@ def circles_of_siblings() -> dict[str, list[list[str]]]:
 def siblings_of(one: str, other: str) -> tuple[str, ...]:
     """Return the innermost package of two modules, and the children of it that hold them.
 
-    The package alone if one of the modules is the package itself.
+    If one of the modules is the package itself, return only the package.
     """
     first, second = one.split("."), other.split(".")
     pairs = enumerate(zip(first, second, strict=False))
@@ -104,7 +104,7 @@ def trees() -> Iterator[tuple[Path, ast.Module]]:
 
 
 def deferred_imports() -> int:
-    """Return how many imports of our own modules stand inside functions."""
+    """Return the number of imports of our own modules inside functions."""
     count = 0
     for _, tree in trees():
         inside = {
@@ -139,9 +139,9 @@ def fat_classes() -> dict[str, int]:
 
 
 def repeated_names() -> dict[str, int]:
-    """Return file names that more than two folders have, without ``__init__``.
+    """Return file names found in more than two folders, without ``__init__``.
 
-    The folders of methods have the same parts, each of which is found by its name.
+    Folders of methods are exempt: their parts are found by name.
     """
     parts = (path for path in sources() if "methods" not in path.relative_to(SOURCE).parts)
     names = Counter(path.name for path in parts if path.name != "__init__.py")
@@ -149,7 +149,7 @@ def repeated_names() -> dict[str, int]:
 
 
 def measures() -> dict[str, Any]:
-    """Return everything at once."""
+    """Return all measures."""
     rooms = lines_of_rooms()
     tied = circles()
     return {

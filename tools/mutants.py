@@ -1,13 +1,12 @@
-"""What the tests can find: small faults put into the package one by one, and how many are seen.
+"""Mutation testing: put small faults into the package one by one and count those the tests find.
 
     python tools/mutants.py list --count 40
     python tools/mutants.py run --out seen.jsonl --tests tests/unit/plan tests/conformance
     python tools/mutants.py run --survivors seen.jsonl --out rest.jsonl --tests tests/property
 
-A fault is a comparison, an operator, a constant or a condition changed, or a statement left out.
-Each is put into a copy of the tree (``--tree``: that of another revision, whose tests are to be
-compared), where the given tests run until one fails. The faults depend on the seed and on the files
-alone.
+A fault changes a comparison, operator, constant or condition, or removes a statement. Each is put
+into a copy of the tree (``--tree``: the tree of another revision, to compare its tests), where the
+given tests run until one fails. The faults depend only on the seed and the files.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Where faults are put.
+#: Files and folders that get faults.
 PLACES = ("plan", "backends/cpu", "backends/cuda/lower")
 
 _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
@@ -55,7 +54,7 @@ class Mutant:
 
 
 def mutants_of(path: Path, root: Path) -> Iterator[Mutant]:
-    """Yield every fault that a file can be given."""
+    """Yield every possible fault of a file."""
     data = path.read_bytes()
     starts = [0]
     for line in data.splitlines(keepends=True):
@@ -75,7 +74,7 @@ def mutants_of(path: Path, root: Path) -> Iterator[Mutant]:
 
 
 def _without_effect(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield annotations, docstrings, messages and what only type checkers read."""
+    """Yield annotations, docstrings, messages and code for type checkers only."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             yield node
@@ -86,12 +85,12 @@ def _without_effect(tree: ast.AST) -> Iterator[ast.AST]:
         elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             yield node
         elif isinstance(node, (ast.Raise, ast.JoinedStr)):
-            # Whether it is raised is tested where its condition is; a fault of its words is none.
+            # Faults of its condition test whether it is raised; its wording does not matter.
             yield from ast.walk(node)
 
 
 def changes(node: ast.AST) -> Iterator[tuple[str, Any, str]]:
-    """Yield the kind, the part that is written anew and its new text for each fault of a node."""
+    """Yield the kind, the replaced part and its new text for each fault of a node."""
     if isinstance(node, ast.Compare):
         for at, op in enumerate(node.ops):
             if type(op) in _SWAPS:
@@ -116,7 +115,7 @@ def _text(node: ast.expr) -> str:
 
 
 def drawn(count: int, seed: int, root: Path = ROOT) -> list[Mutant]:
-    """Draw faults: places in turn, so that a small one has as many as a large one."""
+    """Draw faults, each place in turn, so that small and large places get equally many."""
     order = random.Random(seed)
     by_place = []
     for place in PLACES:
@@ -149,7 +148,7 @@ def outcome_of(tests: list[str], tree: Path, limit: float) -> tuple[str, str]:
 
 def run(mutants: list[Mutant], tests_of: Callable[[Mutant], list[str]], tree: Path, out: Path,
         limit: float) -> None:  # fmt: skip
-    """Try each fault in a copy of a tree and write what came of it, one line of JSON each."""
+    """Try each fault in a copy of a tree and write its outcome as a line of JSON."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Path(folder) / "tree"
         skipped = shutil.ignore_patterns(".git", "__pycache__", ".venv", "*_cache", ".hypothesis")
@@ -176,7 +175,7 @@ def run(mutants: list[Mutant], tests_of: Callable[[Mutant], list[str]], tree: Pa
 
 
 def selected(tests: list[str], mutant: Mutant) -> list[str]:
-    """Return the tests for a fault: those given as PLACE=TEST only for faults of that place."""
+    """Return the tests for a fault; PLACE=TEST applies only to faults of that place."""
     chosen = []
     for test in tests:
         place, equals, path = test.partition("=")
@@ -188,15 +187,15 @@ def selected(tests: list[str], mutant: Mutant) -> list[str]:
 
 
 def main() -> None:
-    """Draw faults, list them, or try them."""
+    """Draw faults, then list or try them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("verb", choices=("list", "run"))
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=29)
     parser.add_argument("--tree", type=Path, default=ROOT, help="whose package and tests to use")
-    parser.add_argument("--survivors", type=Path, help="only what survived there")
+    parser.add_argument("--survivors", type=Path, help="only faults that survived there")
     parser.add_argument("--out", type=Path, default=Path("mutants.jsonl"))
-    parser.add_argument("--limit", type=float, default=180.0, help="seconds for each")
+    parser.add_argument("--limit", type=float, default=180.0, help="seconds per fault")
     parser.add_argument(
         "--tests", nargs="+", default=[], help="as pytest takes them, or PLACE=TEST"
     )

@@ -1,9 +1,9 @@
-"""How far a call travels: calls, functions and files of our own code on four trips.
+"""Trace calls: count calls, functions and files of our own code on four trips.
 
     python tools/trips.py [--json]
 
-Every trip is counted by `sys.setprofile`, on the cpu and on the emulated GPU where g++ is there.
-What is counted are calls of functions under ``src/semira``; libraries and generated code are not.
+`sys.setprofile` counts each trip, on the cpu and, where g++ is installed, on the emulated GPU.
+Only calls of functions under ``src/semira`` count, not libraries or generated code.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
-"""Searches as one kernel: with a barrier an iteration, with few barriers, and with none.
+"""Searches in one kernel: with a barrier per iteration, with few barriers, and with none.
 
 Run on a machine with a GPU and CuPy, from the repository's root; nvcc is not needed::
 
     python -m benchmarks.scripts.asynchronous_study --out bench/results/asynchronous_study.json
     python -m benchmarks.scripts.asynchronous_study --graphs USA-road-NE --sweep
 
-The kernels are in `asynchronous_study.cu`; what is expected, and why, in
+The kernels are in `asynchronous_study.cu`; predictions and reasons are in
 docs/decisions/0040-asynchronous-schedules.md. Shortest paths, levels (all weights 1) and components
 (the smallest vertex spreads) are minima: every schedule ends with the same result. Distances are
-whole numbers below 2**24, so FP32 has them to the last bit. Results must equal SciPy's, or on large
+integers below 2**24, so FP32 represents them exactly. Results must equal SciPy's, or on large
 graphs Semira's own, which must be a fixed point with a tight edge into every reached vertex.
 
-Times are the device's, medians of five, calls queued behind a kernel that holds it. ``prepare_ms``,
-part of ``ms``, is what it takes to forget the search before. A kernel that exceeds ``--limit``
-gives up, and says so; it cannot hang.
+Times are device times, medians of five calls queued behind a kernel that blocks the stream.
+``prepare_ms``, part of ``ms``, is the time to reset the search before. A kernel that exceeds
+``--limit`` gives up and reports it; it cannot hang.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ GRAPHS = ("minnesota", "delaunay_n16", "USA-road-NE", "grid4900")
 
 SEARCHES = ("sssp", "bfs", "components")
 
-#: What prints a line.
+#: Prints a line.
 Say = Callable[[str], None]
 
 #: Members of the kernels' `Problem`, of 8 bytes each.
@@ -48,46 +48,46 @@ PROBLEM = (
     "vertices", "source", "words", "rounds", "width", "labels", "ask", "fences", "limit",
 )  # fmt: skip
 
-#: Bytes of the kernels' `Control`; where it says why a kernel ended, in words of 4 bytes, and where
-#: the sums of 8 bytes are.
+#: Bytes of the kernels' `Control`; offset of the reason why a kernel ended, in words of 4 bytes,
+#: and offsets of the sums, in words of 8 bytes.
 CONTROL_BYTES, STOP = 552, 32
 SUMS = {"edges": 64, "vertices": 65, "rounds": 66, "longest": 67, "phases": 68}
 
-#: Why a kernel ended, by the kernels' numbers.
+#: Reasons why a kernel ended, indexed by the kernels' numbers.
 ENDS = ("never ended", "done", "gave up")
 
 #: Blocks that `nearest` has room for.
 MOST_BLOCKS = 4096
 
-#: Vertices up to which SciPy says what is right; launches that are timed, or as many as fit so many
-#: seconds; clocks of a second.
+#: Most vertices for which SciPy gives the expected result; timed launches, fewer once they take so
+#: many seconds; clock cycles per second.
 FEW_VERTICES, TRIALS, ENOUGH_S, CLOCKS = 2_000_000, 5, 0.5, 2.0e9
 
-#: Vertices from which no search without a window is tried but that of reference: on a grid it reads
-#: hundreds of times the graph.
+#: From this many vertices on, only the reference search runs without a window: on a grid such a
+#: search reads the graph hundreds of times.
 MANY_VERTICES = 8_000_000
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A kernel and what it is started with.
+    """A kernel and its launch parameters.
 
     Attributes
     ----------
     kind : {"synchronous", "local_rounds", "free_running"}
     threads : int
-        Of a block.
+        Per block.
     blocks : int
-        Of a multiprocessor.
+        Per multiprocessor.
     rounds : int
-        Of a block between two barriers, ``local_rounds`` alone.
+        Per block between two barriers; only for ``local_rounds``.
     width : int
-        Of the window in mean weights; 0: none.
+        Of the window, in mean weights; 0: no window.
     ask : bool
         Whether a distance is read before it is lowered.
     fences : bool
-        Whether bits and distances are ordered as CUDA's model of memory asks. Without, results rest
-        on what hardware does; ``synchronous`` needs none.
+        Whether bits and distances are ordered as CUDA's memory model requires. Without fences,
+        results depend on the hardware; ``synchronous`` needs none.
     """
 
     kind: str
@@ -100,7 +100,7 @@ class Variant:
 
     @property
     def title(self) -> str:
-        """What reports call it.
+        """Name in reports.
 
         Examples
         --------
@@ -118,7 +118,7 @@ class Variant:
         return " ".join(words) + ", ".join(marks)
 
     def layout(self, vertices: int, multiprocessors: int) -> tuple[int, int]:
-        """Return the blocks of a launch, and the words of the range of each.
+        """Return the number of blocks of a launch, and of words in the range of each.
 
         Examples
         --------
@@ -133,11 +133,11 @@ class Variant:
         return blocks, math.ceil(math.ceil(vertices / 32) / owners)
 
     def shared_bytes(self, words: int) -> int:
-        """Return the dynamic shared memory of a block: a bit for each vertex that waits."""
+        """Return the dynamic shared memory of a block: a bit for each waiting vertex."""
         return 0 if self.kind == "synchronous" else 4 * words
 
 
-#: What is measured unless a sweep is asked for.
+#: The variants measured without ``--sweep``.
 VARIANTS = (
     Variant("synchronous", 512, 2),
     *(Variant("local_rounds", 512, 1, *each) for each in ((1, 16), (2, 16), (8, 16), (8, 64))),
@@ -149,7 +149,7 @@ VARIANTS = (
 
 
 def sweep() -> Iterator[Variant]:
-    """Yield many variants."""
+    """Yield the variants of ``--sweep``."""
     shapes = (128, 1), (128, 4), (256, 1), (256, 4), (512, 2), (1024, 1)
     widths = 2, 4, 8, 16, 32, 64, 256
     yield from (Variant("synchronous", *shape) for shape in shapes)
@@ -162,7 +162,7 @@ def sweep() -> Iterator[Variant]:
 def suited(variants: Iterable[Variant], search: str, vertices: int) -> list[Variant]:
     """Return the variants that make sense for a search in a graph, each once.
 
-    Labels have no window: which of them will stay does not depend on their size alone.
+    Labels have no window: their size alone does not tell which of them are final.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def suited(variants: Iterable[Variant], search: str, vertices: int) -> list[Vari
 
 
 def source() -> str:
-    """Return the kernels' text."""
+    """Return the source of the kernels."""
     return (HERE / "asynchronous_study.cu").read_text(encoding="utf-8")
 
 
@@ -209,10 +209,10 @@ def outcome(control: np.ndarray) -> dict[str, Any]:
 
 
 def why_not_shortest(graph: BenchGraph, weights: Any, distance: Any, start: int) -> str:
-    """Return what is wrong with distances along positive weights; nothing is wrong if empty.
+    """Return what is wrong with distances along positive weights; empty if they are right.
 
-    Distances that no edge lowers, with an edge into every other reached vertex that explains it,
-    are those of shortest paths.
+    Distances are shortest if no edge lowers one and a tight edge leads into every other reached
+    vertex.
     """
     xp, tails, heads = graph.xp, graph.tails, graph.heads
     if not bool((weights > 0).all()):
@@ -241,7 +241,7 @@ def by_scipy(search: str, graph: BenchGraph, start: int) -> np.ndarray:
 
 # ---------------------------------------------------------------------------------------- the GPU
 class Bench:
-    """A search in one graph on the GPU, and what every variant must find."""
+    """A search in one graph on the GPU, and the result that every variant must find."""
 
     def __init__(self, module: Any, graph: BenchGraph, search: str, limit_s: float) -> None:
         import cupy as cp
@@ -268,7 +268,7 @@ class Bench:
         self.expected: Any = None
 
     def _bits(self, found: Any) -> Any:
-        """Return what the kernels keep of a result."""
+        """Return a result as the bits that the kernels keep."""
         import cupy as cp
 
         if self.search == "components":
@@ -280,19 +280,19 @@ class Bench:
         from semira import algorithms
 
         if self.search == "sssp":
-            # The loop: without a pin these graphs are settled by what is studied here.
+            # Pins the loop: by default these graphs use the schedules studied here.
             run = algorithms.sssp(matrix, self.start, dtype="FP32", policy="auto")
             return run, run.distance.to_dense(np.inf)
         if self.search == "bfs":
             run = algorithms.bfs(matrix, self.start)
             levels = run.level.to_dense(-1)
-            # Whole numbers have no infinity.
+            # Integers have no infinity.
             return run, np.where(levels < 0, np.inf, levels)
         run = algorithms.connected_components(matrix)
         return run, run.label.to_dense(-1)
 
     def ours(self) -> dict[str, Any]:
-        """Time Semira's own search; it decides what is right where SciPy would take long."""
+        """Time Semira's own search; it gives the expected result where SciPy would take long."""
         import cupy as cp
 
         from semira.bench.device import profile_calls
@@ -314,7 +314,7 @@ class Bench:
         }  # fmt: skip
 
     def launcher(self, variant: Variant) -> Callable[[], tuple[float, float]]:
-        """Return what searches once, and returns milliseconds: of all, and of the preparation."""
+        """Return a function that searches once and returns total and preparation milliseconds."""
         import cupy as cp
 
         from semira.bench.device import hold
@@ -366,7 +366,7 @@ class Bench:
 def measured(
     module: Any, graph: BenchGraph, search: str, every: Iterable[Variant], limit_s: float, say: Say
 ) -> dict[str, Any]:
-    """Return what every variant of a search took on a graph."""
+    """Return the times of every variant of a search on a graph."""
     import cupy as cp
 
     bench = Bench(module, graph, search, limit_s)
@@ -378,7 +378,7 @@ def measured(
         try:
             ways[variant.title] = bench.run(variant)
         except cp.cuda.driver.CUDADriverError as error:
-            # More blocks than fit at once: the others shall be measured.
+            # More blocks than fit at once: go on with the other variants.
             ways[variant.title] = {"ms": None, "end": str(error)[:80], "is_right": False}
         report(say, variant.title, ways[variant.title], entries)
     return {
@@ -403,10 +403,10 @@ def main() -> int:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--graphs", default=",".join(GRAPHS))
     parser.add_argument("--searches", default=",".join(SEARCHES))
-    parser.add_argument("--sweep", action="store_true", help="many variants, of few graphs")
-    parser.add_argument("--only", default="", help="what titles begin with, by commas")
+    parser.add_argument("--sweep", action="store_true", help="many variants, few graphs")
+    parser.add_argument("--only", default="", help="prefixes of titles, separated by commas")
     parser.add_argument("--limit", type=float, default=2.0, help="seconds before a kernel gives up")
-    parser.add_argument("--seconds", type=float, default=150.0, help="no graph begins after them")
+    parser.add_argument("--seconds", type=float, default=150.0, help="latest start of a graph, s")
     given = parser.parse_args()
     import cupy as cp
 

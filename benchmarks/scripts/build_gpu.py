@@ -5,10 +5,10 @@ Run on a machine with a GPU from the repository's root::
     python -m benchmarks.scripts.build_gpu --out build_gpu.json
 
 Random pairs of 32 bits are drawn on the device (scale 24: 2**28 of them, as many as a Kronecker
-graph of edge factor 16). Every case is the median of some calls after one that warms up, by the
-host's clock from the call to an idle device. `bytes` is what a case has to read and write once: its
-arrays in and out; `floor_ms` is their time at the device's copy speed, `share` the part of that
-speed that is reached. Results are checked by counts and by the sum of x_i A_ij y_j.
+graph of edge factor 16). Times are medians of several calls after a warm-up, by the host's clock
+from the call to an idle device. `bytes` counts the input and output arrays of a case once;
+`floor_ms` is their time at the device's copy speed, `share` the part of that speed reached.
+Results are checked by counts and by the sum of x_i A_ij y_j.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from semira.bench.environment import describe_environment
 #: Bytes a second that a copy on an H200 reads and writes.
 COPY_SPEED = 4.2e12
 
-#: What the issue asks of the build, in ms.
+#: Goals for the build, in ms.
 GOALS = {"build pattern": 300.0}
 
 
 class Suite:
-    """Edges, the matrix that is made of them, and what is known of it."""
+    """Edges, the matrix built from them, and its known properties."""
 
     def __init__(self, scale: int, edge_factor: int, seed: int) -> None:
         self.size, self.count = 1 << scale, edge_factor << scale
@@ -64,13 +64,13 @@ class Suite:
         return self.matrix.dup()
 
     def folded(self) -> gb.Matrix:
-        """Return the edges with values, those of repeats summed up."""
+        """Return the edges with values; values of duplicates are summed."""
         return gb.Matrix.from_coo(
             self.rows, self.cols, self.values, nrows=self.size, ncols=self.size, dup_op="plus"
         )
 
     def transposed(self) -> gb.Matrix:
-        """Return the transpose, made anew."""
+        """Return a newly computed transpose."""
         return self.fresh().T.new()
 
     def symmetrised(self) -> gb.Matrix:
@@ -103,7 +103,7 @@ def form(matrix: gb.Matrix, x: Any, y: Any) -> int:
 
 
 def distinct(suite: Suite) -> int:
-    """Return the number of different edges, by CuPy alone."""
+    """Return the number of distinct edges, by CuPy alone."""
     keys = suite.rows.astype(cp.int64) * suite.size + suite.cols
     keys.sort()
     different = 1 + int(cp.count_nonzero(keys[1:] != keys[:-1]))
@@ -117,7 +117,7 @@ Case = tuple[Callable[[], Any], int, Callable[[Any], bool]]
 
 
 def builds(suite: Suite) -> dict[str, Case]:
-    """Return what is built of edges."""
+    """Return the cases that build from edges."""
     one, count = suite.arrays(suite.nvals), suite.count
     valued = suite.arrays(suite.nvals, 4)
 
@@ -137,7 +137,7 @@ def builds(suite: Suite) -> dict[str, Case]:
 
 
 def formats(suite: Suite) -> dict[str, Case]:
-    """Return what one format becomes another by."""
+    """Return the cases that convert between formats."""
     size, one = suite.size, suite.arrays(suite.nvals)
     csr, csc, coo = (
         getattr(suite.fresh(), f"to_{layout}")(device="cuda") for layout in ("csr", "csc", "coo")
@@ -164,7 +164,7 @@ def formats(suite: Suite) -> dict[str, Case]:
 
 
 def conversions(suite: Suite) -> dict[str, Case]:
-    """Return what makes one matrix of another."""
+    """Return the cases that make one matrix from another."""
     x, y, order, nvals = suite.x, suite.y, suite.order, suite.nvals
     one = suite.arrays(nvals)
 
@@ -187,7 +187,7 @@ def conversions(suite: Suite) -> dict[str, Case]:
 
 
 def measure(name: str, case: Case, repeats: int) -> dict[str, Any]:
-    """Time one case and check what it made."""
+    """Time one case and check its result."""
     call, moved, check = case
     backend, samples, made = backend_for("cuda"), [], None
     for _ in range(repeats + 1):

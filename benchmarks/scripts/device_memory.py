@@ -1,4 +1,4 @@
-"""Where buffers on the device come from: the policies that the script memory_policies compares."""
+"""Allocation policies for device buffers, compared by the script memory_policies."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from semira.backends.cuda.runtime.errors import check
 if TYPE_CHECKING:
     from semira.backends.cuda.runtime.device import Runtime
 
-#: What `MemoryPolicy.START` takes before anything asks.
+#: Bytes that `MemoryPolicy.START` allocates at the start.
 START_BYTES = 8 << 30
 
-#: Buffers that are reused have sizes of powers of two, and quarters of the way between.
+#: Size classes of reused buffers per power of two.
 _STEPS = 4
 
 
 class MemoryPolicy(Enum):
-    """How memory is taken and given back.
+    """How memory is allocated and freed.
 
     OPERATION
-        From the driver for every buffer (``cuMemAlloc``), and back at once; both wait.
+        From the driver for every buffer (``cuMemAlloc``), and freed at once; both wait.
     POOL
-        From a pool of the driver, in the order of the stream; what is free goes back to the
-        driver at every wait.
+        From a pool of the driver, in stream order; free memory goes back to the driver at every
+        wait.
     KEPT
-        From the driver's current pool, which keeps what is free. The default.
+        From the driver's current pool, which keeps free memory. The default.
     START
         From a pool that took `START_BYTES` at the start and keeps everything.
     REUSE
@@ -62,7 +62,7 @@ def open_memory(runtime: Runtime, policy: MemoryPolicy) -> Any:
 
 
 def peak_bytes(resource: Any) -> int:
-    """Return the most that a resource took from the driver at a time."""
+    """Return the peak bytes that a resource held from the driver."""
     if isinstance(resource, DriverMemory):
         return resource.most_bytes
     return int(resource.attributes.reserved_mem_high)
@@ -74,7 +74,7 @@ class DriverMemory(MemoryResource):
     Attributes
     ----------
     taken_bytes, most_bytes : int
-        Taken from the driver now, and at the most.
+        Held from the driver now, and at the peak.
     """
 
     def __init__(self, runtime: Runtime) -> None:
@@ -86,7 +86,7 @@ class DriverMemory(MemoryResource):
         return Buffer.from_handle(self._take(size), size, mr=self)
 
     def deallocate(self, ptr: Any, size: int, *, stream: Any = None) -> None:  # noqa: ARG002 - one stream
-        """Give memory back; waits for what uses it."""
+        """Free memory, after waiting for its users."""
         check(self._runtime.driver.cuMemFree(int(ptr)), f"freeing {size} bytes")
         self.taken_bytes -= size
 
@@ -115,8 +115,8 @@ class DriverMemory(MemoryResource):
 class ReusedMemory(DriverMemory):
     """Free buffers by size; nothing goes back to the driver.
 
-    A buffer may be taken again while kernels still use it: they run before whatever the new
-    owner submits, on the one stream there is.
+    A buffer may be reused while kernels still use it: there is one stream, on which they run
+    before any work of the new owner.
     """
 
     def __init__(self, runtime: Runtime) -> None:
@@ -135,7 +135,7 @@ class ReusedMemory(DriverMemory):
 
 
 def step_of(size: int) -> int:
-    """Return the size that a buffer of `size` bytes really has: at most a quarter more.
+    """Return the allocated size of a buffer of `size` bytes: at most a quarter more.
 
     Examples
     --------

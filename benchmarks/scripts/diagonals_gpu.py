@@ -1,11 +1,11 @@
-"""Rows as bits on and off: PageRank, components, one product, what the copy takes, and the results.
+"""Rows as bits on and off: PageRank, components, one product, cost of the copy, equal results.
 
 Run on a machine with a GPU from the repository's root::
 
     python -m benchmarks.scripts.diagonals_gpu --out bench/results/diagonals_gpu.json
     python -m benchmarks.scripts.diagonals_gpu --graphs grid:1000x3000
 
-Milliseconds of the device by events, medians of `REPEATS` warm calls with and without in turn.
+Device milliseconds by events, medians of `REPEATS` warm calls, on and off in turn.
 `pagerank` is the public call, 20 iterations, `cc` the public call, `mxv` one eager
 ``w << A.mxv(u, plus_second)``. `build_ms` is the host's time of the first call that makes the copy,
 over that of a warm one; everything is compiled before. Results are compared bit by bit, under
@@ -36,12 +36,12 @@ from semira.generators import generate
 
 REPEATS, ITERATIONS, GRAPHS = 9, 20, ("grid:4900x4900",)
 
-#: A grid that is large enough for the shape of kernels that is measured.
+#: A grid large enough for the measured kernel shape.
 LEAST = "grid:1000x1000"
 
 
 def calls_on(matrix: gb.Matrix) -> dict[str, Callable[[], gb.Vector]]:
-    """Return what is measured, each giving the vector it has made."""
+    """Return the measured calls; each returns its result vector."""
     found: dict[str, Callable[[], gb.Vector]] = {}
     for dtype, width in (("FP32", 4), ("FP64", 8)):
         dense = np.random.default_rng(0).random(matrix.ncols).astype(f"f{width}")
@@ -73,7 +73,7 @@ def measure(spec: str) -> list[dict[str, Any]]:
     """Return a record for each call."""
     graph, records = generate(spec), []
     for name in calls_on(gb.Matrix(gb.dtypes.BOOL, 1, 1).to("cuda")):
-        # Each call finds a matrix that nobody has looked at.
+        # Each call gets a fresh matrix, with nothing cached.
         matrix = gb.io.from_edges(graph).to("cuda")
         call, samples, results = calls_on(matrix)[name], {"off": [], "on": []}, {}
         record: dict[str, Any] = {"graph": spec, "call": name}
@@ -123,7 +123,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--graphs", nargs="*", default=GRAPHS)
     options = parser.parse_args()
-    # So that no call below waits for the compiler.
+    # Compile first, so that no call below waits for the compiler.
     for chosen in ("off", "on"):
         for fixed in (False, True):
             with gb.config.set(diagonals=chosen, deterministic=fixed):

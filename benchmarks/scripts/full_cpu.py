@@ -5,8 +5,8 @@ Run from the repository's root::
     python -m benchmarks.scripts.full_cpu
     python -m benchmarks.scripts.full_cpu --graphs kron:13 --columns 1,4,16
 
-Calls of both take turns, and medians are printed with the least of all in brackets: what else the
-machine does slows both down. SciPy has one thread. Decision 31 has the figures.
+Calls of both alternate, so that other load slows both. The table has medians, with minima in
+brackets. SciPy has one thread. Decision 31 has the figures.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from scipy.sparse import csr_array
 
 import semira as gb
 
-#: What the first column says: the product of each side.
+#: Name of a product, and the call of each side.
 Pair = tuple[str, Callable[[], Any], Callable[[], Any]]
 
 
 def pairs(graph: str, columns: int) -> Iterator[Pair]:
-    """Return the products of a graph with drawn weights and full matrices."""
+    """Return the products of a randomly weighted graph with full matrices."""
     rng, given = np.random.default_rng(0), gb.io.read(graph)
     rows, cols, _ = given.to_coo()
     weights, n = rng.random(len(rows)), given.nrows
@@ -54,7 +54,7 @@ def pairs(graph: str, columns: int) -> Iterator[Pair]:
 
 
 def timed(calls: tuple[Callable[[], Any], ...], trials: int) -> list[str]:
-    """Return the median and the least ms of each call, as text."""
+    """Return the median and minimum ms of each call, as text."""
     taken: list[list[float]] = [[] for _ in calls]
     for _ in range(trials):
         for call, samples in zip(calls, taken, strict=True):

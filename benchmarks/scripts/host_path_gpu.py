@@ -4,19 +4,19 @@ Run on a machine with a GPU from the repository's root::
 
     python -m benchmarks.scripts.host_path_gpu --out host_path.json
 
-Microseconds by the host's clock, the least of 5 medians: each of `--repeats` repetitions is
-submitted without waiting, and the device is waited for between the batches (never inside, except
-where the call itself waits). Objects have 34 positions, those of the karate club.
+Microseconds by the host's clock, the minimum of 5 medians: each of `--repeats` repetitions is
+submitted without waiting, and the host waits for the device only between batches (and where the
+call itself waits). Objects have 34 positions, like the karate club.
 
 `calls` are public calls from Python to Python, and the share that `CudaBackend.execute` takes of
-them; `parts` are whole calls of algorithms, cut into what happens one after the other; `steps` are
-single steps of the way down, among them several ways to launch: the driver's function through
+them; `parts` are whole calls of algorithms, split into consecutive stages; `steps` are single steps
+of a call, among them several ways to launch: the driver's function through
 cuda.bindings (what the runtime does) or through ctypes, and cuda.core's `launch`.
 
-`graphs` are whole calls on real graphs of the folder `SEMIRA_TEST_DATA` (those that are there):
-time by the host's clock, of the device's kernels by events, what lies between both, the parts, and
-what is asked of the driver. `first` is the first call in a fresh process, whose kernels are in the
-cache on disk. ``--only graphs first`` measures these alone.
+`graphs` are whole calls on the real graphs present in the folder `SEMIRA_TEST_DATA`: time by the
+host's clock, time of kernels by events, their difference, the parts, and the calls of the driver.
+`first` is the first call in a fresh process, with kernels in the disk cache.
+``--only graphs first`` measures only these.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ N = 34
 
 
 def karate_like(value: Any = True) -> Any:
-    """Return a symmetric matrix of 34 vertices and about 156 entries, all of one value."""
+    """Return a symmetric matrix of 34 vertices and about 156 entries, all of equal value."""
     rng = np.random.default_rng(0)
     rows, cols = rng.integers(0, N, 78), rng.integers(0, N, 78)
     keys = np.unique(np.concatenate([rows * N + cols, cols * N + rows]))
@@ -55,7 +55,7 @@ def karate_like(value: Any = True) -> Any:
 
 
 def calls() -> dict[str, Callable[[], Any]]:
-    """Return the public calls that are measured."""
+    """Return the measured public calls."""
     graph = karate_like()
     weights = graph.apply("one").new("FP64")
     u = gb.Vector.from_coo([1, 3], [1.0, 2.0], size=N).to("cuda")
@@ -180,7 +180,7 @@ def empty_kernel(runtime: Any) -> dict[str, Callable[[], Any]]:
 
 
 def measure(call: Callable[[], Any], repeats: int, backend: Any) -> float:
-    """Return microseconds per call: the least of 5 medians of batches of 50."""
+    """Return microseconds per call: the minimum of 5 medians of batches of 50."""
     for _ in range(3):
         call()
     best = float("inf")
@@ -197,7 +197,7 @@ def measure(call: Callable[[], Any], repeats: int, backend: Any) -> float:
 
 
 def inside(call: Callable[[], Any], backend: Any) -> float:
-    """Return the microseconds of a call that are spent in `execute`; a median of 200."""
+    """Return the microseconds of a call spent in `execute`; a median of 200."""
     execute, samples = backend.execute, []
 
     def timed(executable: Any, bindings: Any) -> Any:
@@ -217,7 +217,7 @@ def inside(call: Callable[[], Any], backend: Any) -> float:
     return 1e6 * statistics.median(samples) if samples else 0.0
 
 
-#: Parts of a whole call: a name, and the function whose time it is.
+#: Parts of a whole call: a name, and the function that is timed.
 PARTS = {
     "put": (CudaBackend, "put"),
     "execute": (CudaBackend, "execute"),
@@ -272,7 +272,7 @@ def parts(call: Callable[[], Any], backend: Any, repeats: int = 300) -> dict[str
 
 
 def whole_calls() -> dict[str, Callable[[], Any]]:
-    """Return the algorithms that are measured as a whole."""
+    """Return the algorithms measured in whole calls."""
     graph, lengths, algorithms = karate_like(), karate_like(1.0), gb.algorithms
     return {
         "bfs": lambda: algorithms.bfs(graph, 1),
@@ -283,7 +283,7 @@ def whole_calls() -> dict[str, Callable[[], Any]]:
     }
 
 
-#: Real graphs whose whole calls are measured.
+#: Real graphs for whole calls.
 GRAPHS = ("karate", "minnesota", "delaunay_n16", "USA-road-NE")
 
 #: Calls that are timed, profiled and cut into parts.
@@ -291,7 +291,7 @@ TIMED, PROFILED, CUT = 50, 7, 50
 
 
 def real_graph(name: str) -> Any:
-    """Return the symmetric pattern of a graph on the host, None if its file is not there."""
+    """Return the symmetric pattern of a graph on the host, None if its file is missing."""
     path = Path(os.environ.get("SEMIRA_TEST_DATA", "../shared/data")) / f"{name}.npz"
     if not path.is_file():
         return None
@@ -345,12 +345,12 @@ def whole(call: Callable[[], Any], backend: Any) -> dict[str, Any]:
 
 
 def measure_graphs(backend: Any) -> dict[str, Any]:
-    """Return what `whole` measures of each algorithm on each graph that is there."""
+    """Return the figures of `whole` for each algorithm on each available graph."""
     found: dict[str, Any] = {}
     for name in GRAPHS:
         host = real_graph(name)
         if host is None:
-            print(f"{name}: its file is not there")
+            print(f"{name}: its file is missing")
             continue
         found[name] = {"nrows": host.nrows, "nvals": int(host.nvals)}
         for what, call in graph_calls(host).items():
@@ -362,7 +362,7 @@ def measure_graphs(backend: Any) -> dict[str, Any]:
     return found
 
 
-#: What a fresh process runs: the name of an algorithm comes as its argument.
+#: Program of a fresh process; its argument is the name of an algorithm.
 FRESH = """
 import json, sys, time
 marks = [time.perf_counter()]
@@ -390,9 +390,9 @@ print(json.dumps(record))
 
 
 def first_calls() -> dict[str, Any]:
-    """Return the times of first calls in fresh processes; each is run once before, for the cache.
+    """Return the times of first calls in fresh processes, after one run that fills the cache.
 
-    The least of three processes.
+    The minimum of three processes.
     """
     found: dict[str, Any] = {}
     root = Path(__file__).resolve().parents[2]

@@ -1,15 +1,14 @@
-"""Hot columns on and off: PageRank, one product, what the copy takes, and whether results agree.
+"""Hot columns on and off: PageRank, one product, cost of the copy, and whether results agree.
 
 Run on a machine with a GPU from the repository's root::
 
     python -m benchmarks.scripts.hot_gpu --out bench/results/hot_gpu.json
     python -m benchmarks.scripts.hot_gpu --graphs kron:20
 
-Milliseconds of the device by events, medians of `REPEATS` warm calls. `pagerank` is the public
+Device milliseconds by events, medians of `REPEATS` warm calls. `pagerank` is the public
 call, 20 iterations; `mxv` one eager ``w << A.mxv(u, plus_second)``. `build_ms` is the host's time
-of the first call, which makes the copy if none is there, over that of a warm one; everything is
-compiled before. Results are compared bit by bit, under ``deterministic`` (runs of their own, not
-timed).
+of the first call, which makes a missing copy, minus that of a warm one; everything is compiled
+before. Results are compared bit by bit, under ``deterministic`` (in separate runs, not timed).
 
 Predicted before the first run, one H200, off and on, in ms:
 
@@ -37,7 +36,7 @@ from semira.generators import generate
 
 REPEATS, ITERATIONS, GRAPHS = 7, 20, ("kron:21,ef=44", "kron:20")
 
-#: Products that an eager call makes before it may ask for hot columns, and one.
+#: Eager products needed before hot columns may be used, and one more.
 COLD = 5
 
 
@@ -52,7 +51,7 @@ def wall_ms(call: Callable[[], Any]) -> float:
 
 
 def measured(call: Callable[[], Any]) -> dict[str, Any]:
-    """Return the device's milliseconds of warm calls, and the kernel that took longest."""
+    """Return the device's milliseconds of warm calls, and the longest kernel."""
     backend, samples = backend_for("cuda"), []
     for _ in range(REPEATS):
         with backend.profiled() as profile:
@@ -67,7 +66,7 @@ def measured(call: Callable[[], Any]) -> dict[str, Any]:
 
 
 def calls_on(matrix: gb.Matrix, dtype: str) -> dict[str, Callable[[], Any]]:
-    """Return what is measured, each giving the vector it has made."""
+    """Return the measured calls; each returns its result vector."""
     dense = np.random.default_rng(0).random(matrix.ncols).astype(f"f{4 if dtype == 'FP32' else 8}")
     u, w = gb.Vector.from_dense(dense).to("cuda"), gb.Vector(dtype, matrix.nrows).to("cuda")
     second = gb.semiring.plus_second[dtype]
@@ -84,7 +83,7 @@ def calls_on(matrix: gb.Matrix, dtype: str) -> dict[str, Callable[[], Any]]:
 
 
 def compile_all() -> None:
-    """Let a small graph ask for every kernel, so that no call below waits for the compiler."""
+    """Compile every kernel on a small graph, so that no call below waits for the compiler."""
     for chosen in ("off", "on"):
         for fixed in (False, True):
             with gb.config.set(hot_columns=chosen, deterministic=fixed):

@@ -1,13 +1,13 @@
-"""Cycles that single instructions take, one after the other, on one multiprocessor.
+"""Latency in cycles of single dependent instructions on one multiprocessor.
 
 Run on a machine with a GPU and CuPy::
 
     python -m benchmarks.scripts.latencies_gpu
 
 For blocks of 32, 128 and 512 threads: reading a clock, a barrier of the block, an atomic whose
-result is waited for, a load through L2, a fence, an atomic with a load of its result behind it, a
+result is used, a load through L2, a fence, an atomic followed by a load of its result, a
 conversion to FP64 with a product and a comparison, a load through L1, a sum over a warp, a shuffle.
-What a level of a search is made of (`bench/notes/loops.md`).
+Levels of a search consist of these (`bench/notes/loops.md`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LOAD = (
     ' : "=r"(v) : "l"(word + (acc & 1))); acc += v;'
 )
 
-#: Name -> one step, which the next one depends on through `acc`.
+#: Name -> one step; the next step depends on it through `acc`.
 STEPS = {
     "global timer": 'long long t; asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t)); acc += t;',
     "clock64": "acc += clock64();",
@@ -52,7 +52,7 @@ extern "C" __global__ void latency(long long* out, unsigned* word, int count) {
 
 
 def cycles(step: str, threads: int) -> float:
-    """Return the cycles of one step, of a block of so many threads."""
+    """Return the cycles of one step in a block of `threads` threads."""
     kernel = cupy.RawKernel(_KERNEL.replace("STEP", step), "latency")
     out, words = cupy.zeros(2, np.int64), cupy.zeros(4096, np.uint32)
     for _ in range(2):

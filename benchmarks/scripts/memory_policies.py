@@ -4,10 +4,10 @@ Run on a machine with a GPU from the repository's root::
 
     python -m benchmarks.scripts.memory_policies --out bench/results/memory_policies.json
 
-Each policy runs in a process of its own, which nothing has warmed for it. A buffer is taken and
-given back `CALLS` times at three sizes; the work is a body of breadth-first search statement by
-statement, element-wise operations on matrices, and PageRank. Host time of the submissions and time
-until the device has finished are kept apart. Decision 16 reads the record.
+Each policy runs in a fresh process. A buffer is allocated and freed `CALLS` times at three sizes;
+the work is a body of breadth-first search statement by statement, element-wise operations on
+matrices, and PageRank. Host time of the submissions and time until the device has finished are
+recorded separately. Decision 16 reads the record.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ import semira as gb
 from semira.backends.registry import backend_for
 from semira.bench.environment import describe_environment
 
-#: Takings of a buffer that one sample averages over; samples.
+#: Allocations averaged in one sample; samples.
 CALLS, SAMPLES = 1_000, 5
 
 #: Bytes of the buffers: a scalar, a small vector, a large one.
 SIZES = (16, 64 << 10, 64 << 20)
 
-#: Rounds of each piece of work that one sample averages over.
+#: Rounds of each piece of work averaged in one sample.
 ROUNDS = {"bfs body": 200, "ewise matrix": 20, "pagerank": 3}
 
 
@@ -81,7 +81,7 @@ def measure(run: Callable[[], Any], rounds: int, wait: Callable[[], None]) -> di
 
 
 def measure_policy(policy: MemoryPolicy, graph: str) -> dict[str, Any]:
-    """Return the figures of one policy; for a process of its own."""
+    """Return the figures of one policy; runs in a separate process."""
     backend: Any = backend_for("cuda")
     runtime = backend.runtime
     runtime.memory = open_memory(runtime, policy)
@@ -104,7 +104,7 @@ def measure_policy(policy: MemoryPolicy, graph: str) -> dict[str, Any]:
 
 
 def threshold(resource: Any) -> int | None:
-    """Return the free bytes that a pool keeps; None for what is no pool."""
+    """Return the free bytes that a pool keeps; None if it is not a pool."""
     attributes = getattr(resource, "attributes", None)
     return None if attributes is None else int(attributes.release_threshold)
 

@@ -1,8 +1,8 @@
-"""Where an iteration's time goes on the GPU: from each barrier of a program to the next one.
+"""Time of an iteration on the GPU, split at the barriers of the program.
 
     python -m benchmarks.scripts.phases_gpu minnesota,USA-road-NE pagerank,sssp --out phases.json
 
-`benchmarks.studies.phases` says what is measured, and what counts as a product; * marks products.
+`benchmarks.studies.phases` defines the phases and what counts as a product; * marks products.
 The file is written after each case.
 """
 
@@ -53,14 +53,14 @@ def report(case: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    """Measure, print, and keep what there is after each case; 1 if there is none."""
+    """Measure, print, and write the record after each case; 1 if there are no cases."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("graphs", help="names, with commas between")
+    parser.add_argument("graphs", help="names, separated by commas")
     parser.add_argument("algorithms", help=f"of {', '.join(CASES)}")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--data", type=Path, help="folder of named graphs")
-    parser.add_argument("--limit", type=float, default=math.inf, help="seconds; no case after them")
-    parser.add_argument("--each", action="store_true", help="also print the phases in their order")
+    parser.add_argument("--limit", type=float, default=math.inf, help="latest start of a case, s")
+    parser.add_argument("--each", action="store_true", help="also print each phase in order")
     given = parser.parse_args()
     names = given.algorithms.split(",")
     if unknown := [name for name in names if name not in CASES]:

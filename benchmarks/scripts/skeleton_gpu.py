@@ -4,9 +4,9 @@ Run on a machine with a GPU from the repository's root::
 
     python -m benchmarks.scripts.skeleton_gpu --out skeleton_gpu.json
 
-Three times, each the median of 5 after a warm-up: `kernel` between events round the launch,
-`device` between events round one `execute` (the host's preparation and the upload of the table
-included), `wall` by the host's clock round the same calls; `call` is the public
+Three times, each the median of 5 after a warm-up: `kernel` between events around the launch,
+`device` between events around one `execute` (including the host's preparation and the upload of
+the table), `wall` by the host's clock around the same calls; `call` is the public
 `semira.algorithms.bfs`, from Python to Python.
 Levels are checked by their properties: 0 at the source only, at most 1 apart along every edge,
 a neighbour one lower for every other vertex, and no edge between reached and unreached.
@@ -38,7 +38,7 @@ PREDICTED = {"kron21": 1.0, "grid4900": 100.0, "grid50": 0.6}
 
 
 def compress(size: int, rows: Any, cols: Any) -> tuple[Any, Any]:
-    """Return indptr and indices of the symmetric graph with these edges, without loops."""
+    """Return indptr and indices of the symmetric graph with these edges, without self-loops."""
     keep = rows != cols
     rows, cols = rows[keep], cols[keep]
     keys = cp.concatenate([rows * size + cols, cols * size + rows])
@@ -191,7 +191,7 @@ def measure_call(name: str, graph: tuple[Any, Any], source: int) -> dict[str, An
 
 
 def environment(backend: Any) -> dict[str, Any]:
-    """Return what the figures depend on."""
+    """Return the environment of the figures."""
 
     def version(name: str) -> str | None:
         try:
@@ -200,7 +200,7 @@ def environment(backend: Any) -> dict[str, Any]:
             return None
 
     commit = subprocess.run(
-        ["git", "rev-parse", "--verify", "--quiet", "HEAD"],  # noqa: S607 - whichever git there is
+        ["git", "rev-parse", "--verify", "--quiet", "HEAD"],  # noqa: S607 - git from PATH
         capture_output=True,
         text=True,
         check=False,
@@ -220,7 +220,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--shapes", default="256x4", help="block x blocks per SM, ...")
-    parser.add_argument("--small", action="store_true", help="leave the two big graphs out")
+    parser.add_argument("--small", action="store_true", help="skip the two big graphs")
     options = parser.parse_args()
     backend = backend_for("cuda")
     record = environment(backend) | {"results": []}

@@ -7,8 +7,8 @@ Run on a machine with a GPU and CuPy, from the repository's root; nvcc is not ne
 The kernels are in `spmm_study.cu`. Rows have thousands to millions of entries; 64 columns in FP32
 stand on the right. All values are 0 or 1, so every order of summation gives the same sums:
 results must equal cuSPARSE's, whose sums of rows must be those in FP64. Times are medians of the
-device's, calls queued behind a kernel that holds it. Where the parts of a tile begin in each row is
-found once for a matrix, as the pieces of `balance="pieces"` are; it is timed by itself.
+device's, calls queued behind a kernel that blocks the stream. The start of each tile in each row is
+found once per matrix, like the pieces of `balance="pieces"`, and timed separately.
 """
 
 from __future__ import annotations
@@ -30,27 +30,26 @@ HERE = Path(__file__).resolve().parent
 #: Columns of the dense operand, warps and threads of a block, as in the kernels.
 COLUMNS, WARPS, THREADS = 64, 16, 512
 
-#: Rows of the dense operand that are drawn.
+#: Random rows of the dense operand; further rows repeat them.
 PERIOD = 65_537
 
-#: Blocks for each one that fits: ranges of columns end at different times.
+#: Waves of blocks: ranges of columns end at different times.
 ROUNDS = 4
 
-#: Calls that are timed, of each way.
+#: Timed calls of each way.
 TRIALS = 3
 
-#: Long rows: one column of each, of 2, 8 and 32. Last what takes longest to make, 2.1 GB of B.
+#: Long rows with every column, or one in 2, 8 or 32. Last the slowest to make, with 2.1 GB of B.
 MATRICES = (
     "dense:128x131072", "dense:512x32768", "dense:2048x8192", "strided:128x131072x2",
     "strided:4096x4096x2", "strided:4096x4096x8", "strided:4096x4096x32", "dense:8x2097152",
     "dense:2x8388608",
 )  # fmt: skip
 
-#: Semira's ways that cut long rows; None is the planner's choice.
+#: Semira's ways that split long rows; None is the planner's choice.
 BALANCES = (None, "pieces", "edges")
 
-#: Those that do not are measured where rows are no longer than this: two rows of eight million
-#: entries take a second.
+#: Longest rows for the ways that do not: two rows of eight million entries take a second.
 SHORT_ENOUGH = 1 << 18
 
 
@@ -67,11 +66,11 @@ class Variant:
     split : int
         Warps that share the same rows.
     across : int
-        Columns of a lane.
+        Columns per lane.
     listed : bool
         Whether a warp reads its entries from shared memory, or by shuffles.
     blocks : int
-        That a multiprocessor shall hold.
+        Per multiprocessor.
     """
 
     tile: int
@@ -83,7 +82,7 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """Of the kernel.
+        """Name of the kernel.
 
         Examples
         --------
@@ -95,7 +94,7 @@ class Variant:
 
     @property
     def rows_of_block(self) -> int:
-        """Rows of A that a block adds up."""
+        """Rows of A that a block sums."""
         return self.rows * WARPS // self.split
 
     @property
@@ -111,7 +110,7 @@ class Variant:
         )
 
     def ranges(self, nrows: int, ncols: int, multiprocessors: int) -> tuple[int, int]:
-        """Return into how many ranges the columns are cut, and the tiles of each.
+        """Return the number of ranges of columns, and of tiles in each.
 
         Examples
         --------
@@ -149,7 +148,7 @@ def source(variants: tuple[Variant, ...] = VARIANTS) -> str:
 
 
 def suits(variant: Variant, nrows: int) -> bool:
-    """Return whether a variant has as many rows to a block as there are, within a factor.
+    """Return whether the rows per block of a variant match the matrix, within a factor.
 
     Examples
     --------
@@ -165,9 +164,9 @@ def with_ones(matrix: Sparse) -> Sparse:
 
 
 def operand(nrows: int) -> Any:
-    """Return the dense operand, of values 0 or 1: float32[nrows, 64].
+    """Return the dense operand with values 0 or 1: float32[nrows, 64].
 
-    Rows repeat after `PERIOD`, which is no multiple of a tile: half a billion draws take long.
+    Rows repeat after `PERIOD`, no multiple of a tile: half a billion random draws take long.
     """
     drawn = np.random.default_rng(1).integers(0, 2, (min(nrows, PERIOD), COLUMNS), np.uint8)
     return np.resize(drawn.astype(np.float32), (nrows, COLUMNS))
@@ -175,7 +174,7 @@ def operand(nrows: int) -> Any:
 
 # ---------------------------------------------------------------------------------------- the GPU
 class Bench:
-    """One matrix on the GPU, its operand, and the product that all ways must have."""
+    """One matrix on the GPU, its operand, and the product that all ways must return."""
 
     def __init__(self, module: Any, matrix: Sparse, dense: Any) -> None:
         import cupy as cp
@@ -189,7 +188,7 @@ class Bench:
         self.expected: Any = None
 
     def cusparse(self) -> dict[str, Any]:
-        """Time cuSPARSE's fastest algorithm; its result is what the others must have."""
+        """Time cuSPARSE's fastest algorithm; the other results must equal its result."""
         import cupy as cp
         from benchmarks.cupy_calls import run_timed, spmm_calls
         from benchmarks.studies.spmm import fastest_of
@@ -204,7 +203,7 @@ class Bench:
         return {"ms": 1e3 * statistics.median(times), "is_right": is_right, "ran": name}
 
     def tiled(self, variant: Variant) -> dict[str, Any]:
-        """Time a variant, with what adds its ranges up."""
+        """Time a variant, including the sum over its ranges."""
         import cupy as cp
         from benchmarks.cupy_calls import run_timed
 
@@ -248,7 +247,7 @@ class Bench:
         }  # fmt: skip
 
     def ours(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Time what Semira has, by the pins of its ways."""
+        """Time Semira's product, with the pin of each way."""
         import cupy as cp
 
         import semira as gb
@@ -283,7 +282,7 @@ class Bench:
 
 
 def measured(module: Any, name: str, say: Any) -> dict[str, Any]:
-    """Return the times of every way of one matrix."""
+    """Return the times of every way on one matrix."""
     matrix = with_ones(load_sparse(name, None))
     bench = Bench(module, matrix, operand(matrix.shape[1]))
     ways: dict[str, Any] = {"cusparse": bench.cusparse()}
@@ -305,7 +304,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--matrices", default=",".join(MATRICES))
-    parser.add_argument("--seconds", type=float, default=50.0, help="no matrix begins after them")
+    parser.add_argument("--seconds", type=float, default=50.0, help="latest start of a matrix, s")
     given = parser.parse_args()
     import cupy as cp
 

@@ -1,4 +1,4 @@
-"""The graphs of `spmv_study`, drawn on the GPU: patterns in compressed rows."""
+"""The graphs of `spmv_study`, generated on the GPU: patterns in compressed rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass
 class Graph:
-    """A pattern in compressed rows, and what variants need of it."""
+    """A pattern in compressed rows, with the properties that variants need."""
 
     name: str
     size: int
@@ -73,7 +73,7 @@ def kronecker(library: Any, name: str, scale: int, factor: int, keep: bool = Fal
 
 
 def by_degree(graph: Graph | None, name: str) -> Graph:
-    """Return the graph with its vertices ordered by falling degree."""
+    """Return the graph with its vertices ordered by decreasing degree."""
     if graph is None or graph.keys is None:
         raise ValueError(f"{name} is made from the graph before: name both")
     degrees = cp.diff(graph.indptr)
@@ -86,7 +86,7 @@ def by_degree(graph: Graph | None, name: str) -> Graph:
 
 
 def grid(name: str, side: int, share: float) -> Graph:
-    """Return a grid that keeps a share of its edges: 1 all of them, 0.63 about those of roads."""
+    """Return a grid that keeps a share of its edges: 1 keeps all, 0.63 resembles roads."""
     at = cp.arange(side * side, dtype=cp.int64)
     right, down = at[at % side < side - 1], at[: side * (side - 1)]
     rows = cp.concatenate([right, down])
@@ -98,14 +98,14 @@ def grid(name: str, side: int, share: float) -> Graph:
 
 
 def mesh(name: str, size: int, degree: int, reach: int) -> Graph:
-    """Return rows of `degree` entries at most `reach` away: those of a mesh, in some order."""
+    """Return rows of `degree` entries at most `reach` away, like a mesh in some order."""
     rows = cp.repeat(cp.arange(size, dtype=cp.int64), degree)
     away = cp.random.randint(-reach, reach + 1, size * degree)
     return graph_of(name, size, packed(rows, (rows + away) % size), skewed=False)
 
 
 def web(name: str, size: int, mean: int) -> Graph:
-    """Return rows of very different length, most entries near the diagonal, some in hubs."""
+    """Return rows of very different lengths, most entries near the diagonal, some in hubs."""
     draws = cp.random.random(size, dtype=cp.float64)
     lengths = cp.minimum(0.4 * mean * (1 - draws) ** -0.6, 500_000).astype(cp.int64)
     ends = cp.cumsum(lengths)

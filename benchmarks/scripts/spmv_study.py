@@ -4,12 +4,12 @@ Run on a machine with a GPU, CuPy and nvcc, from the repository's root::
 
     python -m benchmarks.scripts.spmv_study --out spmv_study.json
 
-The kernels are in `spmv_study.cu`; `bench/notes/spmv.md` says what each is and what was expected.
-All vectors hold whole numbers from 1 to 7, so every order of summation gives the same sums and the
+The kernels are in `spmv_study.cu`; `bench/notes/spmv.md` describes each and its predicted time.
+All vectors hold integers from 1 to 7, so every order of summation gives the same sums and the
 check is equality, with sums made from a running total of integers. Times are medians of 10 between
-events; launches wait behind a kernel that spins, short ones several at a time, so that the host's
-time is not in them. Everything a product needs each time (the table of hot values) is included,
-everything a matrix needs once (slices, bins, recoded columns) is not, and is reported.
+events; launches queue behind a spinning kernel, short ones several at a time, to exclude the
+host's time. Work per product (the table of hot values) is included; work per matrix (slices, bins,
+recoded columns) is reported separately.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ PROBLEM = (
     "hot_values", "hot", "bins", "end0", "end1", "end2", "end3", "sink", "phases",
 )  # fmt: skip
 
-#: Shares of the merge path: at most so many, of so many items at least.
+#: Shares of the merge path: the most shares, and the fewest items of one.
 SLICES = {"as now": (16_384, 512), "fine": (65_536, 128), "more": (65_536, 512)}
 
-#: Longest rows of a lane, of 8 lanes, of a warp.
+#: Longest rows for a lane, for 8 lanes, for a warp.
 BINS = (8, 64, 8192)
 
 SAMPLES = 10
@@ -52,12 +52,12 @@ THOUSAND = 1024
 
 @dataclass(frozen=True)
 class Variant:
-    """A kernel at one shape."""
+    """A kernel with one shape."""
 
     name: str
     call: str  # a __device__ function that takes a Problem
     threads: int
-    blocks: int  # a multiprocessor
+    blocks: int  # per multiprocessor
     bits: int = 32  # of a value
     hot: int = 0  # columns
     shared: bool = False  # the hot values lie in shared memory
@@ -81,7 +81,7 @@ def stream(
 
 
 def variants() -> Iterator[Variant]:
-    """Yield everything, in the order of the table."""
+    """Yield every variant, in the order of the table."""
     for shape in ((256, 4), (512, 2), (1024, 1)):
         yield Variant("1 present", "present<float>", *shape, kind="present")
     yield Variant("1 present FP64", "present<double>", 512, 2, bits=64, kind="present")
@@ -138,7 +138,7 @@ def variants() -> Iterator[Variant]:
 
 # ---------------------------------------------------------------------------------- compiling
 class Library:
-    """The kernels, compiled by several nvcc at once."""
+    """The kernels, compiled by several nvcc processes at once."""
 
     def __init__(self, chosen: list[Variant], parts: int) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="spmv_study"))
@@ -181,7 +181,7 @@ class Library:
         self.units.append(([name for name, _ in made], running, cubin))
 
     def wait(self) -> None:
-        """Load what was compiled."""
+        """Load the compiled kernels."""
         for names, running, cubin in self.units:
             if running.wait() != 0:
                 raise RuntimeError(cubin.with_suffix(".log").read_text())
@@ -255,7 +255,7 @@ class Bench:
         return cp.searchsorted(ends, at).astype(cp.int32), count, items
 
     def _bins(self) -> None:
-        """Rows by length; where lengths differ most, the longest first."""
+        """Sort rows into bins by length; bins of long rows have the longest first."""
         degrees = cp.diff(self.graph.indptr)
         lists, low = [], -1
         for number, high in enumerate((*BINS, 2**31 - 1)):
@@ -267,7 +267,7 @@ class Bench:
         self.graph.build["bin rows"] = [len(rows) for rows in lists]
 
     def _coded(self, hot: int) -> dict[str, Any]:
-        """Recode the columns: only those of one number of hot columns are kept."""
+        """Recode the columns for one number of hot columns; keep only the latest."""
         hot = min(hot, self.graph.size)
         if hot not in self.hot:
             slot = cp.arange(self.graph.size, dtype=cp.int32)
@@ -299,7 +299,7 @@ class Bench:
         )
 
     def launcher(self, variant: Variant, problem: Any) -> Callable[[], None]:
-        """Return what starts one product."""
+        """Return a function that starts one product."""
         function = self.library[self.library.names[variant]]
         shared = variant.hot * variant.bits // 8 if variant.shared else 0
         if shared:
@@ -317,7 +317,7 @@ class Bench:
         return both
 
     def wrong(self, variant: Variant) -> int:
-        """Return how many rows are wrong."""
+        """Return the number of wrong rows."""
         found = self.y[variant.bits]
         same = found == self.expected
         if variant.kind in {"present", "stream"}:
@@ -403,7 +403,7 @@ def cusparse(bench: Bench, bits: int) -> dict[str, tuple[float, int]]:
 
 
 def plain_cusparse(bench: Bench) -> dict[str, tuple[float, int]]:
-    """Return the time of CuPy's own call, should the library's not be reachable."""
+    """Return the time of CuPy's own call, if the library's is not reachable."""
     from cupyx.scipy import sparse
 
     graph, u = bench.graph, bench.u[32]
@@ -415,7 +415,7 @@ def plain_cusparse(bench: Bench) -> dict[str, tuple[float, int]]:
 
 # -------------------------------------------------------------------------------------- report
 def graphs(library: Library) -> Iterator[tuple[str, Callable[[Graph | None], Graph]]]:
-    """Yield names and makers; a maker gets the graph before."""
+    """Yield names and makers; a maker receives the previous graph."""
     yield "kron21", lambda _: kronecker(library, "kron21", 21, 44, keep=True)
     yield "kron21deg", lambda last: by_degree(last, "kron21deg")
     yield "road", lambda _: grid("road", 1250, 0.63)
@@ -427,19 +427,19 @@ def graphs(library: Library) -> Iterator[tuple[str, Callable[[Graph | None], Gra
 
 
 def say(text: str) -> None:
-    """Print at once."""
+    """Print and flush."""
     print(text, flush=True)
 
 
 def measure(bench: Bench, chosen: list[Variant]) -> dict[str, Any]:
-    """Return the times of everything on one graph, and what was wrong."""
+    """Return the times of all variants on one graph, and the errors."""
     times, wrong = {}, {}
     for variant in chosen:
         if not bench.suits(variant):
             continue
         try:
             times[variant.title], bad = bench.run(variant)
-        except Exception as error:  # noqa: BLE001 - the others shall be measured
+        except Exception as error:  # noqa: BLE001 - go on with the others
             wrong[variant.title] = str(error)[:120]
             continue
         if bad:
@@ -475,17 +475,17 @@ def main() -> int:
     """Measure, print, write the record; 1 if anything is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--graphs", default="", help="names, by commas; all if empty")
-    parser.add_argument("--only", default="", help="first letters of variants, by commas")
-    parser.add_argument("--budget", type=float, default=80, help="seconds; no graph begins later")
-    parser.add_argument("--parts", type=int, default=10, help="compilers at once")
+    parser.add_argument("--graphs", default="", help="names, separated by commas; all if empty")
+    parser.add_argument("--only", default="", help="first letters of variants, separated by commas")
+    parser.add_argument("--budget", type=float, default=80, help="latest start of a graph, s")
+    parser.add_argument("--parts", type=int, default=10, help="parallel compilers")
     options = parser.parse_args()
     began = time.perf_counter()
     only = tuple(filter(None, options.only.split(",")))
     chosen = [variant for variant in variants() if variant.name.startswith(only or ("",))]
     library = Library(chosen, options.parts)
     cp.random.seed(3)
-    cp.ones(1).sum()  # the device's context while nvcc works
+    cp.ones(1).sum()  # create the device's context while nvcc runs
     library.wait()
     resources = library.resources()
     registers = {variant.title: resources[name] for variant, name in library.names.items()}

@@ -1,14 +1,14 @@
-"""Two versions of the package in turn on one GPU: whole calls of the five algorithms.
+"""Compare two versions of the package on one GPU, in turn: whole calls of the five algorithms.
 
 Run on a machine with a GPU from the repository's root, with the sources of the other version::
 
     python -m benchmarks.scripts.versions_gpu OLD/src --graphs kron21,minnesota --out versions.json
 
 Each version has a process for each graph, which loads it and compiles what the algorithms need.
-They then take turns: old, new, old, new, each time the least of `--calls` calls by the host's
-clock, results waited for. Printed are both times, new by old, old by old (what
-two turns of one version differ by), and new by old by the device's clock. Processes differ as well:
-a graph may be named twice.
+They then take turns: old, new, old, new, each time the minimum of `--calls` calls by the host's
+clock until the result is complete. The table has both times, the ratio new/old, old/old (the
+spread between two turns of one version), and new/old by the device's clock. Processes differ too:
+name a graph twice to see by how much.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TURN_S = 4.0
 
 
 def serve(name: str, folder: str, calls: int) -> None:
-    """Load a graph, then answer each line, the name of an algorithm, by its least times in ms."""
+    """Load a graph, then answer each line, an algorithm's name, with its minimum times in ms."""
     import numpy as np
 
     from semira.bench.graphs import load_bench_graph
@@ -53,7 +53,7 @@ def serve(name: str, folder: str, calls: int) -> None:
         kernel = line.strip()
         entry = entries[kernel]
         if kernel not in matrices:
-            # The one before makes room.
+            # Free the matrix of the previous algorithm.
             matrices.clear()
             matrices[kernel] = entry.prepare(graph.undirected if kernel in UNDIRECTED else graph)
         times: list[float] = []
@@ -78,7 +78,7 @@ class Server:
         )  # fmt: skip
 
     def line(self) -> str:
-        """Return the next line it writes; empty if it has ended."""
+        """Return its next line of output; empty if it has ended."""
         assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
 
@@ -96,7 +96,7 @@ class Server:
 def compare(
     graph: str, pair: tuple[Server, Server], algorithms: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return the times of both versions, each algorithm by turns."""
+    """Return the times of both versions, taking turns for each algorithm."""
     if any(each.line() != "ready" for each in pair):
         return [{"graph": graph, "note": "a version did not load it"}]
     rows = []
@@ -138,7 +138,7 @@ def main() -> None:
     parser.add_argument("--folder", default=os.environ.get("SEMIRA_TEST_DATA", "../shared/data"))
     parser.add_argument("--calls", type=int, default=30)
     parser.add_argument(
-        "--limit", type=float, default=400.0, help="seconds after which none begins"
+        "--limit", type=float, default=400.0, help="seconds after which no graph starts"
     )
     parser.add_argument("--out")
     parser.add_argument("--serve", help=argparse.SUPPRESS)

@@ -1,7 +1,7 @@
-"""Measure adaptive PageRank beside the plain one.
+"""Compare adaptive PageRank with the plain one.
 
 Both run until they converge to the same tolerance; the table has iterations, entries read,
-times, and how far the ranks lie from each other.
+times, and the deviation of the ranks.
 
 Examples
 --------
@@ -29,7 +29,7 @@ from semira.bench.runner import Preset, run_kernel
 
 @dataclass(frozen=True, slots=True)
 class AdaptiveOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     graphs: Sequence[str] = option(
         ("kron:18", "road:500x500,removed=0.05"), quick=("kron:10", "road:20x20")
@@ -38,12 +38,12 @@ class AdaptiveOptions(Options):
     seconds: float = option(2.0)
 
 
-#: Arguments of each way.
+#: Arguments of each variant.
 _WAYS: dict[str, dict[str, Any]] = {"plain": {}, "adaptive": {"adaptive": True}}
 
 
 def trial(options: AdaptiveOptions, graph: BenchGraph) -> Iterator[Record]:
-    """Measure and check both ways until they converge to the same tolerance."""
+    """Measure and check both variants until they converge to the same tolerance."""
     graph = graph.undirected
     preset = Preset(dict.fromkeys(KERNELS, options.trials), options.seconds)
     ranks: dict[str, Any] = {}
@@ -58,7 +58,7 @@ def trial(options: AdaptiveOptions, graph: BenchGraph) -> Iterator[Record]:
 
 
 def deviations(plain: Any, other: Any) -> dict[str, float]:
-    """Return how far ranks lie from the plain ones: the largest part of a rank, and the sum.
+    """Return deviations from the plain ranks: the largest relative one, and the sum.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def deviations(plain: Any, other: Any) -> dict[str, float]:
 
 
 def adaptive_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: each way's work and time, and the ratios of the adaptive one's."""
+    """Return the header and rows: work and time of both, and ratios of the adaptive one."""
     head = [
         "graph", "device", "way", "dtype", "iterations", "entries read", "part of plain", "ms",
         "times faster", "largest deviation, part of a rank", "sum of deviations", "verified",

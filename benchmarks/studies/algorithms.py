@@ -1,8 +1,8 @@
 """Measure the other algorithms: centralities, cores, colours, trees, paths, embeddings, ...
 
-All but the five of ``bench cpu`` and ``bench cuda``, in whole calls. SciPy or NumPy checks
-every result by another method, or by properties that decide; what would take too long is not
-checked, and says so. Peers run once each, on small graphs.
+All but the five of ``bench cpu`` and ``bench cuda``, in whole calls. SciPy or NumPy checks every
+result by another method or by sufficient properties; checks that would take too long are skipped
+with a note. Peers run once each, on small graphs.
 
 Examples
 --------
@@ -26,7 +26,7 @@ from semira.cli.bench import split_names
 
 
 def cases_of(text: str) -> tuple[str, ...]:
-    """Return the algorithms whose names contain one of some parts.
+    """Return the algorithms whose names contain one of the parts.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def cases_of(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmsOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     graphs: Sequence[str] = option(AlgorithmsRequest().graphs, quick=("kron:7", "road:12x12"))
     trials: int = option(3, quick=1)
@@ -51,8 +51,8 @@ class AlgorithmsOptions(Options):
     names: Sequence[str] = option(
         tuple(CASES), "Parts of names of algorithms.", flag="--only", parse=cases_of
     )
-    peers: bool = option(True, "Run NetworkX or SciPy beside, 5 s each.")
-    processes: int = option(1, "Compile first, in so many processes, if above 1.", least=1)
+    peers: bool = option(True, "Run NetworkX or SciPy too, 5 s each.")
+    processes: int = option(1, "Processes that compile first, if above 1.", least=1)
 
 
 class _Algorithms(Study):

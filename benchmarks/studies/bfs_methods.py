@@ -1,8 +1,8 @@
-"""Measure breadth-first search by every method of the textbook, and say which wins where.
+"""Measure breadth-first search by every method of the textbook, and report the fastest.
 
 Vertex-centric push and pull, edge-centric, a frontier with a global queue, with a queue for
 each block, and one block for small levels (Hwu, Kirk, El Hajj, Programming Massively Parallel
-Processors, chapter 15): one loop each time, under other pins. Every result is checked.
+Processors, chapter 15): the same loop under different pins. Every result is checked.
 
 Examples
 --------
@@ -28,13 +28,13 @@ from semira.cli.searches import METHODS, pins_on
 
 @dataclass(frozen=True, slots=True)
 class MethodsOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     graphs: Sequence[str] = option(("kron:16", "road:300x300"), quick=("kron:10", "road:20x20"))
 
 
 def trial(options: MethodsOptions, graph: BenchGraph) -> Iterator[Record]:
-    """Measure and check the search by every method; what is the same here is measured once."""
+    """Measure and check the search by every method; methods with equal kernels run once."""
     capabilities = capabilities_of(options.device)
     preset = Preset({"bfs": options.trials}, options.seconds)
     done: list[dict[str, Any]] = []
@@ -48,7 +48,7 @@ def trial(options: MethodsOptions, graph: BenchGraph) -> Iterator[Record]:
 
 # tables ------------------------------------------------------------------------------------------
 def _by_method(records: Sequence[Record]) -> dict[tuple[str, str], dict[str, Record]]:
-    """Return, for each graph and device, the record that each method's name stands for."""
+    """Return the record of each method's name, for each graph and device."""
     found: dict[tuple[str, str], dict[str, Record]] = {}
     for record in records:
         capabilities = capabilities_of(record.backend)
@@ -63,7 +63,7 @@ def _by_method(records: Sequence[Record]) -> dict[tuple[str, str], dict[str, Rec
 
 
 def methods_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: each graph's methods; names of the same kernels stand together."""
+    """Return the header and rows: methods by graph; names of the same kernels share a row."""
     head = ["graph", "device", "method", "pins", "ms", "GTEPS", "of the fastest", "verified"]
     rows = []
     for place, named in _by_method(records).items():
@@ -85,9 +85,9 @@ def methods_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]
 
 
 def winners_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of which textbook method is the fastest on which graph.
+    """Return the header and rows: the fastest textbook method on each graph.
 
-    The planner's choice is no method; it stands beside the winner.
+    The planner's choice is not a method; it is listed next to the fastest.
     """
     head = ["graph", "device", "levels", "fastest method", "ms", "planner, ms"]
     rows = []

@@ -1,7 +1,7 @@
-"""Products of blocks of vectors, one by one: each level of an algorithm in every way.
+"""Single products of blocks of vectors: each level of an algorithm in every way.
 
-The statements are those of the algorithms, run one after the other, so that a level's product can
-be repeated with its operands where the level before left them.
+The statements of the algorithms run one after another, so that a level's product can be repeated
+on the operands that the previous level left.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from benchmarks.studies.frontiers import WAYS
 from semira.bench.device import device_seconds
 from semira.bench.timer import clock
 
-#: Further ways under a mask that names the results: entry by entry of it, or by column.
+#: Further ways under a mask that selects the results: by its entries, or by column.
 NAMED_WAYS: dict[str, dict[str, Any]] = {"dots": {"method": "dot"}, "block": {"method": "pull"}}
 
-#: Of sums that are made in another order.
+#: Tolerance of sums in another order.
 ROUNDING = 1e-9
 
 
@@ -36,7 +36,7 @@ class Levels:
     exact : bool
         Results must be equal, not merely close.
     rows : list of dict
-        Of each product: the ``level``, its ``part`` of the algorithm, entries of the ``frontier``,
+        For each product: the ``level``, its ``part`` of the algorithm, entries of the ``frontier``,
         its ``storage`` before the product and that of the result (``made``), whether the ways
         ``agree``, and of each way (`WAYS`; also `NAMED_WAYS` where they are) the seconds ``s``, the
         entries ``touched``, what ``ran`` and by which ``method``.
@@ -48,7 +48,7 @@ class Levels:
     rows: list[dict[str, Any]] = field(default_factory=list)
 
     def product(self, frontier: Any, by: Callable[[Any], Any], mask: Any, part: str = "out") -> Any:
-        """Return what `by` makes of the frontier under a mask, after a row about every way."""
+        """Return the masked product of the frontier by `by`, after adding a row on every way."""
         storage = storage_of(frontier)
         ways = WAYS if mask.complement else WAYS | NAMED_WAYS
 
@@ -70,7 +70,7 @@ class Levels:
     def _in_one_way(
         self, step: Callable[[dict[str, Any]], Any], pins: dict[str, Any]
     ) -> tuple[Any, str, dict[str, Any]]:
-        """Return the result, how it is stored, and what one way took."""
+        """Return the result, its storage, and the figures of one way."""
         import semira as gb
 
         with gb.tracing() as trace:
@@ -85,9 +85,9 @@ class Levels:
 
 
 def storage_of(matrix: Any) -> str:
-    """Return ``rows``, ``block`` or ``both``: how the device keeps a matrix.
+    """Return ``rows``, ``block`` or ``both``: how the device stores a matrix.
 
-    A device that keeps no blocks from product to product has rows.
+    A device that keeps no blocks between products has rows.
     """
     usage = matrix.memory_usage()
     if not usage.get("block"):
@@ -102,13 +102,13 @@ def alike(first: Any, second: Any, exact: bool) -> bool:
 
 
 def _seconds(device: str, call: Callable[[], Any]) -> float:
-    """Return the seconds of the launches of a call, of the whole call where no clock tells."""
+    """Return the seconds of the launches of a call, or of the whole call without a device clock."""
     on_device = device_seconds(device, call)
     return clock(call)[1] if on_device is None else on_device
 
 
 def _starts(matrix: Any, sources: Sequence[int], value: Any, dtype: Any = None) -> Any:
-    """Return a matrix with a row for each source, and an entry there."""
+    """Return a matrix with a row for each source and an entry at it."""
     import semira as gb
 
     shape = {"nrows": len(sources), "ncols": matrix.nrows}
@@ -129,7 +129,7 @@ def walk_searches(matrix: Any, sources: Sequence[int], levels: Levels) -> None:
 
 
 def walk_centrality(matrix: Any, sources: Sequence[int], levels: Levels) -> None:
-    """Count shortest paths from `sources` on the way out, gather dependencies on the way back."""
+    """Count shortest paths from `sources` forwards, then gather dependencies backwards."""
     import semira as gb
 
     plus_first = gb.semiring.plus_first["FP64"]
@@ -146,7 +146,7 @@ def walk_centrality(matrix: Any, sources: Sequence[int], levels: Levels) -> None
 
 
 def walk_paths(matrix: Any, sources: Sequence[int], levels: Levels) -> None:
-    """Relax distances from `sources` until none falls; weights are not negative."""
+    """Relax distances from `sources` until none decreases; weights are nonnegative."""
     import semira as gb
 
     lengths = matrix.dup("FP64")

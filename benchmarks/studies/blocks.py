@@ -1,9 +1,9 @@
-"""Measure products of low blocks of vectors with a graph, by width and direction.
+"""Measure products of blocks of few vectors with a graph, by width and direction.
 
 Breadth-first search from many sources, betweenness centrality of a batch, and shortest paths
 of all pairs from blocks of sources (graphs of at most 4,096 vertices, at most 32 blocks).
-Whole calls that push, that pull, and by the planner's choice, compared with each other and
-checked by SciPy or by properties; then each level's product by itself in every way (C. Yang's
+Whole calls that push, that pull, and with the planner's choice, compared with each other and
+checked by SciPy or by properties; then each level's single product in every way (C. Yang's
 thesis of 2019, section 8.1, Figure 8.2).
 
 Examples
@@ -45,10 +45,10 @@ from semira.bench.verify import Verdict, check_levels
 #: Rows of a block.
 WIDTHS = (1, 8, 32, 64, 128)
 
-#: Longest call.
+#: Time limit of a call.
 _LIMIT_S = 30.0
 
-#: All pairs are found on graphs of at most so many vertices, from at most so many blocks.
+#: Limits of all pairs: vertices of the graph, and blocks.
 MOST_VERTICES, MOST_BLOCKS = 4096, 32
 
 
@@ -69,31 +69,31 @@ def _distances(graph: BenchGraph, result: Any, sources: Sequence[int]) -> Verdic
 
 
 def _drawn(graph: BenchGraph, width: int) -> list[int]:
-    """Return the vertex with most edges, then drawn ones, all different."""
+    """Return the vertex with the most edges, then distinct random ones."""
     drawn = [*graph.sources(0), *graph.sources(width), *range(graph.n)]
     return list(dict.fromkeys(drawn))[:width]
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One algorithm that drives blocks.
+    """One algorithm on blocks.
 
     Attributes
     ----------
     function, result : str
-        In `semira.algorithms`, and of its result: what is waited for.
+        Name in `semira.algorithms`, and the field of its result that the call waits for.
     call : callable
-        (function, matrix, sources, pins) to its result: as many sources as the block has rows.
+        (function, matrix, sources, pins) -> its result, with a source for each row of the block.
     walk : callable
         Runs the products of one block level by level.
     check : callable
-        (graph, result, sources) to a verdict by an independent method.
+        (graph, result, sources) -> a verdict by an independent method.
     starts : callable
-        (graph, width) to the vertices that the walk starts from, and the searches if they are few.
+        (graph, width) -> the start vertices of the walk, and the searches if they are few.
     fits : callable
-        (vertices, width): whether it is measured.
+        (vertices, width) -> whether it is measured.
     exact : bool
-        All ways give equal results, not merely close ones.
+        Whether all ways give equal results, not merely close ones.
     """
 
     function: str
@@ -106,8 +106,8 @@ class Case:
     exact: bool = True
 
 
-#: By the names of ``--algorithms``. One source of betweenness is no block: its searches are made
-#: of vectors.
+#: Cases by the names of ``--algorithms``. Betweenness from one source is excluded: it searches
+#: with vectors, not blocks.
 CASES: dict[str, Case] = {
     "bfs": Case(
         "multi_source_bfs", "level",
@@ -135,21 +135,21 @@ CASES: dict[str, Case] = {
 
 @dataclass(frozen=True, slots=True)
 class BlocksOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     graphs: Sequence[str] = option(("kron:14", "kron:11"), quick=("kron:8",))
     trials: int = option(3, quick=1)
-    names: Sequence[str] = option(tuple(CASES), "Some of bfs, bc, apsp.", flag="--algorithms")
+    names: Sequence[str] = option(tuple(CASES), "Any of bfs, bc, apsp.", flag="--algorithms")
     widths: Sequence[int] = option(WIDTHS, "Rows of the blocks.", quick=(1, 4))
 
 
 def points(options: BlocksOptions, xp: Any, say: Say) -> Iterator[tuple[BenchGraph, Case, int]]:
-    """Yield graphs, edges without direction, with every algorithm and width that fits.
+    """Yield undirected graphs with every algorithm and width that fits.
 
     Raises
     ------
     InvalidValue
-        There is no algorithm of a name.
+        A name is not that of an algorithm.
     """
     for name in options.names:
         if name not in CASES:
@@ -172,7 +172,7 @@ def trial(options: BlocksOptions, point: tuple[BenchGraph, Case, int]) -> Iterat
     levels = Levels(options.device, options.trials, case.exact)
     with gb.device(options.device):
         matrix = graph.matrix.to(options.device)
-        # Of a walk that takes longer, the first levels are kept.
+        # A walk that takes longer keeps its first levels.
         with suppress(TooSlow), time_limit(_LIMIT_S):
             case.walk(matrix, sources, levels)
         yield from _whole(options, case, graph, matrix, sources, levels.rows)
@@ -211,7 +211,7 @@ def _whole(
 def _called(
     options: BlocksOptions, case: Case, matrix: Any, sources: list[int], pins: dict[str, Any]
 ) -> tuple[Any, Samples, dict[str, Any]]:
-    """Return the first result of whole calls, their times, and the device's."""
+    """Return the first result of whole calls, their times, and the device's times."""
     import semira as gb
 
     def call(_trial: int = 0) -> Any:
@@ -230,7 +230,7 @@ def _called(
 def _differences(
     case: Case, rows: list[dict[str, Any]], way: str, answer: Any, first: Any
 ) -> list[str]:
-    """Return in what the ways differ: the first level where they do, and this whole answer."""
+    """Return where the ways differ: at the first differing level, or in this whole result."""
     wrong = [f"{row['part']} {row['level']}" for row in rows if not row["agree"]]
     findings = [f"the ways differ at level {place}" for place in wrong[:1]]
     if not alike(first, answer, case.exact):
@@ -262,9 +262,9 @@ _NAMES = {case.function: name for name, case in CASES.items()}
 
 
 def widths_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: whole calls with blocks of each width in every way.
+    """Return the header and rows: whole calls with blocks of each width in every way.
 
-    Of all pairs, every vertex is a source.
+    For all pairs, every vertex is a source.
     """
     head = [
         "graph", "algorithm", "device", "rows", "products", "way", "device ms", "call ms",
@@ -295,17 +295,17 @@ def _way_of(record: Record) -> str:
     return str(record.plan.get("direction", "planner"))
 
 
-#: Rows of the blocks whose levels pictures and pages show.
+#: Rows of the blocks whose levels appear in pictures and pages.
 _SHOWN_ROWS = 64
 
-#: Levels of a search that the table of levels shows: the first ones.
+#: First levels of a search, shown in the table of levels.
 _SHOWN = 12
 
 
 def shown_walks(records: Sequence[Record]) -> list[Record]:
-    """Return the records that have levels of the width that pictures and pages show.
+    """Return the records with levels of the width shown in pictures and pages.
 
-    That is 64 rows, or the most there are where an algorithm has no such block on a graph.
+    That is 64 rows, or the largest block of an algorithm on a graph.
     """
     found: dict[tuple[str, str], Record] = {}
     for record in records:
@@ -318,16 +318,16 @@ def shown_walks(records: Sequence[Record]) -> list[Record]:
 
 
 def title_of(record: Record) -> str:
-    """Return what a record is of: graph, algorithm, rows of its blocks."""
+    """Return the title of a record: graph, algorithm, rows of its blocks."""
     return f"{record.dataset.name}: {_NAMES[record.kernel]}, {record.options['width']} rows"
 
 
 def levels_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: the product of each level in every way, and what the planner took.
+    """Return the header and rows: each level's product in every way, and the planner's choice.
 
-    Under a mask that names the results there are two ways to pull, ``dots ms`` and ``block ms``;
-    ``stored`` says how the device had the frontier, and how it has what came of the planner's
-    choice. Records of the first kind did not say.
+    Under a mask that selects the results there are two ways to pull, ``dots ms`` and ``block ms``;
+    ``stored`` is the device's storage of the frontier, and of the result of the planner's choice.
+    The oldest records lack it.
     """
     head = [
         "graph", "algorithm", "device", "rows", "level", "frontier", "stored", "push touched",

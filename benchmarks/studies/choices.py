@@ -1,7 +1,7 @@
-"""What the planner, as it is now, would choose at points that records have the times of.
+"""What the present planner would choose at points with recorded times.
 
-Each point was measured in every way by its pin and once as `auto`. So a change of the policy can be
-judged by times that there are, without the device.
+Each point was measured with the pin of every way and once as `auto`. So a change of the policy can
+be judged by existing times, without the device.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from semira.plan.rules_direction import (
     direction_rule,
 )
 
-#: Products that touch less than this part of the matrix leave the dense product as it is: its
-#: times there are repetitions.
+#: Products that touch less than this part of the matrix do not affect the dense product: its times
+#: there are repetitions.
 REPEATED = 0.01
 
-#: Seconds below which a launch and its events are most of a time.
+#: Seconds below which the launch and its events dominate a time.
 SHORT_S = 25e-6
 
 
@@ -48,7 +48,7 @@ def way_by_policy(
     ----------
     situation : Situation
     counts : mapping of str to number
-        Those that the rule asks for, by their names in `semira.contract.rule.COUNTS`.
+        Those that the rule needs, by their names in `semira.contract.rule.COUNTS`.
     previous : int
         Index of the direction taken last, in `DIRECTIONS`.
     policy : Policy
@@ -67,10 +67,10 @@ def way_by_policy(
 
 
 def policy_ways(series: Series, policy: Policy = POLICIES["auto"]) -> list[str]:
-    """Return the way that a policy takes for each frontier of a series.
+    """Return the way that a policy chooses for each frontier of a series.
 
-    Without one that is what ``auto`` does now. On a device where a choice costs something the
-    product is weighed before, by average degrees.
+    The default policy is the present ``auto``. On a device where choosing costs time, average
+    degrees decide beforehand.
     """
     may_stay, is_gpu = PRODUCTS[series.semiring][2], series.device == "cuda"
     situation = Situation(
@@ -90,10 +90,10 @@ def policy_ways(series: Series, policy: Policy = POLICIES["auto"]) -> list[str]:
 
 
 def ratios(series: Series, ways: Sequence[str]) -> list[float | None]:
-    """Return how many times the best way's time each way takes by its pin, by frontier.
+    """Return the time of each way by its pin, divided by the best way's, by frontier.
 
-    None where that was not measured: a pull that may leave rows is another one than the dense
-    product, and records without a way of that name have it where ``auto`` took it.
+    None where it was not measured: a pull with early exit differs from the dense product, and
+    records without that way have its time only where ``auto`` chose it.
     """
     best, found = series.best, []
     for at, way in enumerate(ways):
@@ -106,7 +106,7 @@ def ratios(series: Series, ways: Sequence[str]) -> list[float | None]:
 
 
 def _pulled(series: Series, at: int) -> str | None:
-    """Return the way whose time is that of an unpinned pull."""
+    """Return the way with the time of an unpinned pull."""
     if "pull" in series.times:
         return "pull"
     if not PRODUCTS[series.semiring][2]:
@@ -115,10 +115,10 @@ def _pulled(series: Series, at: int) -> str | None:
 
 
 def choices_table(found: Sequence[Series]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: how often ``auto`` comes near the best way, and why it does not.
+    """Return the header and rows: how often ``auto`` comes near the best way, and why not.
 
-    A miss is *another way* where the pin of the direction taken is no nearer, else ``auto``'s
-    own: what it counts, a larger kernel, or chance.
+    A miss is *another way* where the pin of the chosen direction is also too slow; otherwise it is
+    due to ``auto`` itself: its counting, a larger kernel, or chance.
     """
     goal = f"within {GOAL - 1:.0%}"
     head = [
@@ -143,14 +143,14 @@ def _choices_row(name: str, found: Sequence[Series]) -> list[str]:
     return [name, str(len(auto)), near[0], str(wrong), str(len(missed) - wrong), *near[1:], *means]
 
 
-#: What an entry that is read in order may count for, from what the CPU has on.
+#: Candidate costs of an entry read in order, from the CPU's present one on.
 READS = tuple(1 / part for part in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 12, 16))
 
 
 def reads_table(found: Sequence[Series]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: products of whole rows by what an entry that is read counts for.
+    """Return the header and rows: products of whole rows by the cost of an entry read.
 
-    By graph: as on few threads, today, and with what would be best on all *other* graphs.
+    By graph: the cost on few threads, today's, and the best one on all *other* graphs.
     """
     whole = [each for each in found if not PRODUCTS[each.semiring][2]]
     head = [
@@ -172,7 +172,7 @@ def reads_table(found: Sequence[Series]) -> tuple[list[str], list[list[str]]]:
 
 
 def _points(found: Sequence[Series], read: float) -> list[tuple[float, float]]:
-    """Return the seconds of the way taken and of the best one, for each point."""
+    """Return the seconds of the chosen way and of the best one, for each point."""
     policy = replace(POLICIES["auto"], read=Number(read, "tried"))
     return [
         (ratio * best, best)
@@ -183,7 +183,7 @@ def _points(found: Sequence[Series], read: float) -> list[tuple[float, float]]:
 
 
 def _times_best(points: Sequence[tuple[float, float]]) -> float:
-    """Return how many times the sum of the best ways those taken need."""
+    """Return the total time of the chosen ways over that of the best ways."""
     return sum(taken for taken, _ in points) / sum(best for _, best in points)
 
 
@@ -194,9 +194,9 @@ def _reads_row(name: str, parts: Sequence[Sequence[tuple[float, float]]], fitted
 
 
 def chance_table(found: Sequence[Series]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: how far two runs of one plan over the same work lie apart.
+    """Return the header and rows: the difference between two runs of one plan on the same work.
 
-    A planner without a fault misses as often.
+    A perfect planner misses equally often.
     """
     head = [
         "times", "pairs of runs", "apart by (median)", f"one is not within {GOAL - 1:.0%}",
@@ -231,7 +231,7 @@ def chance_table(found: Sequence[Series]) -> tuple[list[str], list[list[str]]]:
 
 
 def _pairs(series: Series) -> Iterable[tuple[float, float]]:
-    """Return the times of each two dense products whose frontier is next to nothing."""
+    """Return the times of each pair of dense products with nearly empty frontiers."""
     repeated = [
         seconds
         for seconds, edges in zip(series.times["dense"], series.edges, strict=True)

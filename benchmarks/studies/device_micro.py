@@ -1,6 +1,6 @@
 """Measure single operations on the GPU: device times, bytes, CuPy, and the host's share.
 
-Calls on eight entries are made without waiting: what a call costs Python.
+Calls on eight entries do not wait: they measure the cost of a call in Python.
 
 Examples
 --------
@@ -31,36 +31,36 @@ from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record
 from semira.bench.timer import Budget, measure
 
-#: Entries beyond which heavy probes are left out.
+#: Most entries for heavy probes.
 HEAVY_ENTRIES = 4_000_000
 
-#: Calls on tiny objects: so many batches of so many, each without a wait inside. More calls would
-#: fill the queue of launches, and the host would wait for the device after all.
+#: Batches of calls on tiny objects, and calls per batch, without waits inside. More calls would
+#: fill the launch queue, and the host would wait for the device after all.
 BATCHES, BATCH = 8, 250
 
-#: Relative error allowed to sums in different orders, by the precision of the values.
+#: Relative error allowed for sums in different orders, by the precision of the values.
 _RTOL = {"FP32": 1e-4}
 _RTOL_ELSE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceOptions(MicroOptions):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     graphs: Sequence[str] = option(("kron:16", "kron:20"), quick=("kron:12",))
     trials: int = option(10, quick=3)
     device: str = option("cuda")
-    peers: bool = option(True, "Run CuPy beside.")
-    check: bool = option(True, "Compute everything again on the cpu.")
+    peers: bool = option(True, "Run CuPy too.")
+    check: bool = option(True, "Recompute everything on the cpu.")
 
 
 def points(options: DeviceOptions, _xp: Any, say: Say) -> Iterator[Any]:
-    """Yield the graphs, then a tiny one, each with its operations and the peer.
+    """Yield the graphs, then a tiny one, each with its operations and peer.
 
     Raises
     ------
     InvalidValue
-        No operation has a name asked for.
+        No operation has a requested name.
     """
     known: dict[str, Any] = PROBES | TINY_CASES if options.overhead else dict(PROBES)
     cases = choose_cases(known, options.only, "operation")
@@ -129,12 +129,12 @@ def _measure_graph(
 
 
 def rtol_of(result: Any) -> float:
-    """Return the relative error allowed to a result."""
+    """Return the relative error allowed for a result."""
     return rtol_in(result.dtype.name)
 
 
 def rtol_in(dtype: str) -> float:
-    """Return the relative error allowed to results of a dtype."""
+    """Return the relative error allowed for results of a dtype."""
     return _RTOL.get(dtype, _RTOL_ELSE)
 
 
@@ -173,7 +173,7 @@ def _measure_peer(
 
 
 def agrees(ours: Any, theirs: Any) -> bool:
-    """Return whether an object of ours has the values of a NumPy array or of sorted entries."""
+    """Return whether a Semira object has the values of a NumPy array or of sorted entries."""
     rtol = rtol_of(ours)
     if isinstance(theirs, tuple):
         mine = ours.to_coo()
@@ -184,9 +184,9 @@ def agrees(ours: Any, theirs: Any) -> bool:
 
 
 def measure_overhead(blank: Record, case: Case, operands: Operands) -> Record:
-    """Return the host's time of a call on tiny objects, nobody waiting for the device.
+    """Return the host's time of a call on tiny objects, without waiting for the device.
 
-    The note has the time until the device has finished, which bounds a loop of such calls.
+    The note has the time until the device finished, which bounds a loop of these calls.
     """
     import semira as gb
 

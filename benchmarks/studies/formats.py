@@ -1,7 +1,7 @@
-"""Measure products of random matrices in every storage, beside dense ones.
+"""Compare products of random matrices in every storage format with dense ones.
 
 With a vector and with a few columns: csr, csc, COO, ELL, ELL-R, padded and sliced ELL, dense;
-bytes and time of making each copy; dense products on the CPU and on the GPU (Hwu, Kirk,
+bytes and build time of each copy; dense products on the CPU and on the GPU (Hwu, Kirk,
 El Hajj, Programming Massively Parallel Processors). Every result is checked.
 
 Examples
@@ -33,7 +33,7 @@ from semira.methods.coo.arrays import coo_bytes
 from semira.methods.dense.arrays import dense_bytes
 from semira.methods.ell.arrays import KINDS, ell_bytes
 
-#: Storages that every product can be asked to walk, and the one that has every place.
+#: Storages that every product can be pinned to, and the one with every position.
 PINNED = ("csr", "csc", "coo", "ell", "ellr", "pell", "sell")
 STORAGES = (*PINNED, "dense")
 
@@ -43,24 +43,22 @@ _VALUE = 4
 
 @dataclass(frozen=True, slots=True)
 class FormatsOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     graphs: Sequence[str] = option((), hidden=True)
     trials: int = option(20, quick=3)
     seconds: float = option(1.0, quick=0.1)
-    rows: Sequence[int] = option(
-        (1024, 2048, 4096), "Rows, and as many columns, of each matrix.", quick=(64, 128)
-    )
-    densities: Sequence[float] = option((0.1, 0.01), "Shares of places with an entry.")
+    rows: Sequence[int] = option((1024, 2048, 4096), "Rows of each square matrix.", quick=(64, 128))
+    densities: Sequence[float] = option((0.1, 0.01), "Shares of positions with an entry.")
     columns: int = option(
-        64, "Columns of the full operand of SpMM; 0: SpMV alone.", quick=8, least=0
+        64, "Columns of the full operand of SpMM; 0: only SpMV.", quick=8, least=0
     )
-    peers: bool = option(True, "Run NumPy, SciPy, CuPy, cuSPARSE beside.")
+    peers: bool = option(True, "Run NumPy, SciPy, CuPy, cuSPARSE too.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """A matrix by rows and as an array of all places, an operand, and their product in FP64.
+    """A matrix by rows and as a dense array, an operand, and their product in FP64.
 
     Attributes
     ----------
@@ -86,17 +84,17 @@ class Drawn:
 
     @property
     def columns(self) -> int:
-        """Columns of the operand; 0: it is a vector."""
+        """Columns of the operand; 0: a vector."""
         return 0 if self.operand.ndim == 1 else self.operand.shape[1]
 
 
 def draw(n: int, density: float, columns: int) -> Drawn:
-    """Return a matrix drawn with a seed; its values are above 0.
+    """Return a random matrix from a seed; its values are above 0.
 
     Raises
     ------
     InvalidValue
-        There is no such matrix.
+        No such matrix exists.
 
     Examples
     --------
@@ -121,7 +119,7 @@ def draw(n: int, density: float, columns: int) -> Drawn:
 
 
 def points(options: FormatsOptions, _xp: Any, say: Say) -> Iterator[tuple[Drawn, dict[str, Any]]]:
-    """Yield the matrices, drawn, and the peers."""
+    """Yield the random matrices and the peers."""
     peers = _open_peers(options, say)
     return (
         (draw(n, density, columns), peers)
@@ -132,7 +130,7 @@ def points(options: FormatsOptions, _xp: Any, say: Say) -> Iterator[tuple[Drawn,
 
 
 def format_bytes(drawn: Drawn, storage: str) -> int:
-    """Return the bytes that a matrix takes in a storage, as `semira.formats.sizes` has them."""
+    """Return the bytes of a matrix in a storage, from `semira.formats.sizes`."""
     (n, m), nvals = drawn.shape, len(drawn.indices)
     if storage == "dense":
         return dense_bytes(n, m, _VALUE)
@@ -156,14 +154,14 @@ def least_bytes_of(drawn: Drawn, storage: str) -> int:
 
 
 def _pin_of(storage: str, columns: int) -> str:
-    """Return the pin that has a storage walked; two full matrices are read by place without one."""
+    """Return the pin of a storage; two full matrices are read by position without one."""
     return "csr" if storage == "dense" and columns else storage
 
 
 def trial(options: FormatsOptions, point: tuple[Drawn, dict[str, Any]]) -> Iterator[Record]:
-    """Measure and check the product of a matrix in every storage, and the peers'.
+    """Measure and check the product of a matrix in every storage, and by the peers.
 
-    A storage that the product cannot walk, and a peer that fails, has a record with a note.
+    A storage that the product does not support, or a peer that fails, gets a record with a note.
     """
     drawn, peers = point
     n, nvals = drawn.shape[0], len(drawn.indices)
@@ -183,16 +181,16 @@ def trial(options: FormatsOptions, point: tuple[Drawn, dict[str, Any]]) -> Itera
         try:
             yield _ours(options, drawn, named)
         except (PlanError, OutOfMemory) as error:
-            # The product walks other storages only, or this one would be nearly all padding.
+            # The product does not support this storage, or it would be nearly all padding.
             yield without_result(named, error)
     for library, run in peers.items():
-        # What computes on the host says nothing about a device.
+        # Peers on the host say nothing about a device.
         named = replace(blank, library=library, backend="")
         try:
             result, calls_s, device_s = run(drawn, options.trials)
             record = replace(named, warm_s=calls_s, device_s=device_s)
             yield _checked(record, _on_host(result), drawn)
-        except Exception as error:  # noqa: BLE001 - libraries raise what they like
+        except Exception as error:  # noqa: BLE001 - libraries raise anything
             yield without_result(named, error)
 
 
@@ -223,7 +221,7 @@ def _ours(options: FormatsOptions, drawn: Drawn, blank: Record) -> Record:
     _, samples = measure(lambda _trial: product(matrix), Budget(options.trials, options.seconds))
     record = replace(blank, first_s=samples.first_s, warm_s=samples.warm_s)
     call_s = statistics.median(samples.warm_s)
-    # The first product of another matrix: nothing is compiled, but its copy is made.
+    # The first product of another matrix makes its copy, but compiles nothing.
     other, convert_s = clock(placed)
     before = sum(other.memory_usage().values())
     _, first_s = clock(lambda: product(other))
@@ -247,7 +245,7 @@ def _checked(record: Record, found: Any, drawn: Drawn) -> Record:
 
 
 # the peers ---------------------------------------------------------------------------------------
-#: What a peer gives: a result, seconds of whole calls, and of the device where it has a clock.
+#: From a peer: a result, seconds of whole calls, and of the device where it has a clock.
 _Timed = tuple[Any, list[float], list[float] | None]
 
 
@@ -302,5 +300,5 @@ def _cusparse_csr(drawn: Drawn, trials: int) -> _Timed:
 
 
 def _on_host(result: Any) -> Any:
-    """Return an array of NumPy or of CuPy as one of NumPy."""
+    """Return a NumPy or CuPy array as a NumPy array."""
     return result.get() if hasattr(result, "get") else result

@@ -13,8 +13,8 @@ from semira.bench.report import checked, figure, time_of
 #: Peers in the order of the table.
 PEERS = ("numpy dense", "scipy csr", "cupy dense", "cusparse csr")
 
-#: The textbook's table: (rows, density) to microseconds of a dense product on its CPU and on its
-#: GPU, and of its kernels for COO, CSR and ELL. It has no more than these.
+#: The textbook's whole table: (rows, density) -> microseconds of a dense product on its CPU and on
+#: its GPU, and of its kernels for COO, CSR and ELL.
 TEXTBOOK: dict[tuple[int, float], tuple[float | None, ...]] = {
     (1024, 0.1): (1390.0, None, 38.375, 10.964, 15.038),
     (2048, 0.1): (5020.0, 8872.0, 136.445, 21.846, 24.254),
@@ -22,7 +22,7 @@ TEXTBOOK: dict[tuple[int, float], tuple[float | None, ...]] = {
     (4096, 0.1): (20371.0, 70466.0, 925.923, 58.5, 44.541),
 }
 
-#: Its columns, and what stands beside them here.
+#: Its columns, and the matching storages and peers here.
 _COLUMNS = (
     ("CPU", "numpy dense"),
     ("GPU", "cupy dense"),
@@ -56,9 +56,9 @@ def _call_us(record: Record | None) -> str:
 
 
 def formats_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: microseconds of each product by storage and by peer.
+    """Return the header and rows: microseconds of each product by storage and by peer.
 
-    On the GPU those of the device; peers on the host have whole calls.
+    Device times on the GPU; whole calls of peers on the host.
     """
     head = ["product", "rows", "density", "entries", *STORAGES, *PEERS, "verified"]
     rows = []
@@ -72,7 +72,7 @@ def formats_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]
 
 
 def calls_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: microseconds of whole calls, until the result is complete."""
+    """Return the header and rows: microseconds of whole calls, until the result is complete."""
     head = ["product", "rows", "density", *STORAGES, *PEERS]
     rows = []
     for (kernel, n, density), named in _by_case(records).items():
@@ -82,10 +82,10 @@ def calls_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
 
 
 def copies_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: of each stored copy its bytes, those kept beside rows, and its time.
+    """Return the header and rows: bytes of each copy, bytes kept besides the rows, and build time.
 
-    Kept is what the first product with a vector left at a matrix that had its rows (all places,
-    for ``dense``); its time is what that product took beyond the later ones.
+    Kept bytes are those that the first product with a vector added to a matrix by rows (dense for
+    ``dense``); build time is the time of that product minus that of later ones.
     """
     head = ["rows", "density", "storage", "KiB", "kept beside, KiB", "placing, ms", "making, ms"]
     rows = []
@@ -105,7 +105,7 @@ def copies_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]
 
 
 def textbook_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: the textbook's microseconds beside ours, where it has the matrix."""
+    """Return the header and rows: the textbook's microseconds and ours, for its matrices."""
     head = ["rows", "density"]
     for theirs, ours in _COLUMNS:
         head += [f"textbook {theirs}", ours]
@@ -122,7 +122,7 @@ def textbook_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]
 
 
 def failures_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: what has no time, and why; equal ones once."""
+    """Return the header and rows: cases without a time, and why; equal ones once."""
     found: dict[tuple[str, str], str] = {}
     for (kernel, _, _), named in _by_case(records).items():
         for name, record in named.items():

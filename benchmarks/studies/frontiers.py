@@ -1,8 +1,8 @@
 """Measure push, pull and the planner's choice over random frontiers and masks.
 
 One product at a time: min_plus without a mask, a step of breadth-first search under one. The
-table says where pull becomes the better way, and how far the planner's choice is from the
-better of both.
+table has the point from which pull is better, and compares the planner's choice with the better
+of both.
 
 Examples
 --------
@@ -35,19 +35,19 @@ WAYS: dict[str, dict[str, Any]] = {
     "auto": {},
 }
 
-#: Parts of the vertices in the frontier, thinned out by four.
+#: Parts of the vertices in the frontier, in steps of four.
 SHARES = tuple(4.0**-power for power in range(8, -1, -1))
 
-#: Parts of the vertices that a mask leaves open; 1: there is no mask.
+#: Parts of the vertices that a mask leaves open; 1: no mask.
 OPEN = (1.0, 0.9, 0.5, 0.1)
 
-#: `auto` may take so many times the better way's time.
+#: Most times the better way's time that `auto` may take.
 GOAL = 1.1
 
 
 @dataclass(frozen=True, slots=True)
 class FrontiersOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     seconds: float = option(0.5, quick=0.1)
     shares: Sequence[float] = option(
@@ -61,7 +61,7 @@ class FrontiersOptions(Options):
 def trial(options: FrontiersOptions, graph: BenchGraph) -> Iterator[Record]:
     """Measure one product in each way for each frontier and mask; the ways must agree.
 
-    Without a mask it is ``min_plus`` in FP32, under one a step of breadth-first search.
+    Without a mask it is ``min_plus`` in FP32, with one a step of breadth-first search.
     """
     import semira as gb
 
@@ -124,7 +124,7 @@ def _point(
 def measure_product(
     blank: Record, call: Callable[[int], Any], options: Options
 ) -> tuple[Any, Record]:
-    """Return what the first of many calls of one product gives, and the record of all."""
+    """Return the first result of repeated calls of one product, and the record of all."""
     import semira as gb
 
     result, samples = measure(call, Budget(options.trials, options.seconds))
@@ -148,10 +148,10 @@ def measure_product(
 def crossing(
     sizes: Sequence[float], first: Sequence[float], second: Sequence[float]
 ) -> float | None:
-    """Return the size from which `second` takes no more time than `first`, and never more later.
+    """Return the size from which on `second` never takes more time than `first`.
 
-    Between two sizes the times are taken to follow powers of the size. None: it takes more in the
-    end.
+    Times between two sizes are interpolated as powers of the size. None: `second` is slower in
+    the end.
 
     Examples
     --------
@@ -192,13 +192,13 @@ class Sweep:
 
     @property
     def title(self) -> str:
-        """What it is, for people."""
+        """Title for tables and pictures."""
         mask = f", {self.open:.0%} open" if self.open < 1 else ", no mask"
         return f"{self.kernel.split()[1]}{mask}"
 
     @property
     def losses(self) -> list[float]:
-        """How many times the better way's time `auto` takes, by frontier."""
+        """Time of `auto` divided by the better way's, by frontier."""
         rows = zip(self.times["auto"], self.times["push"], self.times["pull"], strict=True)
         return [auto / min(push, pull) for auto, push, pull in rows]
 
@@ -227,7 +227,7 @@ def sweeps(records: Sequence[Record]) -> list[Sweep]:
 
 
 def frontiers_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: where the ways cross, and how far the planner is from the better."""
+    """Return the header and rows: the crossover, and the planner compared with the better way."""
     head = [
         "graph", "product", "frontiers", "push ms", "pull ms", "pull is better from",
         "auto, times the better: median", "worst", f"within {GOAL - 1:.0%}",

@@ -1,4 +1,4 @@
-"""The goals of the project for one GPU, and which of them records meet."""
+"""The goals of the project for one GPU, and which of them are met."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from semira.bench.record import Record
 from semira.bench.report import checked, figure, markdown_table
 from semira.bench.versus import CLOCKS, Peers, against, floor_s, is_like_peers
 
-#: Options of the case that a goal is for; without an entry: the algorithm as it is.
+#: Options of the case of a goal; without an entry: the defaults of the algorithm.
 _TWENTY = {"dtype": "FP32", "tol": 0, "max_iterations": 20}
 GOAL_OPTIONS: dict[str, dict[str, Any]] = {"sssp": {"dtype": "FP32"}, "pagerank": _TWENTY}
 
-#: Algorithms whose goals are for whole calls; of the others they are for the device's time.
+#: Algorithms whose goals are for whole calls; other goals are for device time.
 WHOLE_CALLS = ("tc",)
 
 
@@ -38,7 +38,7 @@ class Goal:
 
     @property
     def clock(self) -> str:
-        """Name of the clock that the goal is for, as files of peers have it."""
+        """Name of the goal's clock in files of peers."""
         return "call_ms" if self.kernel in WHOLE_CALLS else "device_ms"
 
     @property
@@ -52,13 +52,13 @@ class Goal:
 
     @property
     def is_met(self) -> bool:
-        """Whether a result that was found right took no longer."""
+        """Whether a verified result took no longer."""
         is_right = self.record is not None and self.record.verified is True
         return is_right and self.taken_ms is not None and self.taken_ms <= self.goal_ms
 
     @property
     def verdict(self) -> str:
-        """``yes``, ``no``, or why nobody can say."""
+        """``yes``, ``no``, or why it is unknown."""
         if self.record is None or self.taken_ms is None:
             return "not measured"
         if self.record.verified is not True:
@@ -69,8 +69,7 @@ class Goal:
 def goals_of(records: Sequence[Record], peers: Peers) -> list[Goal]:
     """Return every goal with the last record of its case, graph by graph.
 
-    A record counts on the peers' graph (`is_like_peers`), in the dtype that the goal is for, and
-    with nothing pinned.
+    A record counts if it has the peers' graph (`is_like_peers`), the goal's dtype, and no pins.
     """
     found: dict[tuple[str, str], Record] = {}
     for record in records:
@@ -85,9 +84,9 @@ def goals_of(records: Sequence[Record], peers: Peers) -> list[Goal]:
 
 
 def goals_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: each goal, what was reached, the best peer by each clock, the floor.
+    """Return the header and rows: each goal, our time, the best peer by each clock, the floor.
 
-    The last ratio is of the device's time, whatever clock the goal is for: the floor has no host.
+    The last ratio always uses device time, because the floor has no host part.
     """
     head = [
         "graph", "algorithm", "clock", "goal ms", "ms", "times the goal", "best device ms",
@@ -112,7 +111,7 @@ def goals_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], lis
 
 
 def goals_line(records: Sequence[Record], peers: Peers) -> str:
-    """Return how many goals are met, in all and of each algorithm."""
+    """Return how many goals are met, in total and by algorithm."""
     goals = goals_of(records, peers)
     met, number = (
         Counter(goal.kernel for goal in chosen)
@@ -123,7 +122,7 @@ def goals_line(records: Sequence[Record], peers: Peers) -> str:
 
 
 def render_goals(records: Sequence[Record], peers: Peers) -> str:
-    """Return the Markdown of the goals; nothing if the file of peers has none."""
+    """Return the Markdown of the goals; empty if the file of peers has none."""
     if not peers.goals:
         return ""
     return f"{goals_line(records, peers)}\n\n{markdown_table(*goals_table(records, peers))}"

@@ -1,8 +1,8 @@
-"""Measure what each idea adds to breadth-first search, and what the plans of all use.
+"""Measure what each idea adds to breadth-first search, and list the ideas that plans use.
 
-From push alone: structure only, change of direction, masking, early exit, operand reuse, one
-after the other (C. Yang's thesis of 2019, Table 5.2), each result checked. Then the plans of
-the five algorithms say which idea each makes use of (Table 7.5).
+Starting from push, it adds structure only, change of direction, masking, early exit and operand
+reuse one by one (C. Yang's thesis of 2019, Table 5.2) and checks each result. Then it lists the
+ideas in the plans of the five algorithms (Table 7.5).
 
 Examples
 --------
@@ -29,8 +29,8 @@ from semira.bench.runner import Preset, run_kernel
 from semira.bench.traffic import ASYNCHRONOUS
 from semira.contract import PRODUCTS, Method, walk_statements
 
-#: Ideas in the order in which Table 5.2 of C. Yang's thesis (2019) adds them up, each with the pin
-#: that keeps it out, and the factor that it brought there.
+#: Ideas in the order of Table 5.2 of C. Yang's thesis (2019), each with the pin that turns it off
+#: and the speedup reported there.
 IDEAS: dict[str, tuple[dict[str, Any], float]] = {
     "structure only": ({"structure_only": False}, 1.62),
     "change of direction": ({"direction": "push"}, 1.08),
@@ -39,7 +39,7 @@ IDEAS: dict[str, tuple[dict[str, Any], float]] = {
     "operand reuse": ({"operand_reuse": False}, 2.68),
 }
 
-#: What a method of a plan says about itself, by the name of the idea.
+#: Attributes of a plan's method, by the name of the idea.
 _SAYS: dict[str, Callable[[Method], bool]] = {
     "structure only": lambda method: method.structure_only,
     "masking": lambda method: method.mask_order == "before",
@@ -64,7 +64,7 @@ def steps() -> dict[str, dict[str, Any]]:
 
 
 def trial(options: Options, graph: BenchGraph) -> Iterator[Record]:
-    """Search with one idea after the other, then see what all plans use."""
+    """Search with one more idea at a time, then list the ideas that all plans use."""
     graph = graph.undirected
     preset = Preset({"bfs": options.trials}, options.seconds)
     for pins in steps().values():
@@ -77,23 +77,23 @@ def trial(options: Options, graph: BenchGraph) -> Iterator[Record]:
 # what fires --------------------------------------------------------------------------------------
 @dataclass(slots=True)
 class StatementTimes:
-    """Seconds of statements of a backend that runs them one by one."""
+    """Seconds of statements on a backend that runs them one by one."""
 
     products: float = 0.0
     others: float = 0.0
 
     @property
     def share(self) -> float | None:
-        """The products' part; None where nothing ran statement by statement."""
+        """The share of products; None if nothing ran statement by statement."""
         total = self.products + self.others
         return self.products / total if total else None
 
 
 @contextmanager
 def timed_statements() -> Iterator[StatementTimes]:
-    """Time what the interpreting backends run in the block, products and other statements apart.
+    """Time products and other statements separately on interpreting backends in the block.
 
-    The cuda backend makes one kernel of a whole program: there is nothing to see from outside.
+    The cuda backend compiles a whole program to one kernel, so it shows no statements.
     """
     from semira.backends import interpreter
 
@@ -116,7 +116,7 @@ def timed_statements() -> Iterator[StatementTimes]:
 
 
 def look_at_plans(kernel: str, graph: BenchGraph, library: Library) -> Record:
-    """Return a record of what the plans of an algorithm's products made use of."""
+    """Return a record of the ideas used by the plans of an algorithm's products."""
     from semira import tracing
 
     used = graph.undirected if kernel in UNDIRECTED else graph
@@ -127,7 +127,7 @@ def look_at_plans(kernel: str, graph: BenchGraph, library: Library) -> Record:
     with timed_statements() as times:
         entry.run(matrix, source)
     if getattr(result, "method", "") == ASYNCHRONOUS:
-        # What ran besides only looked at the graph.
+        # Other plans only inspected the graph.
         return Record(
             "plans", kernel, used.dataset, "semira", library.backend, ran={ASYNCHRONOUS: 1}
         )
@@ -141,7 +141,7 @@ def look_at_plans(kernel: str, graph: BenchGraph, library: Library) -> Record:
 
 
 def fired_in(programs: Iterable[Any], ran: set[tuple[str, str]]) -> list[str]:
-    """Return the ideas in the plans of products, of their methods that ran, and the balances."""
+    """Return the ideas in the plans of products, in the methods that ran, and the balances."""
     statements = [each for program in programs for each in walk_statements(program.body)]
     methods = [
         method
@@ -159,7 +159,7 @@ def fired_in(programs: Iterable[Any], ran: set[tuple[str, str]]) -> list[str]:
 
 # tables ------------------------------------------------------------------------------------------
 def ideas_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of the steps, each graph's in the order of `IDEAS`."""
+    """Return the header and rows of the steps, each graph's in the order of `IDEAS`."""
     head = [
         "graph",
         "device",
@@ -198,7 +198,7 @@ def ideas_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
 
 
 def fired_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of which algorithm makes use of what."""
+    """Return the header and rows: the ideas that each algorithm uses."""
     head = [
         "graph",
         "device",

@@ -1,7 +1,7 @@
 """Measure push, pull and the planner's choice at each level of breadth-first search.
 
-From the vertex with most edges, then from others drawn with a seed: entries read, vertices
-found and time of the product in every way, and the planner beside an oracle that tries both
+From the vertex with the most edges, then from seeded random ones: entries read, vertices
+found and time of the product in every way; compares the planner with an oracle that tries both
 at every level (C. Yang's thesis of 2019, Figures 5.4 and 5.5).
 
 Examples
@@ -32,38 +32,36 @@ from semira.bench.timer import clock
 from semira.bench.verify import check_levels
 from semira.plan.rules_direction import DIRECTIONS, Situation
 
-#: Sources of one record: enough that its environment is a small part of it, few enough that little
-#: is lost with the process.
+#: Sources per record: enough to make its environment a small part, few enough to lose little if the
+#: process dies.
 BATCH = 25
 
 
 @dataclass(frozen=True, slots=True)
 class LevelsOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
-    trials: int = option(5, "Timed calls in the first search; else 1.", quick=1)
+    trials: int = option(5, "Timed calls in the first search; later ones have 1.", quick=1)
     seconds: float = option(20.0, "Of one graph.", quick=5.0, flag="--seconds")
     sources: int = option(
         1,
-        "Searches of each graph: from the vertex of largest degree, and others drawn at random.",
+        "Searches on each graph: from the vertex of largest degree, then from random ones.",
         least=1,
     )
-    most: int = option(
-        64, "Levels of a search that are measured, evenly spread over it.", quick=16, least=2
-    )
+    most: int = option(64, "Measured levels of a search, evenly spread.", quick=16, least=2)
 
 
 def trial(options: LevelsOptions, graph: BenchGraph) -> Iterator[Record]:
-    """Walk through searches, each level's product in every way; the ways must agree."""
+    """Measure each level's product of searches in every way; the ways must agree."""
     import semira as gb
 
     graph, end_s = graph.undirected, time.perf_counter() + options.seconds
-    # Some are drawn more than once.
+    # Random sources may repeat.
     drawn = graph.sources(2 * options.sources)
     sources = list(dict.fromkeys([*graph.sources(0), *drawn]))[: options.sources]
     with gb.device(options.device):
         matrix = graph.matrix.to(options.device)
-        # The first one by itself: tables of levels are about it.
+        # The first one has its own record, for the tables of levels.
         for first, last in [(0, 1), *((k, k + BATCH) for k in range(1, len(sources), BATCH))]:
             if first and time.perf_counter() > end_s:
                 return
@@ -106,7 +104,7 @@ def _batch(
 
 
 def walk(matrix: Any, source: int, options: LevelsOptions) -> tuple[Any, list[dict[str, Any]]]:
-    """Return the levels from a vertex, and a row for each level that was measured.
+    """Return the levels from a vertex, and a row for each measured level.
 
     A row has ``source``, ``level``, entries of the ``frontier``, ``unvisited`` vertices, what
     the search as one program chose (``loop``), whether the ways ``agree`` (at the last level also
@@ -116,7 +114,7 @@ def walk(matrix: Any, source: int, options: LevelsOptions) -> tuple[Any, list[di
     import semira as gb
 
     n = matrix.nrows
-    # A loop remembers its last direction; a product by itself starts from push.
+    # A loop remembers its last direction; a single product starts from push.
     searched = gb.algorithms.bfs(matrix, source)
     chosen = [row.method for row in searched.trace]
     picked = {*np.linspace(0, len(chosen) - 1, min(len(chosen), options.most)).round().astype(int)}
@@ -149,7 +147,7 @@ def walk(matrix: Any, source: int, options: LevelsOptions) -> tuple[Any, list[di
 def _in_one_way(
     step: Callable[[dict[str, Any]], Any], pins: dict[str, Any], options: LevelsOptions
 ) -> tuple[Any, dict[str, Any]]:
-    """Return the next frontier, and what one way took: its seconds, entries, vertices, method."""
+    """Return the next frontier, and one way's seconds, entries, vertices and method."""
     import semira as gb
 
     with gb.tracing() as trace:
@@ -161,14 +159,14 @@ def _in_one_way(
 
 
 def _seconds(device: str, call: Callable[[], Any]) -> float:
-    """Return the seconds of the launches of a call, of the whole call where no clock tells."""
+    """Return the seconds of the launches of a call, or of the whole call without a device clock."""
     on_device = device_seconds(device, call, held_s=LEAST_HELD_S)
     return clock(call)[1] if on_device is None else on_device
 
 
 # what they say -----------------------------------------------------------------------------------
 def to_columns(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return rows by columns, nested as they are: thousands of them take a third of the bytes.
+    """Return rows as columns, with the same nesting: thousands take a third of the bytes.
 
     Examples
     --------
@@ -184,7 +182,7 @@ def to_columns(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def to_rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows that `to_columns` was given.
+    """Return the rows given to `to_columns`.
 
     Examples
     --------
@@ -212,10 +210,10 @@ def oracle_s(row: dict[str, Any]) -> float:
 
 
 def totals(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Return seconds over levels: of each way, of the oracle, and of what the loop chose.
+    """Return total seconds over levels: of each way, of the oracle, and of the loop's choices.
 
-    ``loop`` takes for each level the time of the way that the search as one program went there:
-    the rule without what counting costs a product by itself.
+    ``loop`` adds up the time of the way that the search as one program chose at each level: the
+    rule without the cost of counting in a single product.
     """
     sums = {way: sum(row[way]["s"] for row in rows) for way in WAYS}
     sums["oracle"] = sum(map(oracle_s, rows))
@@ -224,9 +222,9 @@ def totals(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def choices(rows: Sequence[dict[str, Any]], graph: Dataset, device: str) -> list[str]:
-    """Return the way that ``auto``, as it is now, takes at each of the levels that were measured.
+    """Return the way that the present ``auto`` chooses at each measured level.
 
-    From the counts in the records: a change of the policy can be judged by times that there are.
+    It uses the counts in the records, so existing times can judge a change of the policy.
     """
     situation = Situation(True, True, True, many_threads=device == "cuda")
     found: list[str] = []
@@ -244,7 +242,7 @@ def choices(rows: Sequence[dict[str, Any]], graph: Dataset, device: str) -> list
 
 
 def policy_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: what the planner takes beside an oracle, over all levels of a graph."""
+    """Return the header and rows: the planner against an oracle, over all levels of a graph."""
     head = [
         "graph", "device", "sources", "levels", "push ms", "pull ms", "oracle ms", "auto ms",
         "auto, times the oracle", f"within {GOAL - 1:.0%}", "loop's choices, times the oracle",
@@ -270,15 +268,15 @@ def policy_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]
     return head, table
 
 
-#: Levels of a search that the table of levels shows: the first ones.
+#: First levels of a search, shown in the table of levels.
 _SHOWN = 12
 
 
 def open_edges(rows: Sequence[dict[str, Any]], nvals: int) -> list[int | None]:
-    """Return the entries of the vertices that nobody has visited, at each level of one search.
+    """Return the number of entries of the unvisited vertices, at each level of one search.
 
-    All less those of the frontiers so far, which a push reads; None from the first level on before
-    which one was not measured. Graphs have every edge in both directions.
+    All entries minus those of the frontiers so far, which a push reads; None after a level that was
+    not measured. Graphs have every edge in both directions.
 
     Examples
     --------
@@ -295,10 +293,10 @@ def open_edges(rows: Sequence[dict[str, Any]], nvals: int) -> list[int | None]:
 
 
 def levels_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of the first levels of each graph's first search.
+    """Return the header and rows of the first levels of each graph's first search.
 
-    Looks of a pull, for each vertex that it finds: at every entry of its rows, and those that it
-    made, as it leaves a row at the first vertex that was visited (Figure 5.4 of the thesis).
+    Looks of a pull per vertex found: at every entry of its rows, and with early exit at the first
+    visited vertex of a row (Figure 5.4 of the thesis).
     """
     head = [
         "graph", "device", "level", "frontier", "unvisited", "entries pushed", "entries pulled",
@@ -325,12 +323,12 @@ def levels_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]
     return head, table
 
 
-#: Parts of the searches that take less, in tables and pictures of many.
+#: Quantiles in tables and pictures of many searches.
 PARTS = (0.1, 0.5, 0.9)
 
 
 def quantiles_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of the first levels over all searches of a graph from many sources."""
+    """Return the header and rows of the first levels over all searches of a graph."""
     head = [
         "graph", "device", "level", "searches", "frontier", "unvisited", "push ms", "pull ms",
         "auto ms", "loop pushed", "push is better",
@@ -363,7 +361,7 @@ def _parts(values: Sequence[float]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Times of one way over sizes of what it walks, of all searches.
+    """Times of one way over the sizes of its input, for all searches.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
-"""Measure push and pull over random masks, looked at before multiplying or after.
+"""Measure push and pull over random masks, tested before or after multiplying.
 
 Products of min_plus without early exit, with a sixty-fourth of the vertices and with all (C.
-Yang's thesis of 2019, Figures 7.3 and 7.5). The table says what it saves to look at the mask
-first, and from which mask on push is the better way.
+Yang's thesis of 2019, Figures 7.3 and 7.5). The table shows the time saved by testing the mask
+first, and the mask size from which push is better.
 
 Examples
 --------
@@ -36,16 +36,16 @@ WAYS: dict[str, dict[str, Any]] = {
     "auto": {},
 }
 
-#: Parts of the vertices in the frontier: one that is cheap to push, and all.
+#: Parts of the vertices in the frontier: one cheap to push, and all.
 FRONTIERS = (1 / 64, 1.0)
 
-#: Rows are read to their ends: what early exit saves is another question, which searches answer.
+#: Reads whole rows: the study of searches measures the gain of early exit.
 SEMIRING, READ = "min_plus", {"early_exit": False}
 
 
 @dataclass(frozen=True, slots=True)
 class MasksOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     seconds: float = option(0.5, quick=0.1)
     shares: Sequence[float] = option(
@@ -57,7 +57,7 @@ class MasksOptions(Options):
 def trial(options: MasksOptions, graph: BenchGraph) -> Iterator[Record]:
     """Measure ``min_plus`` in FP32 in each way for each frontier and mask; the ways must agree.
 
-    No row ends early, so that nothing but the mask spares work.
+    There is no early exit, so that only the mask saves work.
     """
     import semira as gb
 
@@ -69,7 +69,7 @@ def trial(options: MasksOptions, graph: BenchGraph) -> Iterator[Record]:
 
 
 def _drawn(n: int, part: float, rng: np.random.Generator) -> Any:
-    """Return a part of the vertices, at least one, in rising order."""
+    """Return a part of the vertices, at least one, in ascending order."""
     return np.sort(rng.choice(n, max(1, round(n * part)), replace=False))
 
 
@@ -102,7 +102,7 @@ def _point(
         try:
             made.append(measure_product(replace(blank, plan=pins), call_with(pins), options))
         except PlanError:
-            # Not every device looks at a mask at either time.
+            # Not every device can test a mask both before and after.
             continue
     agree = all(made[0][0].isequal(result) for result, _ in made[1:])
     note = "" if agree else "the ways differ"
@@ -132,13 +132,13 @@ class MaskSweep:
     times: dict[str, list[float]]
 
     def best(self, direction: str) -> list[float]:
-        """Return the seconds of a direction, by mask: the mask looked at whenever it is better."""
+        """Return the seconds of a direction by mask, with the better time to test the mask."""
         ways = [times for way, times in self.times.items() if way.startswith(direction)]
         return list(map(min, zip(*ways, strict=True)))
 
     @property
     def losses(self) -> list[float]:
-        """How many times the best way's time `auto` takes, by mask."""
+        """Time of `auto` divided by the best way's, by mask."""
         ways = zip(self.times["auto"], self.best("push"), self.best("pull"), strict=True)
         return [auto / min(push, pull) for auto, push, pull in ways]
 
@@ -149,7 +149,7 @@ class MaskSweep:
 
 
 def mask_sweeps(records: Sequence[Record]) -> list[MaskSweep]:
-    """Return the sweeps among records: of each, the masks that all of its ways were measured at."""
+    """Return the sweeps among records, each with the masks measured in all of its ways."""
     found: dict[tuple[str, float], dict[float, dict[str, float]]] = {}
     names = {tuple(sorted(pins.items())): way for way, pins in WAYS.items()}
     for record in records:
@@ -169,9 +169,9 @@ def mask_sweeps(records: Sequence[Record]) -> list[MaskSweep]:
 
 
 def masks_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: each way's time under the least mask and the largest, and the planner.
+    """Return the header and rows: times under the smallest and the largest mask, and the planner.
 
-    A way that the device does not have is a dash.
+    A way that the device lacks is a dash.
     """
     pinned = [way for way in WAYS if way != "auto"]
     head = [

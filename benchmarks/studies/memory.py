@@ -1,7 +1,7 @@
 """Measure the peak memory of building, transposing and multiplying.
 
-The peak counts everything Semira allocates and the operands, not the arrays that a caller
-passes; it is compared with the arrays of the matrix by rows and by columns.
+The peak counts all allocations of Semira and the operands, but not arrays passed by the caller;
+it is compared with the arrays of the matrix by rows and by columns.
 
 Examples
 --------
@@ -34,13 +34,13 @@ class Prepared:
     Attributes
     ----------
     run : callable
-        Returns every object it made.
+        Returns every object that it makes.
     arrays : MatrixArrays
-        The matrix by rows whose arrays, twice, the peak is divided by.
+        The matrix by rows; the peak is divided by twice its bytes.
     operands : tuple of Matrix and Vector
-        Ours, made before `run`; they count. What a caller passes in does not.
+        Semira objects made before `run`; they count, but arrays passed by the caller do not.
     check : callable or None
-        Whether what `run` returned is right.
+        Whether the objects returned by `run` are right.
     """
 
     run: Callable[[], Any]
@@ -70,7 +70,7 @@ def _is_equal(made: Any, arrays: MatrixArrays) -> bool:
 
 
 def _placed(graph: BenchGraph) -> tuple[Any, MatrixArrays]:
-    """Return a matrix of FP64 by rows, which does not know of its symmetry, and its arrays."""
+    """Return an FP64 matrix by rows, not marked as symmetric, and its arrays."""
     from semira import Matrix
     from semira.io import arrays_of
 
@@ -81,7 +81,7 @@ def _placed(graph: BenchGraph) -> tuple[Any, MatrixArrays]:
 
 
 def _build(graph: BenchGraph, copies: int = 1) -> Prepared:
-    """Prepare a build in which each entry is given so many times."""
+    """Prepare a build in which each entry occurs `copies` times."""
     from semira import Matrix
 
     rows, cols, values = (np.tile(part, copies) for part in _shuffled(graph.arrays))
@@ -142,7 +142,7 @@ def _algorithm(name: str, **options: Any) -> Callable[[BenchGraph], Prepared]:
     return prepare
 
 
-#: Case to what prepares it. "read" needs a generator's name: it makes the edges as well.
+#: Case -> its preparation. "read" needs a generator's name, since it generates the edges too.
 CASES: dict[str, Callable[[BenchGraph], Prepared]] = {
     "build": _build,
     "build repeats": lambda graph: _build(graph, copies=2),
@@ -159,19 +159,19 @@ CASES: dict[str, Callable[[BenchGraph], Prepared]] = {
 
 @dataclass(frozen=True, slots=True)
 class MemoryOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     graphs: Sequence[str] = option(("kron:16", "kron:18"), quick=("kron:12",))
     only: Sequence[str] = option((), "Parts of names of cases.")
     most: float | None = option(
-        None, "Exit with 1 if a peak exceeds so many times rows and columns.", least=0.0
+        None, "Exit with 1 if a peak exceeds this multiple of rows and columns.", least=0.0
     )
 
 
 def peak_of(prepare: Callable[[], Prepared]) -> tuple[int, bool | None]:
     """Return the peak of one call in bytes, operands included, and whether it was right.
 
-    A first call, on other objects, compiles what is needed and is not measured.
+    An unmeasured first call on other objects compiles the code.
 
     Parameters
     ----------
@@ -180,8 +180,8 @@ def peak_of(prepare: Callable[[], Prepared]) -> tuple[int, bool | None]:
 
     Notes
     -----
-    Counts what NumPy and Python allocate (`tracemalloc`); kernels allocate nothing of the size of
-    a matrix themselves. Slower than the call alone.
+    Counts allocations of NumPy and Python (`tracemalloc`); kernels themselves allocate nothing as
+    large as a matrix. Slower than the call alone.
     """
     prepare().run()
     case = prepare()
@@ -207,7 +207,7 @@ def points(options: MemoryOptions, xp: Any, say: Say) -> Iterator[tuple[str, Any
     Raises
     ------
     InvalidValue
-        No case has a name asked for.
+        No case has a requested name.
     """
     cases = choose_cases(CASES, options.only, "case")
     return (
@@ -242,7 +242,7 @@ def _measure(name: str, case: Callable[[BenchGraph], Prepared], graph: BenchGrap
 
 
 def too_large(options: MemoryOptions, records: Sequence[Record]) -> Iterator[str]:
-    """Yield what exceeds the most that was allowed."""
+    """Yield a complaint for each peak above the limit."""
     for record in records:
         if options.most is not None and (record.memory_ratio or 0) > options.most:
             name = f"{record.dataset.name} {record.kernel}"

@@ -25,24 +25,24 @@ from semira.bench.record import Record
 from semira.bench.timer import Budget, measure
 from semira.formats import EdgeList
 
-#: Calls that one sample of overhead averages over.
+#: Calls averaged in one sample of overhead.
 _CALLS = 200
 
-#: Relative error allowed to sums in different orders, per rounded addition of a long sum.
+#: Relative error allowed for sums in different orders, per rounded addition of a long sum.
 _RTOL = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class MicroOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     graphs: Sequence[str] = option(("kron:14", "kron:16"), quick=("kron:10",))
     only: Sequence[str] = option((), "Parts of names of operations.")
-    peers: bool = option(True, "Run python-graphblas beside, which checks the results.")
+    peers: bool = option(True, "Run python-graphblas too, to check the results.")
     overhead: bool = option(True, "Measure calls on eight entries.")
     trials: int = option(7, quick=3)
     seconds: float = option(1.0, quick=0.2)
-    calls: int = option(_CALLS, "Calls that one sample of overhead averages over.", least=1)
+    calls: int = option(_CALLS, "Calls averaged in one sample of overhead.", least=1)
 
 
 def tiny_graph() -> BenchGraph:
@@ -75,7 +75,7 @@ def points(options: MicroOptions, xp: Any, say: Say) -> Iterator[tuple[str, Benc
     Raises
     ------
     InvalidValue
-        No operation has a name asked for.
+        No operation has a requested name.
     """
     _cases(options)
     modules = _modules(options, say)

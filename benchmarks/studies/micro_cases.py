@@ -1,6 +1,6 @@
 """Single operations, written once and run by Semira and by python-graphblas.
 
-A case gets the library's module and the operands, and returns a complete object.
+A case takes the library's module and the operands, and returns a complete object.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from semira.formats import MatrixArrays
 
 @dataclass(slots=True, eq=False)
 class Operands:
-    """The objects that cases compute with, in one library.
+    """The operands of the cases, in one library.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Operands:
     rows, cols, values : ndarray
         Entries of `A` in random order.
     w, C, s : Vector of n, Matrix of n x n, and Scalar, FP64
-        What `TINY_CASES` write into.
+        Outputs of `TINY_CASES`.
     """
 
     A: Any
@@ -192,7 +192,7 @@ def _tiny_nvals(_gb: Any, o: Operands) -> Any:
     return o.sparse
 
 
-#: Operations written into an object that is there: what a call costs on tiny objects.
+#: Operations that write into an existing object, to measure the cost of a call on tiny objects.
 TINY_CASES: dict[str, Case] = {
     "tiny_mxv": _tiny_mxv,
     "tiny_vxm_masked": _tiny_vxm_masked,

@@ -1,7 +1,7 @@
-"""Measure products of sparse matrices (SpGEMM) in FP32, beside cuSPARSE.
+"""Measure products of sparse matrices (SpGEMM) in FP32, compared with cuSPARSE.
 
-A A by rows and in equal shares, through A as a mask and through its complement, dense products
-at the places of A's entries, a Kronecker product and a third power. Every result is checked.
+A A by rows and in equal shares, masked by A and by its complement, dense products at the
+positions of A's entries, a Kronecker product and a third power. Every result is checked.
 
 Examples
 --------
@@ -31,38 +31,38 @@ from semira.bench.record import Record, without_result
 from semira.bench.report import checked, figure
 from semira.bench.timer import Budget, clock, measure
 
-#: Kronecker graphs, roads, meshes, the web, people.
+#: Kronecker graphs, roads, meshes, web graphs, social networks.
 GRAPHS = (
     "kron:10", "kron:12", "kron:14", "kron:16", "road:1000x1000,removed=0.05", "USA-road-d.NY",
     "minnesota", "delaunay_n14", "delaunay_n16", "rgg:18", "ak2010", "cnr-2000", "web-NotreDame",
     "coAuthorsDBLP", "wiki-Vote", "mycielskian12",
 )  # fmt: skip
 
-#: A few, each done in a moment.
+#: A few fast ones.
 QUICK = ("kron:6", "grid:12x12", "road:20x20,removed=0.05")
 
 #: Columns of the factors of a dense product.
 FACTORS = 32
 
-#: Partial products of A A up to which SciPy computes every entry again, and the third power is
-#: taken at all.
+#: Most partial products of A A for which SciPy recomputes every entry, and for which the third
+#: power is measured.
 EXACT, RAISED = 1 << 20, 1 << 25
 
-#: Entries that a Kronecker product is taken to have at most, and vertices of its ring.
+#: Most entries of a Kronecker product, and vertices of its ring.
 PAIRED, RING = 1 << 27, 8
 
-#: Entries whose dense products are checked at a time.
+#: Dense products checked at a time.
 _CHUNK = 1 << 20
 
 
 def products_of(text: str) -> tuple[str, ...]:
-    """Return the names of products between semicolons."""
+    """Return the names of products, separated by semicolons."""
     return tuple(each.strip() for each in text.split(";"))
 
 
 @dataclass(frozen=True, slots=True)
 class MxmOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     graphs: Sequence[str] = option(GRAPHS, quick=QUICK)
     trials: int = option(3, quick=2)
@@ -70,12 +70,12 @@ class MxmOptions(Options):
     products: Sequence[str] = option(
         (), "Products, by semicolons: A A; C<A> = A A; ...", parse=products_of
     )
-    peers: bool = option(True, "Run cuSPARSE (SciPy on the host) beside.")
+    peers: bool = option(True, "Run cuSPARSE (SciPy on the host) too.")
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A matrix on the device and on the host, and what checks need.
+    """A matrix on the device and on the host, and the inputs of checks.
 
     Attributes
     ----------
@@ -83,11 +83,11 @@ class Setting:
     sparse : Sparse
     matrix : Matrix
     blank : Record
-        What all records of this matrix share.
+        Fields shared by all records of this matrix.
     products : int
         Partial products of A A.
     xp : module
-        NumPy, or what computes like it on the device.
+        NumPy, or its equivalent on the device.
     """
 
     options: MxmOptions
@@ -105,11 +105,11 @@ class Setting:
         return xp.bincount(rows, terms, minlength=held.shape[0])
 
     def vector(self) -> Any:
-        """Return a vector that results are multiplied by, of values well above 0."""
+        """Return a vector to multiply results by, with values well above 0."""
         return self.xp.asarray(_drawn(self.sparse.shape[1]))
 
     def is_near(self, found: Any, expected: Any) -> bool:
-        """Return whether two arrays are equal but for the rounding of FP32."""
+        """Return whether two arrays are equal up to FP32 rounding."""
         xp = self.xp
         near = xp.allclose(xp.asarray(found), xp.asarray(expected), rtol=rtol_in("FP32"), atol=0)
         return bool(near)
@@ -119,21 +119,21 @@ def _drawn(size: int) -> Any:
     return 0.5 + np.random.default_rng(3).random(size)
 
 
-#: What is wrong with a result ("" if nothing), and how that was looked for.
+#: The fault of a result ("" if none), and the method of the check.
 _Check = Callable[[Setting, Any], tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """One product, as it is measured.
+    """One measured product.
 
     Attributes
     ----------
     make : callable
-        Setting and pins to a call that returns a result.
+        (setting, pins) -> a call that returns a result.
     check : callable
     pins : tuple of dict
-        Each is a record.
+        One record each.
     fits : callable
         Whether the product of a setting is small enough.
     """
@@ -219,7 +219,7 @@ def _power(setting: Setting, pins: dict[str, Any]) -> Callable[[], Any]:
 
 # their checks ------------------------------------------------------------------------------------
 def _times_vector(setting: Setting, result: Any, vector: Any) -> Any:
-    """Return the product of a result with a vector of the host, by Semira, in FP64."""
+    """Return the product of a result with a vector on the host, by Semira, in FP64."""
     import semira as gb
 
     with gb.device(setting.options.device):
@@ -227,7 +227,7 @@ def _times_vector(setting: Setting, result: Any, vector: Any) -> Any:
         return result.mxv(operand, gb.semiring.plus_times["FP64"]).new().to_dense(0)
 
 
-#: What a check says that multiplies a result by a vector.
+#: Method of a check that multiplies a result by a vector.
 _BY_VECTOR = "times a vector in FP64, (A A) x = A (A x)"
 
 
@@ -273,7 +273,7 @@ def _check_square(setting: Setting, result: Any) -> tuple[str, str]:
 
 
 def _check_split(setting: Setting, result: Any, *, inside: bool) -> tuple[str, str]:
-    """Check a product inside or outside of A by what the other one has: together they are A A."""
+    """Check a product inside or outside of A with the other one: their sum is A A."""
     if setting.products <= EXACT:
         return _exact(setting, result, inside)
     common = result.ewise_mult(setting.matrix, "first").new().nvals
@@ -336,12 +336,12 @@ PRODUCTS: dict[str, Product] = {
 
 # the run -----------------------------------------------------------------------------------------
 def points(options: MxmOptions, xp: Any, say: Say) -> Iterator[tuple[Sparse, Any, Any]]:
-    """Yield the matrices, and what times the peer's product.
+    """Yield the matrices, each with the timer of the peer's product.
 
     Raises
     ------
     InvalidValue
-        There is no such product.
+        No such product exists.
     """
     unknown = set(options.products) - PRODUCTS.keys()
     if unknown:
@@ -354,7 +354,7 @@ def points(options: MxmOptions, xp: Any, say: Say) -> Iterator[tuple[Sparse, Any
 
 
 def trial(options: MxmOptions, point: tuple[Sparse, Any, Any]) -> Iterator[Record]:
-    """Measure and check the products of a matrix; what does not fit has a record with a note."""
+    """Measure and check the products of a matrix; one that does not fit gets a note."""
     import semira as gb
 
     sparse, xp, peer = point
@@ -398,7 +398,7 @@ def _ours(setting: Setting, product: Product, blank: Record) -> Record:
 
 
 # the peers ---------------------------------------------------------------------------------------
-#: What a peer gives: a result, seconds of calls, of the device, and of calls that sort as well.
+#: From a peer: a result, and seconds of calls, of the device, and of calls that sort too.
 _Timed = tuple[Any, list[float], list[float] | None, list[float]]
 
 
@@ -432,7 +432,7 @@ def _theirs(setting: Setting, peer: Any, blank: Record) -> Record:
         made, calls, device_s, ordered = peer(setting.sparse, setting.options.trials)
         found = made.astype(np.float64) @ setting.vector()
         nvals = int(made.nnz)
-    except Exception as error:  # noqa: BLE001 - libraries raise what they like
+    except Exception as error:  # noqa: BLE001 - libraries raise anything
         return without_result(blank, error)
     is_right = setting.is_near(found, _twice(setting))
     facts = {**blank.facts, "entries": nvals, "sorted_s": statistics.median(ordered)}
@@ -462,7 +462,7 @@ class Compared:
 
     @property
     def times_faster(self) -> float | None:
-        """The peer's whole call divided by ours; None unless both are right."""
+        """The peer's whole-call time divided by ours; None unless both are right."""
         times = [
             None if each is None or each.verified is not True else each.median_s
             for each in (self.peer, self.chosen)
@@ -488,7 +488,7 @@ def compare_products(records: Sequence[Record]) -> list[Compared]:
 
 
 def mxm_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: whole calls of every product, equal shares and the peer beside."""
+    """Return the header and rows: whole calls of every product, of equal shares and the peer."""
     head = [
         "matrix", "product", "entries", "partial products", "entries of the result", "ms",
         "device ms", "equal shares ms", "peer ms", "peer, sorted, ms", "times faster", "verified",
@@ -515,20 +515,20 @@ def _ms(seconds: float | None) -> str:
 
 
 def _peer_cells(peer: Record | None) -> tuple[str, str]:
-    """Return the peer's times, as they come and in order, or why there are none."""
+    """Return the peer's times, unsorted and sorted, or why there are none."""
     if peer is None or peer.median_s is None:
         return ("-" if peer is None else peer.note), "-"
     return _ms(peer.median_s), _ms(peer.facts.get("sorted_s"))
 
 
 def _verified(one: Compared) -> str:
-    """Return what checks found, of the equal shares too."""
+    """Return the findings of the checks, including equal shares."""
     failed = [each for each in (one.chosen, one.shares) if each and each.verified is not True]
     return checked(failed[0] if failed else one.chosen)
 
 
 def mxm_summary(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and row: geometric mean beside the peer, and what the peer cannot hold."""
+    """Return the header and row: geometric mean against the peer, and products it cannot hold."""
     squares = [one for one in compare_products(records) if one.chosen.kernel == "A A"]
     ratios = [one.times_faster for one in squares if one.times_faster]
     alone = [

@@ -1,12 +1,12 @@
-"""Where the GPU's time goes inside of a program, and how much of it is spent in products.
+"""Break down the GPU's time inside a program, and the share of products in it.
 
-A copy of each program is compiled with a clock that one thread reads after every barrier; what lies
-between two barriers that follow each other is a *phase*: the slowest block's work and the barrier.
-Launches of their own (products of matrices, sorts) have events round them instead.
+A copy of each program is compiled with a clock that one thread reads after every barrier. A *phase*
+lies between two consecutive barriers: the slowest block's work and the barrier. Events time
+separate launches (products of matrices, sorts) instead.
 
 A phase belongs to the products if it called a phase function of `PRODUCT_FAMILIES`, a launch if its
-kernel is named after a product. Statements that a product's phase does on the way count with it, so
-the products' part is one that they do not exceed.
+kernel is named after a product. Other statements in a product's phase count with it, so the share
+of products is an upper bound.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from semira.contract import PRODUCTS
 #: Folders of kernels whose functions are products.
 PRODUCT_FAMILIES = ("vxm", "mxm", "methods")
 
-#: What can be looked at: the algorithm, and its arguments that are not the usual ones. Lengths and
-#: ranks are those that peers on the GPU are compared under.
+#: Available cases: the algorithm, and its arguments that differ from the defaults. Lengths and
+#: ranks match the comparison with peers on the GPU.
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     **{kernel: (kernel, {}) for kernel in KERNELS},
-    # With a pin of its products, if only of what they are anyway: without products, as graphs of
-    # short rows are settled, there are no phases.
+    # Pins the default products: otherwise graphs of short rows are solved without products, and
+    # there are no phases.
     "sssp": ("sssp", {**VARIANTS["sssp"][0], "policy": "auto"}),
     "delta": ("sssp", {"dtype": "FP32", "algorithm": "delta_stepping"}),
     "window": ("sssp", {"dtype": "FP32", "algorithm": "window"}),
     "pagerank": ("pagerank", VARIANTS["pagerank"][1]),
 }
 
-#: Barriers of a program, and names of what its phases call, that there is room for.
+#: Most barriers of a program, and most names of functions that its phases call.
 _MOST = 64
 
 _CLOCK = """
@@ -148,21 +148,21 @@ def phase_families() -> dict[str, str]:
 
 
 def instrument(source: str, program: int, *, each: bool = False) -> tuple[str, list[str]]:
-    """Return the source of a program with a clock, and the names of what its phases may call.
+    """Return the source of a program with a clock, and the names of functions its phases may call.
 
     Parameters
     ----------
     source : str
         The whole translation unit.
     program : int
-        What its lines of output begin with.
+        Number in its lines of output.
     each : bool
         Whether it also prints the phases in their order.
 
     Raises
     ------
     ValueError
-        It has not the shape that `lower` gives programs, or too many barriers or names.
+        The source was not made by `lower`, or has too many barriers or names.
     """
     head, entry, body = source.partition("struct Table {")
     names: list[str] = []
@@ -198,9 +198,9 @@ def instrument(source: str, program: int, *, each: bool = False) -> tuple[str, l
 
 @contextmanager
 def clocked_programs(*, each: bool = False) -> Iterator[list[list[str]]]:
-    """Let programs that are compiled in the block have a clock; yield the names of each.
+    """Add a clock to programs compiled in the block; yield the names of each.
 
-    Programs that were loaded before have none: begin with this in a process of its own.
+    Programs loaded earlier have none: start with this in a fresh process.
     """
     from semira.backends.cuda.jit import compile as module
     from semira.backends.cuda.jit.render import PROGRAM, render_source
@@ -225,7 +225,7 @@ def clocked_programs(*, each: bool = False) -> Iterator[list[list[str]]]:
 
 @contextmanager
 def printed_by_device() -> Iterator[list[str]]:
-    """Yield a list that has, after the block, the lines that it printed past Python."""
+    """Yield a list that receives, after the block, the lines printed outside of Python."""
     lines: list[str] = []
     flush = ctypes.CDLL(None).fflush
     sys.stdout.flush()
@@ -243,14 +243,14 @@ def printed_by_device() -> Iterator[list[str]]:
             lines += file.read().decode().splitlines()
 
 
-# what was printed --------------------------------------------------------------------------------
+# the output --------------------------------------------------------------------------------------
 def phases_of(
     lines: Iterable[str], names: Sequence[Sequence[str]]
 ) -> tuple[list[dict[str, Any]], list[list[float]]]:
-    """Return the phases that clocks printed, and each in its order if they printed that.
+    """Return the phases that clocks printed, and their sequence if printed.
 
-    A phase has the ``program``, the barriers that it lies between (``from``, ``to``; 0 is the
-    start), how many ``times`` it ran, ``us`` of one, and ``what`` its runs called.
+    A phase has the ``program``, its first and last barrier (``from``, ``to``; 0 is the start), the
+    number of ``times`` it ran, ``us`` per run, and ``what`` its runs called.
     """
     sums: defaultdict[tuple[int, int, int], list[int]] = defaultdict(lambda: [0, 0, 0])
     clocks: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
@@ -282,7 +282,7 @@ def phases_of(
 
 
 def is_product_phase(phase: dict[str, Any]) -> bool:
-    """Return whether one of the functions that a phase called is a product's.
+    """Return whether a phase called a function of a product.
 
     Examples
     --------
@@ -294,7 +294,7 @@ def is_product_phase(phase: dict[str, Any]) -> bool:
 
 
 def is_product_launch(launch: dict[str, Any]) -> bool:
-    """Return whether a kernel with launches of its own is named after a product.
+    """Return whether a kernel launched separately is named after a product.
 
     Examples
     --------
@@ -307,7 +307,7 @@ def is_product_launch(launch: dict[str, Any]) -> bool:
 
 
 def is_shared_phase(phase: dict[str, Any]) -> bool:
-    """Return whether a product's phase has statements of its own, position by position."""
+    """Return whether a product's phase also has element-wise statements."""
     return is_product_phase(phase) and any(name.startswith("cells ") for name in phase["what"])
 
 
@@ -330,12 +330,12 @@ def measure_case(
 ) -> dict[str, Any]:
     """Return phases and launches of the second call of a case; see `clocked_programs`.
 
-    ``lost`` is the number of launches of programs whose clocks did not print.
+    ``lost`` is the number of program launches whose clocks did not print.
 
     Raises
     ------
     RuntimeError
-        None did.
+        No clock printed.
     """
     backend: Any = backend_for(device)
     kernel, options = CASES[name]
@@ -350,7 +350,7 @@ def measure_case(
         backend.synchronise()
     phases, order = phases_of(lines, names)
     kernels = profile.kernels()
-    # Their phases are timed by themselves, and what they print takes longer than they do.
+    # Clocks time their phases, and printing takes longer than the programs.
     programs = [use for use in kernels if use.name.startswith("program-")]
     lost = sum(use.launches for use in programs) - sum(line.startswith("RATE") for line in lines)
     if programs and not phases:
@@ -403,14 +403,14 @@ def measure_phases(
 
 
 def read_cases(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the environment and the cases that the script ``phases_gpu`` has written."""
+    """Return the environment and the cases written by the script ``phases_gpu``."""
     written = json.loads(path.read_text("utf-8"))
     return written["environment"], written["results"]
 
 
 # what they say -----------------------------------------------------------------------------------
 def phases_table(cases: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: the products' part of the time on the device, by graph.
+    """Return the header and rows: the share of products in device time, by graph.
 
     *At most* where statements share a phase with a product.
     """

@@ -1,4 +1,4 @@
-"""Single operations on the GPU: what each one computes, what it must move, and CuPy's way."""
+"""Single operations on the GPU: the computation, the bytes it must move, and CuPy's equivalent."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 from semira.bench.graphs import BenchGraph
 from semira.bench.traffic import Widths, bytes_of
 
-#: What a push of a weighted matrix in FP32 reads and writes.
+#: Traffic of a push of a weighted matrix in FP32.
 _PUSH = Widths(4, 4, 4)
 
 
 @dataclass(slots=True, eq=False)
 class Probed:
-    """Operands of `PROBES` in one library; what a library cannot hold is absent.
+    """Operands of `PROBES` in one library, without those it does not support.
 
     Attributes
     ----------
     weighted, exact, pattern : Matrix, shape (n, n), FP32, FP64, BOOL
-        A graph; the last one without values of its own.
+        A graph; the last one without stored values.
     small, lower : Matrix, FP32, BOOL
         The lighter half of its edges, its strictly lower triangle.
     dense, other, exact_dense : Vector, FP32, FP32, FP64
@@ -30,7 +30,7 @@ class Probed:
     some : Vector, FP32
         Every other entry.
     frontiers : list of Vector, FP32
-        As `FRONTIERS` has it.
+        In the order of `FRONTIERS`.
     rows, cols, values : ndarray
         Entries in random order.
     """
@@ -57,11 +57,11 @@ class Probe:
     Attributes
     ----------
     run : callable
-        (module, operands) to an object.
+        (module, operands) -> an object.
     reads : tuple of str
-        Operands that it reads as a whole. Empty: the trace says what it read.
+        Operands that it reads completely. Empty: the trace has the reads.
     peer : callable or None
-        CuPy's operands to the same result.
+        CuPy's operands -> the same result.
     is_heavy : bool
         Its work grows with the square of degrees: not for larger graphs.
     """
@@ -72,7 +72,7 @@ class Probe:
     is_heavy: bool = False
 
 
-#: Name to number of vertices of a frontier, given n.
+#: Name -> number of vertices of a frontier, given n.
 FRONTIERS: dict[str, Callable[[int], int]] = {
     "1": lambda _n: 1,
     "1,000": lambda n: min(1_000, n),
@@ -89,13 +89,13 @@ def shuffled(graph: BenchGraph) -> tuple[Any, Any, Any]:
 
 
 def dense_values(n: int) -> tuple[Any, Any]:
-    """Return two arrays of numbers between 0 and 1."""
+    """Return two arrays of random numbers between 0 and 1."""
     random = np.random.default_rng(1)
     return random.random(n), random.random(n)
 
 
 def probed(gb: Any, graph: BenchGraph, device: str) -> Probed:
-    """Return the operands on a device of ours."""
+    """Return the operands on a Semira device."""
     arrays, n = graph.arrays.ordinary(), graph.n
     weighted = graph.matrix.dup("FP32")
     first, second = (each.astype(np.float32) for each in dense_values(n))
@@ -229,7 +229,7 @@ def stored_bytes(thing: Any) -> int:
 
 
 def probe_bytes(probe: Probe, operands: Probed, result: Any, rows: list[Any]) -> int:
-    """Return what a probe must move: its operands and its result, or the products of its trace."""
+    """Return the bytes a probe must move: its operands and result, or the products of its trace."""
     if not probe.reads and rows:
         return sum(bytes_of(row, _PUSH) for row in rows)
     return sum(stored_bytes(getattr(operands, name)) for name in probe.reads) + stored_bytes(result)

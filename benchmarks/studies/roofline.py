@@ -1,4 +1,4 @@
-"""What bounds an algorithm on the GPU: bytes, gathers, or levels with nothing in them."""
+"""Bounds of an algorithm on the GPU: bytes, gathers, or nearly empty levels."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from semira.bench.report import figure
 from semira.bench.traffic import ASYNCHRONOUS, GATHERS, LEVEL_S, ROOF
 from semira.bench.versus import Peers, best_peer, case_of, is_like_peers
 
-#: A bound with a smaller part of the time explains nothing: the time goes to what no floor counts.
+#: A bound with a smaller share of the time explains nothing: other costs dominate.
 _SAYS_MUCH = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A case between its floors.
+    """A case and its floors.
 
     Attributes
     ----------
@@ -25,11 +25,11 @@ class Point:
     taken_s : float
         By the device's clock.
     moved : int
-        Bytes that the products must move; of a run without iterations, what it must move at least.
+        Bytes that the products must move; without iterations, the bytes that the run must move.
     iterations : int or None
-        None: there are none, and no levels.
+        None: there are no iterations or levels.
     touched : int or None
-        Entries of matrices read, each with a gather; None where the record does not say.
+        Matrix entries read, each with a gather; None if the record lacks it.
     """
 
     graph: str
@@ -42,7 +42,7 @@ class Point:
 
     @property
     def floors(self) -> dict[str, float]:
-        """Seconds that each bound would take by itself."""
+        """Seconds that each bound alone would take."""
         found = {"memory": self.moved / ROOF}
         if self.iterations is not None:
             found["levels"] = self.iterations * LEVEL_S
@@ -52,19 +52,19 @@ class Point:
 
     @property
     def moved_at_once(self) -> float:
-        """Bytes of an iteration; all of them where there are none."""
+        """Bytes per iteration; all bytes if there are no iterations."""
         return self.moved / (self.iterations or 1)
 
     @property
     def bound(self) -> tuple[str, float]:
-        """The bound that takes longest, and its part of the time; ``other`` if none says much."""
+        """The bound that takes longest, and its share of the time; ``other`` if all are small."""
         name, floor_s = max(self.floors.items(), key=lambda item: item[1])
         part = floor_s / self.taken_s
         return (name if part >= _SAYS_MUCH else "other"), part
 
 
 def points(records: Sequence[Record]) -> list[Point]:
-    """Return ours that have a device's time and bytes."""
+    """Return Semira's cases with device time and bytes."""
     found = []
     for record in records:
         taken_s = record.device_median_s
@@ -73,9 +73,9 @@ def points(records: Sequence[Record]) -> list[Point]:
             continue
         touched = record.touched
         if touched is None and record.kernel == "pagerank":
-            # It reads every entry in every iteration; older records do not have the number.
+            # It reads every entry in every iteration; older records lack the number.
             touched = record.iterations * record.dataset.nvals
-        # The rounds of the last block to end are no iterations: others do not wait for them.
+        # The rounds of the last block are not iterations: other blocks do not wait for them.
         iterations = None if ASYNCHRONOUS in record.ran else record.iterations
         found.append(
             Point(
@@ -87,7 +87,7 @@ def points(records: Sequence[Record]) -> list[Point]:
 
 
 def roofline_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: rates, the bound that weighs most, and its part of the time."""
+    """Return the header and rows: rates, the largest bound, and its share of the time."""
     head = [
         "graph", "case", "device ms", "us an iteration", "MB an iteration", "TB/s",
         "billion entries a second", "bound", "its part of the time",
@@ -109,7 +109,7 @@ def roofline_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]
 
 
 def losses_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of the cases in which a peer is faster, with what bounds ours."""
+    """Return the header and rows of cases in which a peer is faster, with the bound of ours."""
     bounds = {(each.graph, each.case): each.bound for each in points(records)}
     rows = []
     for record in records:

@@ -1,8 +1,8 @@
-"""Measure edges a second of breadth-first search on Kronecker graphs of growing size.
+"""Measure edges per second of breadth-first search on Kronecker graphs of growing size.
 
-From seeded start vertices, each call timed whole, the result of the first one checked; in the
-manner of Figure 8.1 of C. Yang's thesis of 2019. One graph at a time: each scale takes twice
-the memory and the time of the one before. On the GPU, graphs from scale 20 on are drawn there.
+Whole calls from seeded start vertices, with the first result checked, as in Figure 8.1 of
+C. Yang's thesis of 2019. One graph at a time: each scale takes twice the memory and time of the
+one before. On the GPU, graphs from scale 20 on are generated there.
 
 Examples
 --------
@@ -26,17 +26,17 @@ from semira.bench.record import Record
 from semira.bench.report import checked, figure
 from semira.bench.runner import Preset, run_kernel
 
-#: How much longer one scale takes than the one before.
+#: Time of one scale divided by that of the one before.
 _GROWTH = 2.2
 
 
 def scales_from(text: str) -> range:
-    """Return the scales from one to another, both included.
+    """Return the scales of a range, both ends included.
 
     Raises
     ------
     InvalidValue
-        These are no scales.
+        The text is not a range of scales.
 
     Examples
     --------
@@ -45,25 +45,25 @@ def scales_from(text: str) -> range:
     """
     first, _, last = text.partition("-")
     if not (first.isdecimal() and (last or first).isdecimal()):
-        raise InvalidValue(f"{text}: give a number, or two such as 16-24")
+        raise InvalidValue(f"{text}: give a number, or a range like 16-24")
     return range(int(first), int(last or first) + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class ScalesOptions(Options):
-    """What the study can be asked for; graphs are named by their scales."""
+    """Options of the study; graphs are named by their scales."""
 
     graphs: Sequence[str] = option((), hidden=True)
-    seconds: float = option(20.0, "Of the warm calls of one graph, and of counting its edges.")
+    seconds: float = option(20.0, "Budget of a graph's warm calls and of counting its edges.")
     scales: Sequence[int] = option(
-        (12, 14, 16, 18), "Logarithms of the numbers of vertices: from-to.", parse=scales_from
+        (12, 14, 16, 18), "Scales from-to: log2 of the number of vertices.", parse=scales_from
     )
     edge_factor: int = option(16, "Edges drawn for each vertex.", least=1)
     sources: int = option(16, "Start vertices of each graph, drawn at random.", least=1)
 
 
 def points(options: ScalesOptions, xp: Any, say: Say) -> Iterator[tuple[int, Any]]:
-    """Yield scales as long as the next graph is expected to end within the limit."""
+    """Yield scales while the next graph is expected to finish within the limit."""
     start_s, last_s = time.perf_counter(), 0.0
     for scale in options.scales:
         begun_s, needed_s = time.perf_counter(), _GROWTH * last_s
@@ -86,8 +86,7 @@ def trial(options: ScalesOptions, point: tuple[int, Any]) -> list[Record]:
 def searches_of(records: Sequence[Record]) -> list[Record]:
     """Return the searches on Kronecker graphs by the number of vertices.
 
-    Those of other libraries, of other graphs and under pins are left out: files of other commands
-    have them.
+    Skips records of other libraries, of other graphs and with pins, which other commands write.
     """
     found = [
         each for each in records
@@ -98,9 +97,9 @@ def searches_of(records: Sequence[Record]) -> list[Record]:
 
 
 def gteps(record: Record) -> tuple[float | None, float | None]:
-    """Return billions of edges a second: of whole calls (harmonic mean), by the device's clock.
+    """Return billions of edges per second: of whole calls (harmonic mean), by the device's clock.
 
-    The device's clock ran for the first source alone. Edges are degrees of visited vertices: an
+    The device's clock covers only the first source. Edges are degrees of visited vertices: an
     undirected one counts twice.
     """
     rates = [edges / taken_s for edges, taken_s in zip(record.edges, record.warm_s, strict=False)]
@@ -110,7 +109,7 @@ def gteps(record: Record) -> tuple[float | None, float | None]:
 
 
 def scales_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of searches by the number of vertices."""
+    """Return the header and rows of searches by the number of vertices."""
     head = [
         "graph", "vertices", "entries", "made in s", "sources", "ms", "GTEPS", "device GTEPS",
         "verified",

@@ -11,12 +11,12 @@ T = TypeVar("T")
 
 
 def choose_cases(known: Mapping[str, T], only: Sequence[str], what: str) -> dict[str, T]:
-    """Return the cases whose name contains one of `only`; all of them if it is empty.
+    """Return the cases whose name contains one of `only`; all cases if it is empty.
 
     Raises
     ------
     InvalidValue
-        None has such a name; the message lists the names there are.
+        No name matches; the message lists all names.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Look at graphs: vertices, entries, the longest row, bounds of the diameter.
+"""Describe graphs: vertices, entries, the longest row, bounds of the diameter.
 
-The diameter is bounded by breadth-first searches (`semira.algorithms.diameter`), edges in both
-directions; where the bounds meet it is known. Nothing is timed. The documentation says with it
-what the graphs of other measurements are like (C. Yang's thesis of 2019, Table 4.1).
+Breadth-first searches with edges in both directions (`semira.algorithms.diameter`) bound the
+diameter; it is known where the bounds meet. Nothing is timed. The documentation uses this to
+describe the graphs of other measurements (C. Yang's thesis of 2019, Table 4.1).
 
 Examples
 --------
@@ -27,10 +27,10 @@ from semira.bench.report import checked
 
 @dataclass(frozen=True, slots=True)
 class ShapesOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     graphs: Sequence[str] = option(("kron:14",), quick=("kron:8", "road:20x20"))
-    searches: int = option(64, "Most searches that bound the diameter of a graph.", least=1)
+    searches: int = option(64, "Most searches to bound the diameter of a graph.", least=1)
 
 
 def _is_reached(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
@@ -38,13 +38,13 @@ def _is_reached(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[
     true = int(checks.levels_from(graph, sources).max())
     lower, upper = result.diameter
     return {
-        "the lower bound is no distance": lower > true,
+        "the lower bound is not a distance": lower > true,
         "two vertices lie further apart than the upper bound": true > upper,
     }
 
 
 def trial(options: ShapesOptions, graph: BenchGraph) -> Iterator[Record]:
-    """Look at a graph, its edges in both directions and without self-loops."""
+    """Describe a graph, with its edges in both directions and without self-loops."""
     graph = graph.undirected
     from semira import algorithms
 
@@ -66,7 +66,7 @@ def trial(options: ShapesOptions, graph: BenchGraph) -> Iterator[Record]:
 
 
 def diameter_text(bounds: Sequence[int]) -> str:
-    """Return a diameter that is known, or between what it lies.
+    """Return the diameter, or its bounds if it is unknown.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def diameter_text(bounds: Sequence[int]) -> str:
 
 
 def shapes_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: size, longest row and diameter of each graph."""
+    """Return the header and rows: size, longest row and diameter of each graph."""
     head = ["graph", "vertices", "entries", "longest row", "diameter", "searches", "verified"]
     rows = [
         [

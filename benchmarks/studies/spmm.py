@@ -1,8 +1,8 @@
-"""Measure sparse times dense (SpMM) in FP32, beside cuSPARSE.
+"""Measure sparse times dense (SpMM) in FP32, compared with cuSPARSE.
 
 On matrices from a few long rows to many short ones (dense:ROWSxCOLUMNS, or with an entry in
-every STEP columns, strided:ROWSxCOLUMNSxSTEP) and on graphs; on the GPU in every way to share
-the work out, with the planner's choice beside an oracle.
+every STEP columns, strided:ROWSxCOLUMNSxSTEP) and on graphs; on the GPU with every way to balance
+the work, and the planner's choice compared with an oracle.
 
 Examples
 --------
@@ -37,10 +37,10 @@ from semira.bench.timer import Budget, clock, measure
 from semira.bench.traffic import ROOF
 from semira.plan.rules_full import PIECES
 
-#: Ways of sharing out; the planner's choice is None.
+#: Ways to balance work; the planner's choice is None.
 BALANCES = ("rows", "edges", "thread", PIECES)
 
-#: Times that differ by less are one: without long rows a thread a row and a piece are one kernel.
+#: Times within this are equal: without long rows, `thread` and `pieces` are the same kernel.
 ALIKE = 0.05
 
 #: Entries of the matrices of the aspect-ratio family, and their numbers of rows.
@@ -56,7 +56,7 @@ GRAPHS = (
     "ego-Facebook", "loc-gowalla",
 )  # fmt: skip
 
-#: A few of both, each done in a moment.
+#: A few fast ones of both.
 QUICK = ("dense:2x512", "dense:512x2", "kron:8", "grid:20x20")
 
 
@@ -74,19 +74,19 @@ def default_matrices() -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SpmmOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     graphs: Sequence[str] = option(default_matrices(), quick=QUICK)
     trials: int = option(5, quick=2)
     seconds: float = option(1.0, quick=0.2)
     columns: Sequence[int] = option((64,), "Columns of the dense operand.")
-    by_columns: bool = option(False, "The dense operand by columns.")
-    peers: bool = option(True, "Run cuSPARSE (SciPy on the host) beside.")
+    by_columns: bool = option(False, "Store the dense operand by columns.")
+    peers: bool = option(True, "Run cuSPARSE (SciPy on the host) too.")
 
 
 @dataclass(frozen=True, slots=True)
 class Sparse:
-    """A sparse matrix by rows, and what checks need.
+    """A sparse matrix by rows, and the inputs of checks.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Sparse:
 
     @property
     def dataset(self) -> Dataset:
-        """What records say about it."""
+        """Its description in records."""
         return Dataset(self.name, self.shape[0], len(self.indices), "")
 
     @property
@@ -112,19 +112,19 @@ class Sparse:
         return len(self.indices) / max(1, int(np.count_nonzero(np.diff(self.indptr))))
 
 
-#: Matrices of rows of one length, by what their names say after the colon.
+#: Matrices with rows of equal length, with the format of their names after the colon.
 _SIZES = {"dense": "ROWSxCOLUMNS", "strided": "ROWSxCOLUMNSxSTEP"}
 
 
 def load_sparse(name: str, data: Path | None, xp: Any = np) -> Sparse:
-    """Return a matrix with drawn values in FP32.
+    """Return a matrix with random values in FP32.
 
     Raises
     ------
     InvalidValue
-        The shape of a ``dense:`` or ``strided:`` matrix is no shape.
+        The shape of a ``dense:`` or ``strided:`` matrix is invalid.
     MissingFile
-        There is no such graph.
+        The graph does not exist.
     """
     rng = np.random.default_rng(0)
     kind, _, size = name.partition(":")
@@ -153,7 +153,7 @@ def _long_rows(name: str, rng: Any, nrows: int, ncols: int, step: int = 1) -> Sp
 
 
 def points(options: SpmmOptions, xp: Any, say: Say) -> Iterator[tuple[Sparse, int, Any, Any]]:
-    """Yield the matrices with each number of columns, and what times the peer's product."""
+    """Yield the matrices with each number of columns, and the timer of the peer's product."""
     peer = product_peer(
         options.device, say, cusparse=_cusparse_product, scipy=_scipy_product, wanted=options.peers
     )
@@ -170,7 +170,7 @@ def least_bytes_of(matrix: Sparse, columns: int) -> int:
 
 
 def trial(options: SpmmOptions, point: tuple[Sparse, int, Any, Any]) -> Iterator[Record]:
-    """Measure and check the products of a matrix with so many columns."""
+    """Measure and check the products of a matrix with an operand of some columns."""
     import semira as gb
 
     matrix, columns, xp, peer = point
@@ -263,14 +263,14 @@ def fastest_of(
 ) -> tuple[str, tuple[Any, list[float], list[float]]]:
     """Return the name and the times of the call that is fastest on the device.
 
-    One that raises is out of the race; if all do, what the first one said is raised.
+    Skips calls that raise; if all do, raises the first error.
     """
     results: dict[str, tuple[Any, list[float], list[float]]] = {}
     errors: list[Exception] = []
     for name, call in calls.items():
         try:
             results[name] = timed(call)
-        except Exception as error:  # noqa: BLE001 - libraries raise what they like
+        except Exception as error:  # noqa: BLE001 - libraries raise anything
             errors.append(error)
     if not results:
         raise errors[0]
@@ -286,7 +286,7 @@ def _theirs(
     try:
         name, made, calls, device_s = peer(matrix, dense, options.trials, options.by_columns)
         sums = made.sum(axis=1, dtype=np.float64)
-    except Exception as error:  # noqa: BLE001 - libraries raise what they like
+    except Exception as error:  # noqa: BLE001 - libraries raise anything
         return without_result(blank, error)
     ran = {name: 1}
     record = replace(blank, ran=ran, warm_s=calls, device_s=device_s)
@@ -313,7 +313,7 @@ class Compared:
 
     @property
     def oracle(self) -> Record:
-        """The fastest of ours that is right."""
+        """Semira's fastest verified record."""
         return min((self.chosen, *self.pinned.values()), key=_seconds)
 
     @property
@@ -348,7 +348,7 @@ def compare_records(records: Sequence[Record]) -> list[Compared]:
 
 
 def spmm_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: the planner's time, each balance, the floor and the peer."""
+    """Return the header and rows: the planner's time, each balance, the floor and the peer."""
     head = [
         "matrix", "rows", "entries", "mean row", "n", "ms", *(f"{name} ms" for name in BALANCES),
         "floor ms", "peer ms", "times faster", "verified",
@@ -385,7 +385,7 @@ def _pinned_ms(record: Record | None) -> str:
 
 
 def summary_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and row: geometric mean beside the peer, and the heuristic beside an oracle."""
+    """Return the header and row: geometric means against the peer, heuristic against an oracle."""
     found = compare_records(records)
     beside = [
         _seconds(one.peer) / _seconds(one.chosen)

@@ -1,6 +1,6 @@
-"""Strategies of a sparse push beside the dense product, by size of the frontier.
+"""Strategies of a sparse push against the dense product, by size of the frontier.
 
-Atomics, scatter, radix sort and merge sort, of columns alone (any_pair) and with values beside them
+Atomics, scatter, radix sort and merge sort, of columns alone (any_pair) and with values
 (any_first, min_plus); then breadth-first search by each.
 """
 
@@ -28,38 +28,36 @@ from semira.contract import TraceRow, has_part
 from semira.plan.reasons import Code
 from semira.plan.rules_direction import WHOLE
 
-#: Products: semiring, dtype of the vector, whether any of the products that meet may stay. Of the
-#: first only columns are listed, of the others columns and values.
+#: Products: semiring, dtype of the vector, whether any of several products may be kept. The first
+#: lists only columns, the others columns and values.
 PRODUCTS: dict[str, tuple[str, str, bool]] = {
     "any_pair": ("key-only", "BOOL", True),
     "any_first": ("key-value", "FP32", True),
     "min_plus": ("key-value", "FP32", False),
 }
 
-#: The strategies: products are added up as they come, or listed and then merged.
+#: The strategies: accumulate products directly, or list and then merge them.
 MERGES = ("atomics", "scatter", "radix", "sort")
 
-#: What stands beside the strategies: the dense product reads every row to its end.
+#: Compared with the strategies: the dense product reads every row to its end.
 DENSE: dict[str, Any] = {"direction": "pull", "early_exit": False}
 
-#: The pull that the planner may take; where no row is left before its end it is the dense product.
+#: The pull that the planner may choose; without early exit it is the dense product.
 PULL: dict[str, Any] = {"direction": "pull"}
 
 
 @dataclass(frozen=True, slots=True)
 class SpmspvOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     graphs: Sequence[str] = option(("kron:14", "kron:16", "kron:18"), quick=("kron:8", "kron:10"))
     seconds: float = option(0.5, quick=0.05)
-    step: int = option(
-        4, "Each frontier has so many times the vertices of the one before.", quick=16, least=2
-    )
-    searches: bool = option(True, "Run whole searches by every strategy.")
+    step: int = option(4, "Ratio of the sizes of consecutive frontiers.", quick=16, least=2)
+    searches: bool = option(True, "Run whole searches with every strategy.")
 
 
 def ways_on(device: str) -> dict[str, dict[str, Any]]:
-    """Return the pins of each way on a device; where it has one push, that is called ``push``.
+    """Return the pins of each way on a device; a single way to push is called ``push``.
 
     Examples
     --------
@@ -91,7 +89,7 @@ def trial(options: SpmspvOptions, graph: BenchGraph) -> Iterator[Record]:
     ways = ways_on(options.device)
     with gb.device(options.device):
         matrix = graph.matrix_in("FP32").to(options.device)
-        # Each frontier holds those before it.
+        # Each frontier contains the previous ones.
         order = np.random.default_rng(0).permutation(graph.n)
         for semiring, (listed, dtype, _) in PRODUCTS.items():
             for size in sizes_of(graph.n, options.step):
@@ -110,7 +108,7 @@ def trial(options: SpmspvOptions, graph: BenchGraph) -> Iterator[Record]:
 
 
 def _frontier(vertices: Any, semiring: str, dtype: str, n: int) -> Any:
-    """Return the vector of a product; where any product may stay, all of its values are one."""
+    """Return the vector of a product; all its values are one where any product may be kept."""
     import semira as gb
 
     vertices = np.sort(vertices)
@@ -127,9 +125,9 @@ def _point(
     matrix: Any,
     ways: dict[str, dict[str, Any]],
 ) -> Iterator[Record]:
-    """Measure one product of one frontier in every way that it can go."""
+    """Measure one product of one frontier in every possible way."""
     semiring = blank.kernel.split()[1]
-    # Where one product is as good as another, it may be stored, and a row may be left at it.
+    # Where any product may be kept, it may be stored at once and end its row early.
     may_stay = PRODUCTS[semiring][2]
     made = [
         _measure(options, replace(blank, plan=pins), frontier, matrix, semiring)
@@ -137,7 +135,7 @@ def _point(
         if may_stay or way not in ("scatter", "pull")
     ]
     agree = all(made[0][0].isequal(result) for result, _ in made[1:])
-    # A pull does not count what a push would touch; all pushes touch the same.
+    # A pull does not count the entries of a push; all pushes touch the same ones.
     edges = next(record.touched for _, record in made if "push" in record.ran)
     for _, record in made:
         yield replace(
@@ -176,7 +174,7 @@ def _measure(
 
 
 def way_taken(trace: Any, row: TraceRow) -> str:
-    """Return what a product ran as: its method, or the pull that reads rows to their ends.
+    """Return the method that a product ran, or the pull that reads whole rows.
 
     Parameters
     ----------
@@ -191,7 +189,7 @@ def way_taken(trace: Any, row: TraceRow) -> str:
 
 # what they say -----------------------------------------------------------------------------------
 def way_of(record: Record) -> str:
-    """Return the name of the way that a record's pins are."""
+    """Return the name of the way of a record's pins."""
     if record.plan == DENSE:
         return "dense"
     return str(record.plan.get("merge") or record.plan.get("direction") or "auto")
@@ -207,12 +205,12 @@ class Series:
     n, nvals : int
         Of the graph.
     frontiers, edges : list of int
-        Entries of the vector, in rising order, and products that they lead to.
+        Entries of the vector, ascending, and their numbers of products.
     times, calls : dict of str to list of float
         Seconds by way: by the device's clock where it has one, and of the whole call.
     device : str
     ran : list of str
-        The direction that ``auto`` took, by frontier.
+        The direction that ``auto`` chose, by frontier.
     """
 
     graph: str
@@ -233,13 +231,13 @@ class Series:
 
     @property
     def best(self) -> list[float]:
-        """The seconds of the best way that was pinned, by frontier."""
+        """The seconds of the best pinned way, by frontier."""
         pinned = [times for way, times in self.times.items() if way != "auto"]
         return [min(times) for times in zip(*pinned, strict=True)]
 
     @property
     def losses(self) -> list[float]:
-        """How many times the best way's time the planner's choice takes, by frontier."""
+        """Time of the planner's choice divided by the best way's, by frontier."""
         return [auto / least for auto, least in zip(self.times["auto"], self.best, strict=True)]
 
     def crossover(self, way: str) -> float | None:
@@ -253,13 +251,13 @@ class Series:
 
     def crossing_edges(self, way: str) -> float | None:
         """Return the products from which the dense product wins; None: it never does."""
-        # A frontier of vertices without edges has no product to count.
+        # A frontier of vertices without edges has no products.
         edges = [max(1, count) for count in self.edges]
         return crossing(edges, self.times[way], self.times["dense"])
 
 
 def series_of(records: Sequence[Record]) -> list[Series]:
-    """Return the products among records, with the frontiers that every way has a time of."""
+    """Return the products among records, with the frontiers measured in every way."""
     found: dict[tuple[str, str], dict[int, dict[str, Record]]] = {}
     for record in records:
         if record.kind == "spmspv" and time_of(record):
@@ -284,7 +282,7 @@ def series_of(records: Sequence[Record]) -> list[Series]:
     return made
 
 
-#: Crossovers that lie further apart than so many times are not one.
+#: Crossovers whose ratio exceeds this are not a common one.
 ONE_CROSSOVER = 10.0
 
 
@@ -296,10 +294,10 @@ class Verdict:
     ----------
     semiring, way : str
     graphs : int
-        Those on which the two ways cross between two frontiers that were measured. Where the dense
-        product wins from the smallest on, nobody knows where it begins to.
+        Those on which the two ways cross between two measured frontiers. If the dense product wins
+        from the smallest on, the crossover is unknown.
     size_spread, fraction_spread : float
-        Greatest crossover over least one: in products, and in products over the graph's edges.
+        Largest crossover over the smallest: in products, and in products over the graph's edges.
     """
 
     semiring: str
@@ -310,7 +308,7 @@ class Verdict:
 
     @property
     def answer(self) -> str:
-        """What spreads less from graph to graph; open with fewer than two of them."""
+        """The measure that varies less between graphs; open with fewer than two graphs."""
         if self.graphs < 2 or self.size_spread == self.fraction_spread:
             return "open"
         if min(self.size_spread, self.fraction_spread) > ONE_CROSSOVER:
@@ -337,7 +335,7 @@ def verdicts(found: Sequence[Series]) -> list[Verdict]:
 
 
 def times_table(found: Sequence[Series]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: the time of every way for every frontier."""
+    """Return the header and rows: the time of every way for every frontier."""
     ways = list(dict.fromkeys(way for each in found for way in each.times))
     head = ["graph", "product", "frontier", "edges", *(f"{way} ms" for way in ways), "best"]
     rows = []
@@ -359,13 +357,13 @@ def times_table(found: Sequence[Series]) -> tuple[list[str], list[list[str]]]:
 
 
 def _both(device_s: float, call_s: float) -> str:
-    """Return the device's time, and that of the call in brackets where it is another."""
+    """Return the device's time, and that of the call in brackets if it differs."""
     shown = figure(1e3 * device_s)
     return shown if device_s == call_s else f"{shown} ({figure(1e3 * call_s)})"
 
 
 def crossings_table(found: Sequence[Series]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: where the dense product takes over, and how good the planner is."""
+    """Return the header and rows: where the dense product takes over, and the planner's quality."""
     head = [
         "graph", "product", "strategy", "dense wins from a frontier of", "of the vertices",
         "of the edges", "auto, times the best: median", "worst", f"within {GOAL - 1:.0%}",
@@ -386,7 +384,7 @@ def crossings_table(found: Sequence[Series]) -> tuple[list[str], list[list[str]]
 
 
 def verdicts_table(found: Sequence[Series]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: whether the crossover is a size or a fraction, or neither."""
+    """Return the header and rows: whether the crossover is a size or a fraction, or neither."""
     head = [
         "product", "strategy", "graphs that cross inside", "sizes differ by", "fractions differ by",
         "the crossover is",
@@ -401,8 +399,8 @@ def verdicts_table(found: Sequence[Series]) -> tuple[list[str], list[list[str]]]
     return head, rows
 
 
-#: Parts of a push that lists its products, by what the names of its kernels end with; what is
-#: none of them writes the output.
+#: Parts of a push that lists its products, by suffixes of kernel names; other kernels write the
+#: output.
 PARTS: dict[str, tuple[str, ...]] = {
     "gather": ("p_degrees", "p_gather"),
     "sort": ("semira_count_digits", "semira_place_digits", "semira_sort_tiles",
@@ -426,9 +424,9 @@ def part_of(kernel: str) -> str:
 
 
 def parts_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: what the largest frontier's time goes into (the thesis' Table 4.3).
+    """Return the header and rows: the parts of the largest frontier's time (thesis, Table 4.3).
 
-    Only of devices that time their kernels.
+    Only for devices that time their kernels.
     """
     head = ["graph", "product", "strategy", "edges", *(f"{part} ms" for part in PARTS), "write ms"]
     listed = [
@@ -449,7 +447,7 @@ def parts_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
 
 
 def searches_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: whole searches by every way (the thesis' Tables 4.2 and 4.4)."""
+    """Return the header and rows: whole searches in every way (thesis, Tables 4.2 and 4.4)."""
     head = ["graph", "device", "way", "call ms", "on the device, ms", "MTEPS", "verified"]
     rows = []
     for record in records:

@@ -1,4 +1,4 @@
-"""Whole searches by one strategy of a push: what they were measured on, and where their time goes.
+"""Whole searches with one strategy of a push: their graphs, and the breakdown of their time.
 
 After Table 4.1, Table 4.3 and Figure 4.1 of C. Yang's thesis (2019); the records are those of
 `benchmarks.studies.spmspv`.
@@ -14,15 +14,15 @@ from semira.bench.record import Record
 from semira.bench.report import figure
 from semira.bench.versus import Peers, best_peer, is_like_peers
 
-#: Ways that the first table has a column of: strategies, the dense product, the planner.
+#: Columns of the first table: strategies, the dense product, the planner.
 _COLUMNS = (*MERGES, "dense", "auto")
 
-#: The parts of `PARTS`, and what is left: writes, and the other statements of a search.
+#: The parts of `PARTS`, and the rest: writes, and the other statements of a search.
 SEARCH_PARTS = (*PARTS, "write and others")
 
 
 def _searches(records: Sequence[Record]) -> Iterator[Record]:
-    """Yield the searches, those of small graphs first."""
+    """Yield the searches, small graphs first."""
     for record in sorted(records, key=lambda each: each.dataset.nvals):
         if record.kind == "algorithm" and record.kernel == "bfs" and record.median_s:
             yield record
@@ -31,17 +31,17 @@ def _searches(records: Sequence[Record]) -> Iterator[Record]:
 def studied_table(
     records: Sequence[Record], shapes: Sequence[Record], peers: Peers
 ) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: each graph, and the device's time of a search by every strategy.
+    """Return the header and rows: each graph, and device time of a search with every strategy.
 
     Parameters
     ----------
     records : sequence of Record
         Of `benchmarks.studies.spmspv`.
     shapes : sequence of Record
-        Of `benchmarks.studies.shapes`: of a graph that is not among them, by its checksum, the
-        longest row is unknown, and its diameter at least the levels of the search.
+        Of `benchmarks.studies.shapes`, matched by checksum. For a graph without one, the longest
+        row is unknown, and the diameter is at least the levels of the search.
     peers : Peers
-        The faster one on the same graph is named, by the device's clock.
+        The table names the faster one on the same graph, by the device's clock.
     """
     known = {each.dataset.checksum: each.facts for each in shapes if each.kind == "shape"}
     graphs: dict[str, dict[str, Record]] = {}
@@ -74,8 +74,8 @@ def studied_table(
 def search_parts(records: Sequence[Record]) -> dict[str, dict[str, dict[str, float]]]:
     """Return, by strategy and graph, the milliseconds of each part of a search, small graphs first.
 
-    Only of strategies that list their products, whose parts are kernels of their own; atomics are
-    one kernel with the loop.
+    Only for strategies that list their products, whose parts are separate kernels; atomics are one
+    kernel with the loop.
     """
     found: dict[str, dict[str, dict[str, float]]] = {}
     for record in _searches(records):
@@ -90,9 +90,9 @@ def search_parts(records: Sequence[Record]) -> dict[str, dict[str, dict[str, flo
 
 
 def search_parts_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: what searches by a strategy spend their time on, in milliseconds.
+    """Return the header and rows: breakdown of the time of searches by strategy, in milliseconds.
 
-    Only of devices that time their kernels.
+    Only for devices that time their kernels.
     """
     found = search_parts(records)
     graphs = dict.fromkeys(graph for each in found.values() for graph in each)

@@ -1,11 +1,11 @@
-"""Measure the strategies of a sparse push beside the dense product, by size of the frontier.
+"""Compare strategies of a sparse push with the dense product, by size of the frontier.
 
-Atomics, scatter, radix sort and merge sort, of columns alone (any_pair) and with values beside
-them (any_first, min_plus); then breadth-first search by each (C. Yang's thesis of 2019, Tables
+Atomics, scatter, radix sort and merge sort, of columns alone (any_pair) and with values
+(any_first, min_plus); then breadth-first search with each (C. Yang's thesis of 2019, Tables
 4.2 to 4.4, Figure 4.2; ``bench draw parts`` draws Figure 4.1 of the records). With several
-graphs a table answers whether the dense product wins from a size on, or from a fraction of the
-graph. Others say how often the planner comes within a tenth of the best way, what it would
-choose today, and how far two runs of one plan lie apart. A device with one push has that one.
+graphs, a table tells whether the dense product wins from a size on, or from a fraction of the
+graph. Others have how often the planner comes within a tenth of the best way, its choices
+today, and the difference between two runs of one plan. Some devices have only one push.
 
 Examples
 --------
@@ -26,7 +26,7 @@ from semira.bench.record import Record
 
 
 def _of_series(table: Callable[[Any], Any]) -> Table:
-    """Return a table of records from one of series."""
+    """Turn a table of series into a table of records."""
 
     def of_records(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
         head, rows = table(spmspv.series_of(records))

@@ -1,7 +1,7 @@
-"""Measure products with a full vector on every family of matrices, beside cuSPARSE.
+"""Measure products with a full vector on every family of matrices, compared with cuSPARSE.
 
-plus_times in FP32, and plus_second of a pattern that has no values; beside the time that the
-bytes take at least. Families: R-MAT, web, road, grid, mesh, random.
+plus_times in FP32, and plus_second of a pattern without values, compared with the least time for
+their bytes. Families: R-MAT, web, road, grid, mesh, random.
 
 Examples
 --------
@@ -28,8 +28,8 @@ from semira.bench.report import checked, figure, time_of
 from semira.bench.timer import Budget, clock, measure
 from semira.bench.traffic import ROOF
 
-#: Graph to its family, and whether its rows and columns are regular: about as long as each other,
-#: neighbours with close numbers.
+#: Graph -> its family, and whether it is regular: rows and columns of similar length, neighbours
+#: with close numbers.
 FAMILIES: dict[str, tuple[str, bool]] = {
     "kron:21": ("R-MAT", False),
     "cnr-2000": ("web", False),
@@ -39,7 +39,7 @@ FAMILIES: dict[str, tuple[str, bool]] = {
     "er:4000000,degree=16": ("random", False),
 }
 
-#: The same families, each done in a moment.
+#: Fast graphs of the same families.
 QUICK = ("kron:10", "road:40x40", "grid:40x40", "rgg:10", "er:1000,degree=8")
 
 #: Families of `QUICK`, and of other graphs of these generators.
@@ -49,27 +49,27 @@ _GENERATED = {"kron": ("R-MAT", False), "rmat": ("R-MAT", False), "road": ("road
 #: Bytes of a row: an offset, an entry of the operand, a result.
 _ROW_BYTES = 12
 
-#: Products: semiring, whether the matrix has values of its own.
+#: Products: semiring, whether the matrix stores values.
 PRODUCTS = {"FP32": ("plus_times", True), "pattern": ("plus_second", False)}
 
-#: Part of the floor's rate that a regular matrix should reach.
+#: Share of the floor's rate that a regular matrix should reach.
 GOAL = 0.8
 
-#: Calls of the peer between two events: more than one hide what Python costs.
+#: Calls of the peer between two events: several hide the cost of Python.
 _PEER_BATCH = 10
 
 
 @dataclass(frozen=True, slots=True)
 class SpmvOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     graphs: Sequence[str] = option(tuple(FAMILIES), quick=QUICK)
     seconds: float = option(1.0, quick=0.2)
-    peers: bool = option(True, "Run cuSPARSE (SciPy on the host) beside.")
+    peers: bool = option(True, "Run cuSPARSE (SciPy on the host) too.")
 
 
 def points(options: SpmvOptions, xp: Any, say: Say) -> Iterator[tuple[BenchGraph, Any]]:
-    """Yield the graphs, each with what times the peer's product."""
+    """Yield the graphs, each with the timer of the peer's product."""
     peer = product_peer(
         options.device, say, cusparse=_cusparse_product, scipy=_scipy_product, wanted=options.peers
     )
@@ -77,7 +77,7 @@ def points(options: SpmvOptions, xp: Any, say: Say) -> Iterator[tuple[BenchGraph
 
 
 def least_bytes_of(graph: BenchGraph, has_values: bool) -> int:
-    """Return the bytes that a product must move: 4 an index (8 with its value), 12 a row."""
+    """Return the bytes that a product must move: 4 per index (8 with its value), 12 per row."""
     return graph.arrays.nvals * (8 if has_values else 4) + _ROW_BYTES * graph.n
 
 
@@ -184,7 +184,7 @@ def _theirs(
     )  # fmt: skip
     try:
         name, made, calls, device_s = peer(graph, operand, options.trials)
-    except Exception as error:  # noqa: BLE001 - libraries raise what they like
+    except Exception as error:  # noqa: BLE001 - libraries raise anything
         return without_result(blank, error)
     record = replace(blank, library=name, warm_s=calls, device_s=device_s)
     return _checked(record, graph, made, expected)
@@ -205,9 +205,9 @@ def family_of(name: str) -> tuple[str, bool]:
 
 
 def spmv_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: rates beside the floor, times beside the peer.
+    """Return the header and rows: rates against the floor, times against the peer.
 
-    The pattern stands beside the peer's product in FP32: it has none of patterns.
+    The pattern is compared with the peer's product in FP32: the peer has none of patterns.
     """
     head = [
         "graph", "family", "device", "product", "entries", "ms", "TB/s", "floor ms",

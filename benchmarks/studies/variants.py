@@ -1,8 +1,8 @@
-"""Measure bodies that differ a little from breadth-first search, an iteration of each.
+"""Measure loop bodies that differ slightly from breadth-first search, per iteration.
 
 Another semiring, levels as values, one more statement, two frontiers, a Python function as
-multiply: each is written with the public API and checked, and its iteration compared with the
-plain one's. Nothing is fast because it has a name. Two frontiers are two products.
+multiply: each uses the public API and is checked, and its iteration is compared with the plain
+one. Speed must not depend on the name of an algorithm. Two frontiers are two products.
 
 Examples
 --------
@@ -30,35 +30,35 @@ from semira.bench.report import checked, figure, time_of
 from semira.bench.timer import Budget, measure
 from semira.bench.verify import Verdict, check_levels
 
-#: An iteration of a variant may take so many times that of the plain body.
+#: Most time of a variant's iteration, divided by the plain body's.
 GOAL = 1.5
 
 #: Graphs for a quick look.
 QUICK = ("kron:10", "road:20x20")
 
-#: What all levels are.
+#: Dtype of all levels.
 _LEVEL = "INT32"
 
 
 @dataclass(frozen=True, slots=True)
 class VariantsOptions(Options):
-    """What the study can be asked for."""
+    """Options of the study."""
 
     graphs: Sequence[str] = option(("kron:20", "road:1000x1000,removed=0.05"), quick=QUICK)
 
 
 @dataclass(slots=True)
 class Search:
-    """A search that is ready to run.
+    """A search, ready to run.
 
     Attributes
     ----------
     step : callable
         The body of its loop.
     levels : list of (int, Vector)
-        Sources, and what has their levels at the end.
+        Sources, and the vectors of their levels at the end.
     check : callable
-        (graph, levels of the first source) to what else is wrong; "" if nothing is.
+        (graph, levels of the first source) -> a further fault; "" if there is none.
     iterations : int
         Of the last run.
     """
@@ -80,7 +80,7 @@ class Search:
 
 
 def _start(matrix: Any, source: int, value: Any = True, dtype: Any = bool) -> tuple[Any, Any]:
-    """Return empty levels and the frontier of one vertex, where the matrix is."""
+    """Return empty levels and the frontier of one vertex, on the matrix's device."""
     import semira as gb
 
     level = gb.Vector(_LEVEL, matrix.nrows).to(matrix.device)
@@ -108,7 +108,7 @@ def _with_semiring(name: str) -> Callable[[Any, list[int]], Search]:
 
 
 def _levels_as_values(matrix: Any, sources: list[int]) -> Search:
-    """Take the frontier's values for levels; they grow by one before each product."""
+    """Use the frontier's values as levels; they grow by one before each product."""
     level, frontier = _start(matrix, sources[0], 0, _LEVEL)
 
     def step() -> Any:
@@ -142,7 +142,7 @@ def _counting(matrix: Any, sources: list[int]) -> Search:
 
 
 def _with_parents(matrix: Any, sources: list[int]) -> Search:
-    """Note the parent of each vertex as well: its number is what the frontier carries."""
+    """Record the parent of each vertex as well: the frontier carries its number."""
     import semira as gb
 
     level, frontier = _start(matrix, sources[0], sources[0], _LEVEL)
@@ -190,14 +190,14 @@ def one_more(level: Any, _edge: Any) -> Any:
 
 @cache
 def _any_one_more() -> Any:
-    """Return the semiring, the same object for every call: another one would be compiled anew."""
+    """Return the semiring, the same object for every call, to compile it only once."""
     import semira as gb
 
     return gb.semiring.register_anonymous(gb.monoid.any, gb.binary.register_anonymous(one_more))
 
 
 def _user_defined(matrix: Any, sources: list[int]) -> Search:
-    """Multiply by a Python function; any of a row's levels will do, they are the same."""
+    """Multiply by a Python function; any level of a row will do, since they are equal."""
     level, frontier = _start(matrix, sources[0], 0, _LEVEL)
     product = _any_one_more()
 
@@ -209,10 +209,10 @@ def _user_defined(matrix: Any, sources: list[int]) -> Search:
     return Search(step, [(sources[0], level)])
 
 
-#: The name of what all others are compared with.
+#: The baseline of all comparisons.
 PLAIN = "any_pair"
 
-#: name -> (what makes it of a matrix and sources, products in an iteration)
+#: name -> (makes it from a matrix and sources, products per iteration)
 VARIANTS: dict[str, tuple[Callable[[Any, list[int]], Search], int]] = {
     PLAIN: (_with_semiring("any_pair"), 1),
     "lor_land": (_with_semiring("lor_land"), 1),
@@ -230,7 +230,7 @@ def trial(options: VariantsOptions, graph: BenchGraph) -> Iterator[Record]:
     import semira as gb
 
     graph = graph.undirected
-    # The vertex with most edges, and another one.
+    # The vertex with the most edges, and another one.
     first = graph.sources(0)[0]
     sources = [first, next((v for v in graph.sources(8) if v != first), first)]
     with gb.device(options.device):
@@ -268,7 +268,7 @@ def _measured(
 
 
 def _verify(graph: BenchGraph, search: Search) -> Verdict:
-    """Check the levels of every source, and what a body made besides."""
+    """Check the levels of every source, and further results of a body."""
     found = []
     for source, level in search.levels:
         indices, values = level.to_coo()
@@ -282,13 +282,13 @@ def _verify(graph: BenchGraph, search: Search) -> Verdict:
 
 # the table ---------------------------------------------------------------------------------------
 def iteration_s(record: Record) -> float | None:
-    """Return the seconds of an iteration: by the device's clock, else of the call."""
+    """Return the seconds per iteration: by the device's clock if any, else of the call."""
     taken_s = time_of(record)
     return taken_s / record.iterations if taken_s and record.iterations else None
 
 
 def variants_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: what an iteration of each body takes beside the plain one."""
+    """Return the header and rows: time per iteration of each body and of the plain one."""
     head = [
         "graph", "device", "body", "iterations", "products an iteration", "us an iteration",
         "times plain", f"within {GOAL:g}", "products", "entries read", "verified",

@@ -1,4 +1,4 @@
-"""Tables of a run on a GPU beside its peers there: cases, kernels, copies, single operations."""
+"""Tables of a GPU run and its peers: cases, kernels, copies, single operations."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from semira.bench.versus import (
     versus_table,
 )
 
-#: Options of cases that a summary is made of.
+#: Options of cases in the summary.
 _PLAIN = {"dtype", "tol", "max_iterations"}
 
-#: Kernels of a case that the table of kernels lists, longest first.
+#: Longest kernels of a case, listed in the table of kernels.
 _KERNELS = 3
 
 
 def summary_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: over graphs, how often ours fits into the best peer's time.
+    """Return the header and rows: over graphs, the best peer's time divided by ours.
 
-    Cases without options but the dtype and the number of iterations; each clock over the graphs of
-    which a peer has such a time.
+    Only cases with no options but the dtype and the number of iterations; each clock over the
+    graphs for which a peer has a time.
     """
     head = ["algorithm", "dtype", *(f"{name}: mean, range" for name in CLOCKS.values()), "lost"]
     found: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
@@ -67,9 +67,9 @@ def _over_graphs(ratios: dict[str, float]) -> str:
 
 
 def kernel_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of what kernels take of a multiprocessor.
+    """Return the header and rows: resources that kernels use on a multiprocessor.
 
-    Of each case the longest few, on its largest graph.
+    The longest few of each case, on its largest graph.
     """
     head = [
         "graph", "case", "kernel", "launches", "device ms", "registers", "shared B", "local B",
@@ -99,9 +99,9 @@ def kernel_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]
 
 
 def copy_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of what copies of a matrix cost.
+    """Return the header and rows: the cost of copies of a matrix.
 
-    Of one that was not made: what it cost to find out that it is of no use, or does not fit.
+    If not made: the cost of finding out that a copy is useless, or does not fit.
     """
     rows = [
         [
@@ -116,7 +116,7 @@ def copy_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
 
 
 def operation_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of single operations, with CuPy's device time where it has them."""
+    """Return the header and rows of single operations, with CuPy's device time if available."""
     theirs = {(each.dataset.name, each.kernel): each for each in records if each.library == "cupy"}
     rows = []
     for record in records:
@@ -137,7 +137,7 @@ def operation_table(records: Sequence[Record]) -> tuple[list[str], list[list[str
 
 
 def overhead_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of what calls on tiny objects cost the host."""
+    """Return the header and rows: the host's cost of calls on tiny objects."""
     rows = [
         [record.kernel, figure(1e6 * record.median_s), record.note]
         for record in records
@@ -154,9 +154,9 @@ def render_operations(records: Sequence[Record]) -> str:
 
 
 def render_versus(records: Sequence[Record], peers: Peers) -> str:
-    """Return the Markdown of a run on a GPU beside the times of peers.
+    """Return the Markdown of a run on a GPU and the times of peers.
 
-    Records of several runs keep their order; the first lines name each run.
+    Records of several runs stay in order; the first lines name each run.
     """
     notes = [runs_of(records)]
     about = peers.about

@@ -1,4 +1,4 @@
-"""Adaptive PageRank beside the plain one."""
+"""Adaptive PageRank compared with the plain one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_both_ways_are_right_and_close(measured: list[Record]) -> None:
     assert plain.facts == {"largest": 0.0, "sum": 0.0}
     assert 0 < adaptive.facts["sum"] < 1e-5
     assert 0 < adaptive.facts["largest"] < 1e-3
-    # The plain way reads every entry in every iteration, beside one product before the loop.
+    # The plain variant reads every entry in every iteration, and in one product before the loop.
     per_iteration = plain.touched / plain.iterations
     assert per_iteration >= plain.dataset.nvals
     assert adaptive.touched / adaptive.iterations < per_iteration

@@ -1,4 +1,4 @@
-"""The measurements of all algorithms: each is there, is checked, and a wrong result is found."""
+"""The measurements of all algorithms: each exists, is checked, and a wrong result is found."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WITH_PEER = {name for name, case in CASES.items() if case.peer}
 
 @pytest.fixture(scope="module")
 def graph() -> BenchGraph:
-    """Two parts, a vertex alone, triangles, and edges of one direction."""
+    """Two components, an isolated vertex, triangles, and directed edges."""
     rng = np.random.default_rng(5)
     cells = rng.choice(22 * 22, 80, replace=False)
     rows, cols = np.append(cells // 22, [22, 23]), np.append(cells % 22, [23, 24])
@@ -73,7 +73,7 @@ def test_the_peer_of_hits_is_given_no_weights_either() -> None:
 
 
 def changed(thing: Any, by: int = 1) -> Any:
-    """Return a vector or matrix with its last entry changed: greater, a bound from above less."""
+    """Return a vector or matrix with its last entry increased, or decreased in an upper bound."""
     made = thing.dup()
     *places, values = made.to_coo()
     at = tuple(int(part[-1]) for part in places)

@@ -1,4 +1,4 @@
-"""Algorithms that drive blocks of vectors, by width and direction: what is measured and shown."""
+"""Algorithms on blocks of vectors, by width and direction: measurements and tables."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def test_levels_stand_with_the_planners_record_and_agree(measured):
 
 
 def test_a_walk_takes_the_steps_of_the_algorithm(measured):
-    """The planner chooses the same, of the same frontiers."""
+    """The planner chooses the same for equal frontiers."""
     for record in measured:
         rows = record.facts["levels"]
         went = [row["auto"]["ran"] for row in rows]
         if record.kernel == "all_pairs_shortest_paths":
-            # What the walk relaxes is the first of many blocks.
+            # The walk relaxes the first of many blocks.
             assert len(rows) < len(record.facts["directions"])
         else:
             assert len(rows) == (0 if record.plan else len(record.facts["directions"]))
@@ -208,7 +208,7 @@ def test_tables(measured):
 
 
 def test_records_of_the_first_kind_have_tables():
-    """They say neither how the frontier was stored nor by which method it went."""
+    """They have neither the storage of the frontier nor the method."""
     level = {
         "level": 0, "frontier": 1, "agree": True,
         **{way: {"s": 1e-3, "touched": 5, "ran": "push"} for way in ("push", "pull", "auto")},

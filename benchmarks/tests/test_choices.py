@@ -1,4 +1,4 @@
-"""What the planner would choose, judged by times that were measured."""
+"""Choices of the planner, judged by measured times."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from semira.plan.rules_direction import Situation, direction_rule
 GRAPH = Dataset("kron:17", 131_072, 3_729_482, "00")
 
 #: Of kron:17 (H200): entries of the frontier, edges, microseconds pushed, of the dense product and
-#: by the planner, and what that took.
+#: by the planner, and its choice.
 MEASURED = (
     (16_384, 477_474, 59.3, 35.5, 58.0, "push"),
     (65_536, 1_851_219, 87.6, 37.5, 88.9, "push"),
@@ -35,7 +35,7 @@ MEASURED = (
 
 
 def records_of(semiring: str, *, pull_us: float | None = None) -> list[Record]:
-    """Return records of `MEASURED`, with a pull of its own if it has a time."""
+    """Return records of `MEASURED`, with a separate pull if it has a time."""
     made = []
     for frontier, edges, push, dense, auto, ran in MEASURED:
         ways = [({"merge": "atomics"}, push, "push"), (DENSE, dense, "pull"), ({}, auto, ran)]
@@ -81,7 +81,7 @@ def test_whole_rows_are_pulled_where_that_was_faster(graph, n, nnz, edges, way):
 
 
 #: Graph, its size and entries, edges of a frontier, whether pulls leave rows, and which way was the
-#: faster by its pin (one H200, of 2026-11-23 and 24), for products that stand by themselves.
+#: faster by its pin (one H200, of 2026-11-23 and 24), for single products.
 ALONE = [
     ("delaunay_n16", 65_536, 393_150, 9, False, "pull"),
     ("luxembourg_osm", 114_599, 239_332, 531, False, "pull"),
@@ -144,7 +144,7 @@ def test_a_way_has_the_time_of_its_pin() -> None:
     assert taken == pytest.approx([1, 1, 59.3 / 35.5, 1, 1])
 
 
-def test_an_early_exit_has_no_time_where_nobody_pulled() -> None:
+def test_an_early_exit_has_no_time_without_a_pull() -> None:
     assert ratios(series("any_pair"), ["pull"] * 5) == [None] * 4 + [pytest.approx(41.3 / 43.3)]
     beside = ratios(series("any_pair", pull_us=30.0), ["pull"] * 5)
     assert beside == pytest.approx([30 / 21.0, 30 / 23.1, 1, 1, 1])
@@ -182,7 +182,7 @@ def test_what_was_not_measured_is_not_counted() -> None:
     found.ran[0] = "pull"
     found.times["auto"][0] = 21e-6
     assert ratios(found, found.ran)[0] == pytest.approx(1)
-    # Nobody pulled where today's policy does: two points less.
+    # No pull was measured where today's policy pulls: two points fewer.
     found.ran[3] = "push"
     head, (row,) = choices_table([found])
     assert row[head.index("today's policy within 10%")].endswith("of 3")

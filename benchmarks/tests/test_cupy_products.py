@@ -18,7 +18,7 @@ from scipy import sparse as scipy_sparse
 
 
 class Array(np.ndarray):
-    """An array whose `data` has an address, as CuPy's."""
+    """An array whose `data` has an address, like CuPy's."""
 
     @property
     def data(self) -> Any:  # type: ignore[override]
@@ -29,7 +29,7 @@ class Array(np.ndarray):
 
 
 class Cusparse(ModuleType):
-    """cuSPARSE, which knows addresses and descriptors alone."""
+    """cuSPARSE, which knows only addresses and descriptors."""
 
     CUSPARSE_ORDER_COL, CUSPARSE_ORDER_ROW = 1, 2
     CUSPARSE_OPERATION_NON_TRANSPOSE = 0

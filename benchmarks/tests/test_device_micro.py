@@ -1,4 +1,4 @@
-"""Single operations: every probe is right, and moves what its formula says."""
+"""Single operations: every probe is right, and moves the bytes of its formula."""
 
 from __future__ import annotations
 

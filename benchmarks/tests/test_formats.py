@@ -1,4 +1,4 @@
-"""One product in every storage, beside dense ones."""
+"""One product in every storage, compared with dense ones."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_storage_is_what_is_walked(measured: list[Record]) -> None:
     assert {name: found[name].plan["matrix_storage"] for name in STORAGES} == {
         name: name for name in STORAGES
     }
-    # Values by row are by position already.
+    # Values by row are already by position.
     assert found["dense"].facts["kept"] == 0
     assert named(measured, "mxm n=3", 70)["dense"].plan == {"matrix_storage": "csr"}
 
@@ -90,7 +90,7 @@ def test_copies_are_counted(measured: list[Record]) -> None:
     assert found["csr"].facts["kept"] == 0
     for name in ("csc", "ell", "ellr", "pell", "sell"):
         assert found[name].facts["kept"] == found[name].facts["bytes"]
-    # COO has the columns and the values already.
+    # COO already has the columns and the values.
     assert 0 < found["coo"].facts["kept"] < found["coo"].facts["bytes"]
     head, rows = copies_table(measured)
     assert [row[2] for row in rows] == [*STORAGES] * 2

@@ -93,7 +93,7 @@ def test_goals_are_for_cases_that_are_measured() -> None:
 def test_records_of_every_algorithm_are_found() -> None:
     records = read_records(ROOT / "bench" / "results" / "cuda.jsonl")
     goals = goals_of(records, read_peers(ROOT / "bench" / "peers" / "h200.json"))
-    # A run that was cut short lacks graphs, never an algorithm.
+    # An interrupted run lacks graphs, never an algorithm.
     found = {goal.kernel for goal in goals if goal.record is not None}
     assert found == {goal.kernel for goal in goals}
 

@@ -1,4 +1,4 @@
-"""The harness: what it does for every study, seen on one of a moment."""
+"""The harness, tested on a toy study."""
 
 from __future__ import annotations
 
@@ -104,14 +104,14 @@ def test_a_quick_run_leaves_what_is_given(tmp_path: Path) -> None:
         (("--widths", "13"), 1, "wrong: odd"),
     ],
 )
-def test_what_is_wrong_is_said(args: tuple[str, ...], code: int, said: str) -> None:
+def test_errors_name_the_fault(args: tuple[str, ...], code: int, said: str) -> None:
     result = CliRunner().invoke(made_app(), ["toy", *args])
     assert result.exit_code == code, result.output
     assert said in " ".join(result.stderr.replace("│", " ").split())
 
 
 def made_app() -> typer.Typer:
-    """Return the program with one study more."""
+    """Return the program with the toy study added."""
 
     class WithToy(Studies):
         panels: ClassVar = {"Studies": {"toy": "json:dumps"}}

@@ -1,4 +1,4 @@
-"""Push, pull and the planner at each level of a search, beside an oracle."""
+"""Push, pull and the planner at each level of a search, compared with an oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products under masks of every size: the ways, what they agree on, and what the table says."""
+"""Products under masks of every size: the ways, their agreement, and the table."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_pull_that_looks_first_reads_what_the_mask_lets_through(device: str) -
     }
     few, every = sorted({size for _, size in touched})
     nvals = records[0].dataset.nvals
-    # Rows end nowhere early: under a mask of all they are read whole.
+    # No row ends early: under a full mask, rows are read completely.
     assert touched["before", every] == touched["after", every] == nvals
     assert 0 < touched["before", few] < nvals / 4
 
@@ -92,7 +92,7 @@ def test_the_table_says_where_push_is_better() -> None:
     cells = dict(zip(head, row, strict=True))
     assert (cells["frontier"], cells["masks"]) == ("10.00% of the vertices", "2")
     assert cells["pull, mask before: ms, least .. largest"] == "1 .. 16"
-    # Times follow powers of the size: 4 ms half-way between one row and all.
+    # Times follow powers of the size: 4 ms halfway between one row and all.
     assert cells["push is better from"] == "10.00% of the rows"
     assert (cells["worst"], cells["within 10%"]) == ("1.2", "1 of 2")
 

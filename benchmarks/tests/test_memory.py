@@ -1,4 +1,4 @@
-"""Peaks of memory: what is counted, and what the package promises."""
+"""Peak memory: the accounting, and the limits that the package promises."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_every_case_is_right_and_within_bounds(tmp_path: Path) -> None:
     assert [each.kernel for each in records if each.verified is False] == []
     checked = {each.kernel for each in records if each.verified}
     assert checked == {"build", "build repeats", "build iso", "read", "transpose"}
-    # The edge list that is read into counts there, and takes 8 bytes per entry listed.
+    # There the edge list counts too, at 8 bytes per listed entry.
     ratios = {each.kernel: each.memory_ratio for each in records if each.kernel != "read"}
     assert {name: ratio for name, ratio in ratios.items() if not 0 < (ratio or 0) <= 1.6} == {}
     assert "| kron:15 | transpose |" in render_report(records)

@@ -29,7 +29,7 @@ REQUEST = MxmOptions(("kron:6", "grid:9x9"), trials=1, seconds=0.1)
 
 @pytest.mark.parametrize("exact", [1 << 20, 0])
 def test_products_and_the_peer_are_right(monkeypatch: pytest.MonkeyPatch, exact: int) -> None:
-    """Compared entry by entry, and as large ones are."""
+    """Check results entry by entry, and as for large ones."""
     monkeypatch.setattr(bench_mxm, "EXACT", exact)
     records = STUDY.run(REQUEST)
     assert [each.note for each in records] == [""] * 14
@@ -44,7 +44,7 @@ def test_products_and_the_peer_are_right(monkeypatch: pytest.MonkeyPatch, exact:
 
 
 def wrong(result: gb.Matrix, how: str) -> gb.Matrix:
-    """Return a result with an entry less, or with a wrong value, or at another place."""
+    """Return a result with a missing entry, a wrong value, or a wrong position."""
     rows, columns, values = result.to_coo()
     if how == "value":
         values = np.where(np.arange(len(values)) == 5, 2 * values, values)
@@ -131,7 +131,7 @@ def test_what_the_peer_cannot_hold_is_said() -> None:
     cells = dict(zip(head, row, strict=True))
     assert (cells["peer ms"], cells["times faster"]) == ("OutOfMemory: too little", "-")
     assert mxm_summary([made(2.0), refused])[1] == [["1", "0", "-", "some"]]
-    # A wrong result of ours does not complete.
+    # A wrong result of Semira does not count as complete.
     assert mxm_summary([made(2.0, verified=False), refused])[1] == [["1", "0", "-", "-"]]
     wrong_shares = made(1.0, plan={"balance": "edges"}, verified=False, note="sums differ")
     assert mxm_table([made(2.0), wrong_shares])[1][0][-1] == "**no**: sums differ"

@@ -1,4 +1,4 @@
-"""A clock in the programs of the GPU: what it prints, and how much of the time is in products."""
+"""A clock in the programs of the GPU: its output, and the share of products in the time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What graphs are like, and the searches that were measured on them."""
+"""Descriptions of graphs, and the searches measured on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each idea adds, where push and pull cross, speed by size, and what bounds a run."""
+"""Gains of ideas, the crossover of push and pull, speed by size, and the bounds of a run."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_every_body_is_checked(bodies: list[Record]) -> None:
     assert [each.note for each in bodies] == [""] * len(bodies)
     assert all(each.verified for each in bodies)
     assert [parse_record(each.to_json()) for each in bodies] == bodies
-    # A search from one vertex takes as many iterations whatever the body says.
+    # A search from one vertex takes the same number of iterations with every body.
     for name in ("kron:6", "road:6x6"):
         mine = [e for e in bodies if e.dataset.name == name and e.kernel != "two frontiers"]
         assert len({each.iterations for each in mine}) == 1

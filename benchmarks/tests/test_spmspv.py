@@ -1,4 +1,4 @@
-"""Strategies of a sparse push beside the dense product: what is measured, and what follows."""
+"""Strategies of a sparse push against the dense product: measurements and conclusions."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_frontiers_are_powers_and_all(n: int, sizes: list[int]) -> None:
 
 
 def graph_with(name: str, nvals: int, crosses_at: float) -> Series:
-    """Return a strategy that takes 1 s a product, and a dense one that takes as many as given."""
+    """Return a strategy that takes 1 s per product, and a dense one of constant time."""
     edges = [4**k for k in range(10)]
     dense = [float(crosses_at)] * len(edges)
     times = {"radix": [float(e) for e in edges], "dense": dense, "auto": dense}
@@ -116,7 +116,7 @@ def test_crossovers_far_apart_are_neither_a_size_nor_a_fraction() -> None:
     assert verdict.answer == "neither"
 
 
-def test_where_the_dense_product_always_wins_nobody_knows_where_it_begins_to() -> None:
+def test_the_crossover_is_unknown_where_the_dense_product_always_wins() -> None:
     always = graph_with("always", 1000, 0.5)
     assert (always.crossover("radix"), always.crosses_inside("radix")) == (1, False)
     (verdict,) = verdicts([always, graph_with("one", 1000, 100), graph_with("two", 1000, 200)])
@@ -142,7 +142,7 @@ def test_tables_have_the_device_s_time_and_the_call_s(measured: list[Record]) ->
 
 
 def test_kernels_are_parts_of_a_push() -> None:
-    """Every kernel that `cuda` starts for one, by the names that its sources have."""
+    """Every kernel of a strategy, by its name in the sources, belongs to a part."""
     from semira.backends.cuda.jit.render import kernel_library
     from semira.methods.sorted_push import text
     from semira.methods.sorted_push.sorts import KERNELS

@@ -80,7 +80,7 @@ def test_every_family_has_a_quick_one() -> None:
 
 
 class StandIn:
-    """What `semira.bench.peers.cugraph` uses of pylibcugraph, computed by SciPy."""
+    """The parts of pylibcugraph that `semira.bench.peers.cugraph` uses, computed by SciPy."""
 
     ResourceHandle = SimpleNamespace
     GraphProperties = SimpleNamespace
@@ -155,7 +155,7 @@ def cugraph(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture(scope="module")
 def pieces() -> BenchGraph:
-    """In several pieces, some of them single vertices."""
+    """Several components, some of them isolated vertices."""
     return load_bench_graph("er:60,degree=2")
 
 

@@ -1,4 +1,4 @@
-"""Tables of a run on a GPU beside its peers there."""
+"""Tables of a GPU run and its peers."""
 
 from __future__ import annotations
 
