@@ -21,9 +21,8 @@ from benchmarks.algorithm_peers import compared_with, measure_peer
 from benchmarks.sweep import SweepRequest, keep_graphs
 from semira.algorithms.registry import REGISTRY, View
 from semira.algorithms.row import Case as Spec
-from semira.algorithms.row import Peer, Row
+from semira.algorithms.row import Peer, Row, load
 from semira.base.errors import GraphblasException, InvalidValue
-from semira.base.loading import load
 from semira.bench.device import profile_calls
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.record import Record, without_result

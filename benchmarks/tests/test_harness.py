@@ -15,7 +15,7 @@ from benchmarks.__main__ import Studies, app
 from benchmarks.harness import Options, Study, command_of, counts_of, option
 from typer.testing import CliRunner
 
-from semira.base.loading import load
+from semira.algorithms.row import load
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record, read_records
 from semira.exceptions import DeviceUnavailable, InvalidValue

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from semira import indexbinary as indexbinary
     from semira import indexunary as indexunary
     from semira import io as io
+    from semira import methods as methods
     from semira import monoid as monoid
     from semira import op as op
     from semira import select as select
@@ -64,6 +65,7 @@ _MODULES = (
     "indexbinary",
     "indexunary",
     "io",
+    "methods",
     "monoid",
     "op",
     "select",

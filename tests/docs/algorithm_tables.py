@@ -11,8 +11,7 @@ from tests.helpers.arguments import needed_by
 import semira as gb
 from semira.algorithms import _OTHERS
 from semira.algorithms.registry import REGISTRY, homes
-from semira.algorithms.row import Kind, Row
-from semira.base.loading import load
+from semira.algorithms.row import Kind, Row, load
 from semira.bench.report import markdown_table
 from semira.cli.catalogue import CATALOGUE, Asked, ask, options_of, others_of, typed
 

@@ -18,6 +18,7 @@ from semira import (
     device,
     dtypes,
     free_memory,
+    methods,
     monoid,
     select,
     semiring,
@@ -93,8 +94,9 @@ def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) ->
             f"{name} needs a square adjacency matrix, got shape {A.shape}; entry (i, j) is the "
             "edge from vertex i to vertex j"
         )
-    for option in options or ():
-        if option.lower() not in CALL_OPTIONS:
+    given = {} if options is None else options
+    for option in given:
+        if option.lower() not in (*CALL_OPTIONS, *methods.parameters_of(given.get("method"))):
             raise _unknown_option(option, name)
     if name in REGISTRY and REGISTRY[name].every_vertex:
         check_every(A.nrows, f"{name}: a value for every vertex")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -10,7 +11,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from semira.base.loading import load
+from semira.exceptions import InvalidValue
 
 #: Types of values that can be typed on a command line.
 _TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
@@ -265,6 +266,26 @@ class Row:
     def measured(self) -> tuple[Case, ...]:
         """Return the calls that are measured."""
         return (Case(self.title),) if self.cases is None else self.cases
+
+
+def load(path: str) -> Any:
+    """Return what ``"module:name"`` names.
+
+    Raises
+    ------
+    InvalidValue
+        There is no such thing.
+
+    Examples
+    --------
+    >>> load("semira.algorithms.row:load") is load
+    True
+    """
+    module, _, name = path.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise InvalidValue(f"{path!r} names nothing that can be loaded: {error}") from error
 
 
 @cache

@@ -9,9 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from semira.algorithms.registry import REGISTRY, View
-from semira.algorithms.row import Kind, Parameter, Row
+from semira.algorithms.row import Kind, Parameter, Row, load
 from semira.base.errors import InvalidValue
-from semira.base.loading import load
 from semira.cli.graphs import Graph, Reading, find_vertex, source_names
 from semira.cli.groups import Group
 from semira.cli.searches import hyphened

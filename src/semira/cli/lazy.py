@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import typer
 from typer.main import get_command
 
-from semira.base.loading import load
+from semira.algorithms.row import load
 from semira.cli.commands import Command, Group
 
 #: Where the prose of a command's docstring ends.

@@ -11,7 +11,7 @@ from semira.contract.backend import (
     Executable,
     Handle,
 )
-from semira.contract.hints import Hints
+from semira.contract.hints import WORDS, Hints
 from semira.contract.methods import (
     COLUMNS,
     COSTED,
@@ -55,6 +55,7 @@ from semira.contract.plan import (
     packs_of,
 )
 from semira.contract.program import (
+    CORE_METHODS,
     PRODUCTS,
     Arg,
     IndexSpec,
@@ -102,6 +103,7 @@ from semira.contract.variants import (
 
 __all__ = [
     "COLUMNS",
+    "CORE_METHODS",
     "COSTED",
     "INTERSECTIONS",
     "PRODUCTS",
@@ -111,6 +113,7 @@ __all__ = [
     "TRACE_COLUMNS",
     "TRACE_ROWS",
     "VARIANTS",
+    "WORDS",
     "Arg",
     "Backend",
     "Barrier",

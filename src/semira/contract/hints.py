@@ -5,6 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
+from semira.contract.plan import INTERSECTIONS
+
+#: Values of the pins that are words; methods that have folders add theirs.
+WORDS: dict[str, tuple[str, ...]] = {
+    "direction": ("push", "pull"),
+    "vector_storage": ("sparse", "bitmap", "full"),
+    "matrix_storage": ("csr", "csc", "both"),
+    "method": ("push", "pull", "dot", "dense", "hash"),
+    "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces"),
+    "merge": ("atomics",),
+    "intersect": INTERSECTIONS,
+    "queue": ("global", "block"),
+    "mask_order": ("before", "after"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Hints:

@@ -11,12 +11,13 @@ import functools
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import ModuleType
 from typing import Any
 
 from semira.base.errors import InvalidValue
-from semira.contract.program import PRODUCTS, Statement
+from semira.contract.hints import WORDS, Hints
+from semira.contract.program import CORE_METHODS, PRODUCTS, Statement
 from semira.contract.rule import Rule
 from semira.formats import MatrixArrays
 
@@ -176,24 +177,45 @@ def unregister(package: str) -> None:
 
 
 def _rows_in(package: str) -> tuple[MethodRow, ...]:
-    rows: tuple[MethodRow, ...] = getattr(importlib.import_module(f"{package}.plan"), "ROWS", ())
-    if not rows or not all(isinstance(row, MethodRow) for row in rows):
+    if not package:
+        raise InvalidValue("package=''; give the name of a package, as in an import statement")
+    rows: Any = getattr(importlib.import_module(f"{package}.plan"), "ROWS", ())
+    if not (isinstance(rows, tuple) and rows and all(isinstance(row, MethodRow) for row in rows)):
         raise InvalidValue(f"{package}.plan: ROWS={rows!r}; give a tuple of MethodRow objects")
     for row in rows:
-        unknown = sorted(set(row.ops) - set(PRODUCTS))
-        if unknown or not row.instead_of:
-            raise InvalidValue(
-                f"method {row.name!r} of {package}: ops={row.ops!r}, "
-                f"instead_of={row.instead_of!r}; give some of {', '.join(PRODUCTS)}, and the core "
-                "methods whose place it takes"
-            )
-        if isinstance(row.cost, Rule) and (row.instead_of != ("pull",) or not row.fused):
-            raise InvalidValue(
-                f"method {row.name!r} of {package} costs what a rule says and takes the place of "
-                f"{' and '.join(row.instead_of)} (fused={row.fused}): rules weigh pulls that are "
-                "part of a kernel; give a function of features"
-            )
-    return rows
+        fault = _fault_of(row)
+        if fault:
+            raise InvalidValue(f"method {row.name!r} of {package}: {fault}")
+    return (*rows,)
+
+
+def _fault_of(row: Any) -> str:
+    """Return which field of a row is wrong, and what it may be; empty if none is."""
+    core = [CORE_METHODS[op] for op in row.ops if op in CORE_METHODS]
+    pins = {item.name for item in fields(Hints)} - {pin for pin, _ in row.aliases}
+    if not isinstance(row.name, str) or not row.name.isidentifier():
+        return "name: give one that is a Python identifier"
+    if not (isinstance(row.ops, tuple) and row.ops and len(core) == len(row.ops)):
+        return f"ops={row.ops!r}; give a tuple of some of {', '.join(PRODUCTS)}"
+    if any(row.name in names for names in core):
+        return "the core has a method of this name; give another one"
+    if not (isinstance(row.instead_of, tuple) and row.instead_of) or any(
+        not {*row.instead_of} <= {*names} for names in core
+    ):
+        return f"instead_of={row.instead_of!r}; give a tuple of some of {', '.join(core[0])}"
+    if row.balance not in WORDS["balance"]:
+        return f"balance={row.balance!r}; choose one of {', '.join(WORDS['balance'])}"
+    for name, values in row.parameters.items():
+        if name in pins or not (isinstance(values, tuple) and values):
+            return f"parameters[{name!r}]={values!r}; give a tuple of values, and no name of a pin"
+    if not (row.cost is None or isinstance(row.cost, Rule) or callable(row.cost)):
+        return f"cost={row.cost!r}; give a function of Features, a Rule or None"
+    if isinstance(row.cost, Rule) and (row.instead_of != ("pull",) or not row.fused):
+        return (
+            f"cost is a Rule, instead_of={row.instead_of!r} and fused={row.fused}: rules weigh "
+            "pulls that are part of a kernel; give a function of Features"
+        )
+    return ""
 
 
 def _load(package: str) -> None:
@@ -218,7 +240,7 @@ def format_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys(made))
 
 
-def parameters_of(name: str) -> dict[str, tuple[Any, ...]]:
+def parameters_of(name: str | None) -> dict[str, tuple[Any, ...]]:
     """Return the parameters of a method and the values of each, for all operations together."""
     rows = [row_of(op, name) for op in PRODUCTS]
     return {

@@ -50,6 +50,13 @@ OPS = (
 #: Those that multiply: the operations with a semiring.
 PRODUCTS = ("mxv", "vxm", "mxm")
 
+#: Methods of the core for each product, the preferred one first where no count decides.
+CORE_METHODS = {
+    "mxv": ("push", "pull"),
+    "vxm": ("push", "pull"),
+    "mxm": ("dot", "dense", "hash", "pull"),
+}
+
 KINDS = ("matrix", "vector", "scalar", "index")
 
 

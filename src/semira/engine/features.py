@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from semira.backends.registry import backend_for
-from semira.contract import Features, Rule, rows_with_cost
+from semira.base.errors import InvalidValue
+from semira.contract import Features, MethodRow, Rule, rows_with_cost
 from semira.engine.values import Value
 from semira.formats import MatrixArrays
 
@@ -59,11 +60,22 @@ def _rank(value: Value, rows: tuple[tuple[str, Any], ...]) -> Ranked:
     found = []
     for op, row in rows:
         if id(row) not in costs:
-            cost = row.cost(features)
-            costs[id(row)] = math.inf if cost is None else float(cost)
+            costs[id(row)] = _cost(row, features)
         if costs[id(row)] < features.nvals:
             found.append((costs[id(row)], op, row.name))
     return tuple((op, name) for _, op, name in sorted(found))
+
+
+def _cost(row: MethodRow, features: Features) -> float:
+    assert callable(row.cost)
+    try:
+        cost = row.cost(features)
+        found = math.inf if cost is None else float(cost)
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise InvalidValue(f"the cost of method {row.name!r} failed: {error}") from error
+    if not found >= 0:
+        raise InvalidValue(f"the cost of method {row.name!r} is {cost!r}; return a number >= 0")
+    return found
 
 
 def features_of(value: Value) -> Features:

@@ -8,7 +8,7 @@ from typing import Any
 from semira.base.errors import InvalidValue
 from semira.base.nearest import did_you_mean
 from semira.contract import (
-    INTERSECTIONS,
+    WORDS,
     Hints,
     alias_values,
     format_names,
@@ -33,19 +33,6 @@ _AXB_METHODS = {
     "dot": "dot",
     "hash": "hash",
     "default": None,
-}
-
-#: Values of options that are words; None leaves the choice to the planner.
-_CHOICES = {
-    "direction": ("push", "pull"),
-    "vector_storage": ("sparse", "bitmap", "full"),
-    "matrix_storage": ("csr", "csc", "both"),
-    "method": ("push", "pull", "dot", "hash", "dense"),
-    "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces"),
-    "merge": ("atomics",),
-    "intersect": INTERSECTIONS,
-    "queue": ("global", "block"),
-    "mask_order": ("before", "after"),
 }
 
 
@@ -100,7 +87,7 @@ def _check_parameter(name: str, method: str | None) -> None:
 
 def _choices(name: str, value: Any) -> tuple[Any, ...]:
     """Return the values that an option may have; any, if it is not a word."""
-    choices = _CHOICES.get(name, (value,))
+    choices: tuple[Any, ...] = WORDS.get(name, (value,))
     if value is None or value in choices:
         return choices
     folders = {"method": method_names, "matrix_storage": format_names}

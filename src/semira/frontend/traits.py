@@ -52,7 +52,7 @@ def device_traits(device: str | None = None) -> DeviceTraits:
     >>> found.own_memory, sorted(found.directions)
     (False, ['pull', 'push'])
     """
-    backend = backend_for(device or default_device())
+    backend = backend_for(default_device() if device is None else device)
     found = backend.capabilities()
     walks = {method for family, method in found.methods if family in ("mxv", "vxm")}
     return DeviceTraits(

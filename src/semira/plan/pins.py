@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from semira.base.errors import PlanError
 from semira.contract import (
-    INTERSECTIONS,
+    CORE_METHODS,
     PRODUCTS,
     VARIANTS,
+    WORDS,
     Hints,
     Slot,
     Statement,
@@ -20,15 +21,7 @@ from semira.plan.rules_storage import ALIASES, given_parameters
 
 #: Values each pin may take (None always leaves the choice to the planner).
 VALUES: dict[str, tuple[object, ...]] = {
-    "direction": ("push", "pull"),
-    "vector_storage": ("sparse", "bitmap", "full"),
-    "matrix_storage": ("csr", "csc", "both"),
-    "method": (),
-    "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces"),
-    "merge": ("atomics",),
-    "intersect": INTERSECTIONS,
-    "queue": ("global", "block"),
-    "mask_order": ("before", "after"),
+    **WORDS,
     "early_exit": (False, True),
     "structure_only": (False, True),
     "operand_reuse": (False, True),
@@ -58,30 +51,22 @@ MEANT_FOR: dict[str, tuple[str, ...]] = {
 }
 
 
-#: Core methods that the pin ``method`` may name, by operation.
-_METHODS = {
-    "vxm": ("push", "pull"),
-    "mxv": ("push", "pull"),
-    "mxm": ("dot", "hash", "dense", "pull"),
-}
-
-
 def values_of(pin: str, op: str) -> tuple[object, ...]:
     """Return the values that a pin of `VALUES` may take on an operation.
 
     Examples
     --------
     >>> values_of("method", "mxm")[:6]
-    ('dot', 'hash', 'dense', 'pull', 'coo', 'ell')
+    ('dot', 'dense', 'hash', 'pull', 'coo', 'ell')
     """
     if pin == "matrix_storage":
         return (*VALUES[pin], *format_names())
     if pin in ALIASES:
         return (*VALUES[pin], *alias_values(pin))
-    if pin != "method" or op not in _METHODS:
+    if pin != "method" or op not in CORE_METHODS:
         return VALUES[pin]
     folders = (name for name in method_names() if row_of(op, name) is not None)
-    return tuple(dict.fromkeys((*_METHODS[op], *folders)))
+    return tuple(dict.fromkeys((*CORE_METHODS[op], *folders)))
 
 
 def pinned(hints: Hints) -> dict[str, object]:
@@ -114,7 +99,9 @@ def check_pins(statement: Statement, out: Slot) -> None:
         # Forbidding a shortcut is honoured wherever there is none.
         if value is not False:
             _check_meaning(statement, name, value, out)
-    _check_parameters(statement)
+    fault = parameter_fault(statement)
+    if fault:
+        raise PlanError(f"{statement.op}: {fault}")
     if statement.hints.policy is not None:
         policy_named(statement.hints.policy)
     point = statement.hints.switch_point
@@ -125,7 +112,8 @@ def check_pins(statement: Statement, out: Slot) -> None:
         )
 
 
-def _check_parameters(statement: Statement) -> None:
+def parameter_fault(statement: Statement) -> str:
+    """Say which parameter the pinned method does not take; empty if it takes all."""
     given, method = statement.hints.parameters, statement.hints.method
     row = row_of(statement.op, method)
     known = {}
@@ -133,17 +121,14 @@ def _check_parameters(statement: Statement) -> None:
         given, known = tuple(given_parameters(statement, row)), row.parameters
     for name, value in given:
         if name not in known:
-            names = ", ".join(known) or "none"
-            raise PlanError(
-                f"{statement.op}: {name}={value!r} is no parameter of method={method!r}, which has "
-                f"{names}"
+            return (
+                f"{name}={value!r} is no parameter of method={method!r}, which has "
+                f"{', '.join(known) or 'none'}"
             )
         if value not in known[name]:
             choices = ", ".join(map(repr, known[name]))
-            raise PlanError(
-                f"{statement.op}: {name}={value!r} of method={method!r} is unknown; choose one of "
-                f"{choices}"
-            )
+            return f"{name}={value!r} of method={method!r} is unknown; choose one of {choices}"
+    return ""
 
 
 def _check_meaning(statement: Statement, name: str, value: object, out: Slot) -> None:

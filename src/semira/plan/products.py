@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from semira.base.errors import PlanError
 from semira.contract import (
+    CORE_METHODS,
     SHARED,
     VARIANTS,
     Capabilities,
@@ -22,7 +23,7 @@ from semira.contract import (
     variant_row,
 )
 from semira.plan.expressions import ONE, ZERO
-from semira.plan.pins import pinned, values_of
+from semira.plan.pins import parameter_fault, pinned, values_of
 from semira.plan.policy import (
     BLOCK_ROWS,
     BLOCK_SHARE,
@@ -68,13 +69,12 @@ from semira.plan.rules_storage import (
     format_reason,
     multiplies_first,
     parameters_of,
+    pinned_method,
     storage_obstacle,
     walked_format,
     walked_orientations,
 )
 
-#: Methods of each product, the preferred one first where no count decides.
-METHODS = {"vxm": DIRECTIONS, "mxv": DIRECTIONS, "mxm": ("dot", "dense", "hash", PULL)}
 #: What each method of ``mxm`` is in the words of a matrix-vector product: row by row the entries of
 #: the left operand are expanded; else each position that the mask opens gathers its own.
 MXM_DIRECTIONS = {"dot": PULL, "dense": PUSH, "hash": PUSH, PULL: PULL}
@@ -120,6 +120,8 @@ def plan_product(request: Request) -> Plan:
     chosen, request = _cheapest(request)
     statement = request.statement
     names, left_out = _admissible(request)
+    if chosen:
+        left_out = []  # nobody pinned the method; its own reason tells why it was taken
     rows = weighed_rows(statement, request.capabilities)
     exits, exit_reason = choose_early_exit(statement, request.capabilities)
     _check_demands(request, names)
@@ -196,7 +198,7 @@ def _cheapest(request: Request) -> tuple[bool, Request]:
         return False, request
     for name in request.cheaper:
         asked = with_method(request.statement, name)
-        core = METHODS[asked.op]
+        core = CORE_METHODS[asked.op]
         if not all(_obstacle(asked, each, request.capabilities) for each in core):
             return True, replace(request, statement=asked)
     return False, request
@@ -261,7 +263,7 @@ def _obstacle(statement: Statement, name: str, capabilities: Capabilities) -> st
 def _pinned_name(statement: Statement) -> tuple[str, str | None]:
     """Return the pin that names a core method, and its value; None if there is none."""
     method = statement.hints.method
-    if method in METHODS[statement.op]:
+    if method in CORE_METHODS[statement.op]:
         return "method", method
     return "direction", statement.hints.direction if statement.op != "mxm" else None
 
@@ -286,7 +288,9 @@ def names_results(statement: Statement) -> bool:
 def _admissible(request: Request) -> tuple[tuple[str, ...], list[Reason]]:
     """Return the names of the admissible methods, and why the others are left out."""
     statement, capabilities = request.statement, request.capabilities
-    obstacles = {name: _obstacle(statement, name, capabilities) for name in METHODS[statement.op]}
+    obstacles = {
+        name: _obstacle(statement, name, capabilities) for name in CORE_METHODS[statement.op]
+    }
     names = tuple(name for name, obstacle in obstacles.items() if not obstacle)
     if not names:
         raise PlanError(_nothing_left(statement, capabilities, obstacles))
@@ -315,9 +319,18 @@ def _way_out(statement: Statement, capabilities: Capabilities, pins: dict[str, o
         for value in (None, *values_of(name, statement.op)):
             hints = replace(statement.hints, **{name: value})  # type: ignore[arg-type]
             other = replace(statement, hints=hints)
-            if not all(_obstacle(other, way, capabilities) for way in METHODS[statement.op]):
+            if _is_possible(other, capabilities):
                 possible.append(f"{name}={value!r}")
     return f"possible here: {' or '.join(possible)}" if possible else "leave the pins out"
+
+
+def _is_possible(statement: Statement, capabilities: Capabilities) -> bool:
+    """Return whether a method is left, whatever the operands are, and has the parameters."""
+    row, _ = pinned_method(statement)
+    # Formats of products of matrices are for a full right operand.
+    if parameter_fault(statement) or (row and statement.op == "mxm" and row.keeps != ()):
+        return False
+    return not all(_obstacle(statement, way, capabilities) for way in CORE_METHODS[statement.op])
 
 
 def _check_demands(request: Request, names: tuple[str, ...]) -> None:
@@ -334,7 +347,7 @@ def _check_demands(request: Request, names: tuple[str, ...]) -> None:
 
 
 def _by_row(statement: Statement) -> str:
-    return next(name for name in METHODS[statement.op] if name in BY_ROW)
+    return next(name for name in CORE_METHODS[statement.op] if name in BY_ROW)
 
 
 def _choose_reuse(request: Request) -> tuple[bool, list[Reason]]:

@@ -17,8 +17,7 @@ from typer.testing import CliRunner
 import semira as gb
 from semira.algorithms.checks import KNOWN
 from semira.algorithms.registry import REGISTRY
-from semira.algorithms.row import Kind, Peer, Row
-from semira.base.loading import load
+from semira.algorithms.row import Kind, Peer, Row, load
 from semira.cli.catalogue import CATALOGUE
 from semira.cli.main import app
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import get_args, get_type_hints
 
-from semira.contract import Hints
+from semira.contract import WORDS, Hints
 from semira.contract.hints import ProductOptions, VectorProductOptions
 from semira.frontend import hints
 
@@ -24,6 +24,6 @@ def test_checkers_know_the_values_that_are_words() -> None:
         for name, kind in KNOWN.items()
     }
     # Methods can be added: any word may be one.
-    for name in hints._CHOICES.keys() - {"method"}:
+    for name in WORDS.keys() - {"method"}:
         assert words[name] == {*hints._choices(name, "")}, name
     assert words["axb_method"] == set(hints._AXB_METHODS)

@@ -285,7 +285,9 @@ def test_it_is_chosen_by_its_cost_and_explained(placed):
         assert ("walks toy(pad=2)" in str(gb.explain(A.mxv(u, "plus_times")))) == is_toy
         assert A.mxv(u, "plus_times").new().isequal(A.mxv(u, "plus_times").new(method="pull"))
         assert any("toy" in name for name in A.memory_usage()) == is_toy
-    assert "by the features of the matrix" in str(gb.explain(large.mxv(u, "plus_times")))
+    told = str(gb.explain(large.mxv(u, "plus_times")))
+    assert "by the features of the matrix" in told
+    assert "pinned" not in told
     # What a loop writes, or a pin rules out, is not weighed.
     assert "toy" not in str(gb.explain(large.mxv(u, "plus_times"), direction="push"))
     assert distances(large).isequal(distances(large, method="pull"))
