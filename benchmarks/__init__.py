@@ -1,1 +1,1 @@
-"""Studies and sweeps of Semira: ``python -m benchmarks STUDY``. No part of the package."""
+"""Studies and sweeps of Semira: ``python -m benchmarks STUDY``. Not part of the package."""

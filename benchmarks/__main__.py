@@ -11,7 +11,7 @@ from benchmarks.harness import Study, command_of
 from semira.cli.lazy import LazyGroup, help_of
 from semira.cli.main import Program
 
-#: Studies whose modules have other names.
+#: Modules of studies with different names.
 _ELSEWHERE = {
     "cuda-micro": "device_micro", "formats": "formats_tables", "spmspv": "spmspv_study",
 }  # fmt: skip
@@ -57,7 +57,7 @@ app = typer.Typer(
 
 @app.callback()
 def _root() -> None:
-    """Be a group, whose help is the class's."""
+    """Make this a group; its help is the docstring of the class."""
 
 
 if __name__ == "__main__":

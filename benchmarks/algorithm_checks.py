@@ -1,4 +1,4 @@
-"""Checks of the algorithms by SciPy and NumPy: another method, or properties that decide.
+"""Checks of the algorithms by SciPy and NumPy: another method, or sufficient properties.
 
 Each takes the graph, the result of the algorithm, its sources, and the options that the check
 names. Each row of `semira.algorithms.registry` names its check. A check that would take too long
@@ -260,7 +260,7 @@ def _hops(pattern: Any, starts: NDArray[Any]) -> NDArray[np.int64]:
 
 # sets and numbers of vertices --------------------------------------------------------------------
 def _proper(graph: BenchGraph) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the ends of all edges but self-loops."""
+    """Return the endpoints of all edges except self-loops."""
     rows, cols = graph.arrays.entry_major().astype(np.int64), graph.arrays.ordinary().indices
     kept = rows != cols
     return rows[kept], cols[kept].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Functions of other libraries that compute what an algorithm does, as its row names them."""
+"""Functions of other libraries that compute the same as an algorithm; its row names them."""
 
 from __future__ import annotations
 

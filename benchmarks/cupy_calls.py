@@ -17,7 +17,7 @@ try:
     import cupy
     from cupyx.scipy import sparse
 except ImportError:
-    # Nothing here is called then: the device it measures is not there either.
+    # Without CuPy nothing here is called: there is no device to measure.
     cupy = sparse = None
 
 
@@ -192,7 +192,7 @@ def spmv_call(matrix: Any, vector: Any) -> Callable[[], Any]:
 
 
 def dense_call(matrix: Any, operand: Any) -> Callable[[], Any]:
-    """Return a call of cuBLAS' product of arrays, by CuPy, which computes FP32 in FP32."""
+    """Return a call of cuBLAS's product of arrays, by CuPy, which computes FP32 in FP32."""
     left, right = cupy.asarray(matrix), cupy.asarray(operand)
     return lambda: left @ right
 

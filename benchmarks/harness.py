@@ -145,7 +145,7 @@ class Study:
         say: Say = lambda _text: None,
         done: Callable[[Record], None] = lambda _record: None,
     ) -> list[Record]:
-        """Measure every point; each record is kept as soon as it is made.
+        """Measure every point; write each record as soon as it is made.
 
         Parameters
         ----------

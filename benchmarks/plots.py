@@ -201,7 +201,7 @@ _POINTS = 500
 
 
 def draw_levels(panels: Sequence[Any], records: Sequence[Record]) -> None:
-    """Draw a search level by level, its entries, and the times of all searches' levels.
+    """Plot a search level by level, its entries, and the times of the levels of all searches.
 
     The third panel is in the manner of Figure 5.5 of C. Yang's thesis of 2019: push over the
     entries of the frontier, pull over the unvisited vertices. For thousands of levels it shows the

@@ -1,4 +1,4 @@
-"""Commands that read records: pictures, and tables beside peers."""
+"""Commands that read records: pictures, and comparisons with peers."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ MANY_FIELDS = 20
 
 
 def sources() -> Iterator[Path]:
-    """Yield the files that are shipped."""
+    """Yield the shipped files."""
     for path in sorted(SOURCE.rglob("*")):
         if path.suffix in SUFFIXES and "__pycache__" not in path.parts:
             yield path
@@ -77,7 +77,7 @@ def circles_of_siblings() -> dict[str, list[list[str]]]:
 
 
 def siblings_of(one: str, other: str) -> tuple[str, ...]:
-    """Return the innermost package of two modules, and the children of it that hold them.
+    """Return the innermost common package of two modules, and its children that contain them.
 
     If one of the modules is the package itself, return only the package.
     """
@@ -97,7 +97,7 @@ def _circles_among(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
 
 
 def trees() -> Iterator[tuple[Path, ast.Module]]:
-    """Yield every Python file that is shipped, parsed."""
+    """Yield every shipped Python file, parsed."""
     for path in sources():
         if path.suffix == ".py":
             yield path, ast.parse(path.read_text())

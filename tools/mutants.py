@@ -42,7 +42,7 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """One fault: the file, where in it, and the text before and after."""
+    """One fault: the file, the position, and the text before and after."""
 
     file: str
     line: int

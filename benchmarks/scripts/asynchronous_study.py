@@ -56,7 +56,7 @@ SUMS = {"edges": 64, "vertices": 65, "rounds": 66, "longest": 67, "phases": 68}
 #: Reasons why a kernel ended, indexed by the kernels' numbers.
 ENDS = ("never ended", "done", "gave up")
 
-#: Blocks that `nearest` has room for.
+#: Most blocks that fit in `nearest`.
 MOST_BLOCKS = 4096
 
 #: Most vertices for which SciPy gives the expected result; timed launches, fewer once they take so
@@ -160,7 +160,7 @@ def sweep() -> Iterator[Variant]:
 
 
 def suited(variants: Iterable[Variant], search: str, vertices: int) -> list[Variant]:
-    """Return the variants that make sense for a search in a graph, each once.
+    """Return the distinct variants that make sense for a search in a graph.
 
     Labels have no window: their size alone does not tell which of them are final.
 
@@ -200,7 +200,7 @@ def members(variant: Variant, words: int, mean: float, given: Mapping[str, int])
 
 
 def outcome(control: np.ndarray) -> dict[str, Any]:
-    """Return why a kernel ended, and its sums, from the bytes of its `Control`."""
+    """Return the reason why a kernel ended, and its sums, from the bytes of its `Control`."""
     sums = control.view(np.uint64)
     return {
         "end": ENDS[int(control.view(np.uint32)[STOP])],

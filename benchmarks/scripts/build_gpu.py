@@ -29,7 +29,7 @@ import semira as gb
 from semira.backends.registry import backend_for
 from semira.bench.environment import describe_environment
 
-#: Bytes a second that a copy on an H200 reads and writes.
+#: Bytes per second that a copy on an H200 reads and writes.
 COPY_SPEED = 4.2e12
 
 #: Goals for the build, in ms.
@@ -87,7 +87,7 @@ class Suite:
         return self.fresh().select("tril", -1).new()
 
     def has_form(self, matrix: gb.Matrix) -> bool:
-        """Whether a matrix has the sum of x_i A_ij y_j of the first one built."""
+        """Whether a matrix has the same sum of x_i A_ij y_j as the first one built."""
         return form(matrix, self.x, self.y) == self.form
 
     def arrays(self, nvals: int, value_bytes: int = 0) -> int:

@@ -1,4 +1,4 @@
-"""Products with a full matrix on the cpu, beside SciPy: plus_times in FP64, results compared.
+"""Compare products with a full matrix on the cpu with SciPy: plus_times in FP64.
 
 Run from the repository's root::
 

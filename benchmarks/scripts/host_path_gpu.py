@@ -1,4 +1,4 @@
-"""What a warm call costs the host on the cuda backend, step by step.
+"""Host cost of a warm call on the cuda backend, step by step.
 
 Run on a machine with a GPU from the repository's root::
 
@@ -286,7 +286,7 @@ def whole_calls() -> dict[str, Callable[[], Any]]:
 #: Real graphs for whole calls.
 GRAPHS = ("karate", "minnesota", "delaunay_n16", "USA-road-NE")
 
-#: Calls that are timed, profiled and cut into parts.
+#: Numbers of calls that are timed, profiled and split into parts.
 TIMED, PROFILED, CUT = 50, 7, 50
 
 

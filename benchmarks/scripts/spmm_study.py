@@ -1,4 +1,4 @@
-"""Sparse times dense with both operands in tiles, beside Semira's ways and cuSPARSE (thesis, 6.4).
+"""Sparse times dense with both operands in tiles, against Semira and cuSPARSE (thesis, 6.4).
 
 Run on a machine with a GPU and CuPy, from the repository's root; nvcc is not needed::
 
@@ -55,7 +55,7 @@ SHORT_ENOUGH = 1 << 18
 
 @dataclass(frozen=True)
 class Variant:
-    """A shape of the tiled kernel; `Tiled` in spmm_study.cu spells the same.
+    """A shape of the tiled kernel, the same as `Tiled` in spmm_study.cu.
 
     Attributes
     ----------
@@ -126,8 +126,8 @@ class Variant:
         return -(-tiles // each), each
 
 
-#: Few rows, whose parts all warps share, and many. By NVRTC none of them spills more than 12 bytes
-#: for sm_90 but those of 4 columns a lane and 8 rows a warp (36).
+#: Variants for few rows, shared by all warps, and for many. With NVRTC for sm_90 none spills more
+#: than 12 bytes, except those of 4 columns per lane and 8 rows per warp (36).
 VARIANTS = (
     Variant(128, 2, 16, 2, False, 2),
     Variant(128, 2, 16, 4, True, 2),

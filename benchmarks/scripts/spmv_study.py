@@ -74,7 +74,7 @@ def stream(
     name: str, shape: tuple[int, int] = (512, 2), quads: int = 1, columns: int = 1, table: int = 0,
     ahead: bool = True, hot: int = 0, bits: int = 32, slices: str = "as now", where: int = 0,
 ) -> Variant:  # fmt: skip
-    """Return a variant of `stream`; the numbers are those of spmv_study.cu."""
+    """Return a variant of `stream`; the numbers match spmv_study.cu."""
     number = "float" if bits == 32 else "double"
     call = f"stream<{number}, {quads}, {columns}, {table}, {str(ahead).lower()}, {where}>"
     return Variant(name, call, *shape, bits=bits, hot=hot, shared=where == 1, slices=slices)
@@ -371,7 +371,7 @@ class Bench:
 
 
 def cusparse(bench: Bench, bits: int) -> dict[str, tuple[float, int]]:
-    """Return the time of cuSPARSE's algorithms, with all values 1."""
+    """Return the times of cuSPARSE's algorithms, with all values 1."""
     import cupyx.cusparse as wrapped
     from cupy_backends.cuda.libs import cusparse as lib
     from cupyx.scipy import sparse
@@ -458,7 +458,7 @@ def measure(bench: Bench, chosen: list[Variant]) -> dict[str, Any]:
 
 
 def table(records: dict[str, Any], registers: dict[str, str]) -> list[str]:
-    """Return lines: variants, microseconds and billions of gathers a second."""
+    """Return lines: variants, microseconds and billions of gathers per second."""
     names = list(dict.fromkeys(name for record in records.values() for name in record["us"]))
     lines = ["".join([f"{'us (G/s)':34}{'':9}", *(f"{name:>15}" for name in records)])]
     for name in names:

@@ -27,7 +27,7 @@ from typing import Any
 
 ALGORITHMS = ("bfs", "sssp", "pagerank", "cc", "tc")
 
-#: Seconds of one turn, at most.
+#: Most seconds of one turn.
 TURN_S = 4.0
 
 

@@ -56,7 +56,7 @@ class AlgorithmsOptions(Options):
 
 
 class _Algorithms(Study):
-    """The sweep is that of `benchmarks.algorithm_runs`."""
+    """The study that runs the sweep of `benchmarks.algorithm_runs`."""
 
     def run(
         self,

@@ -218,7 +218,7 @@ def chance_table(found: Sequence[Series]) -> tuple[list[str], list[list[str]]]:
         if not pairs or not losses:
             continue
         apart = statistics.median(max(pair) / min(pair) - 1 for pair in pairs)
-        # Either of two runs may be the planner's.
+        # The planner may have either of the two runs.
         missed = sum(max(pair) > GOAL * min(pair) for pair in pairs) / 2
         near = sum(loss <= GOAL for loss in losses)
         rows.append(

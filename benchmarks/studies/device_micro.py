@@ -1,4 +1,4 @@
-"""Measure single operations on the GPU: device times, bytes, CuPy, and the host's share.
+"""Measure single operations on the GPU: device times, bytes, CuPy, and the host's part.
 
 Calls on eight entries do not wait: they measure the cost of a call in Python.
 

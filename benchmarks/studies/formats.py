@@ -194,7 +194,7 @@ def trial(options: FormatsOptions, point: tuple[Drawn, dict[str, Any]]) -> Itera
             yield without_result(named, error)
 
 
-# ours --------------------------------------------------------------------------------------------
+# Semira ------------------------------------------------------------------------------------------
 def _ours(options: FormatsOptions, drawn: Drawn, blank: Record) -> Record:
     import semira as gb
 

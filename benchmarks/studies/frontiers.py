@@ -144,7 +144,7 @@ def measure_product(
     return result, record
 
 
-# what they say -----------------------------------------------------------------------------------
+# results -----------------------------------------------------------------------------------------
 def crossing(
     sizes: Sequence[float], first: Sequence[float], second: Sequence[float]
 ) -> float | None:

@@ -74,7 +74,7 @@ def trial(options: Options, graph: BenchGraph) -> Iterator[Record]:
         yield look_at_plans(kernel, graph, library)
 
 
-# what fires --------------------------------------------------------------------------------------
+# ideas in use ------------------------------------------------------------------------------------
 @dataclass(slots=True)
 class StatementTimes:
     """Seconds of statements on a backend that runs them one by one."""

@@ -164,7 +164,7 @@ def _seconds(device: str, call: Callable[[], Any]) -> float:
     return clock(call)[1] if on_device is None else on_device
 
 
-# what they say -----------------------------------------------------------------------------------
+# results -----------------------------------------------------------------------------------------
 def to_columns(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return rows as columns, with the same nesting: thousands take a third of the bytes.
 

@@ -110,7 +110,7 @@ def _point(
         yield replace(record, verified=agree, verified_by="the other ways", note=note)
 
 
-# what they say -----------------------------------------------------------------------------------
+# results -----------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class MaskSweep:
     """All masks over one frontier of a graph.

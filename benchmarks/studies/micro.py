@@ -104,7 +104,7 @@ def trial(options: MicroOptions, point: tuple[str, BenchGraph, Any]) -> Iterator
 
 
 def place_operands(operands: Operands, device: str) -> Operands:
-    """Return our operands on a device."""
+    """Return Semira's operands on a device."""
     names = ("A", "B", "L", "pattern", "dense", "other", "sparse")
     return replace(operands, **{name: getattr(operands, name).to(device) for name in names})
 
@@ -167,7 +167,7 @@ def _measure_one(
 
 
 def same_result(ours: Any, theirs: Any, rtol: float = _RTOL) -> bool:
-    """Return whether two objects have equal entries, values up to rounding."""
+    """Return whether two objects have equal entries, up to rounding of values."""
     if getattr(ours, "ndim", 0) == 0:
         return bool(np.isclose(ours.value, theirs.value, rtol=rtol))
     mine, other = _sorted(ours.to_coo()), _sorted(theirs.to_coo())

@@ -205,5 +205,5 @@ TINY_CASES: dict[str, Case] = {
     "tiny_nvals": _tiny_nvals,
 }
 
-#: Cases whose work grows with the square of degrees: not for the larger graphs.
+#: Cases whose work grows with the square of degrees, too slow for the larger graphs.
 HEAVY = ("mxm",)

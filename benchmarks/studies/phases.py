@@ -35,7 +35,7 @@ from semira.bench.ours import VARIANTS, semira_library
 from semira.bench.report import figure
 from semira.contract import PRODUCTS
 
-#: Folders of kernels whose functions are products.
+#: Folders of kernels that are products.
 PRODUCT_FAMILIES = ("vxm", "mxm", "methods")
 
 #: Available cases: the algorithm, and its arguments that differ from the defaults. Lengths and
@@ -126,7 +126,7 @@ _PHASE = re.compile(r"^SEMIRA_PHASE\b[^(]*?\b(\w+)\(", re.MULTILINE)
 # instruments -------------------------------------------------------------------------------------
 @functools.cache
 def phase_families() -> dict[str, str]:
-    """Return the functions that all threads of a program call, each with its folder of kernels.
+    """Return the functions called by all threads of a program, each with its folder of kernels.
 
     Those of `semira.methods` are ``methods``.
 
@@ -376,7 +376,7 @@ def measure_phases(
     each: bool = False,
     say: Callable[[str], None] = lambda _text: None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the cases of all graphs; no graph and no case begins after `limit` seconds.
+    """Yield the cases of all graphs; no graph or case starts after `limit` seconds.
 
     Raises
     ------
@@ -408,7 +408,7 @@ def read_cases(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return written["environment"], written["results"]
 
 
-# what they say -----------------------------------------------------------------------------------
+# results -----------------------------------------------------------------------------------------
 def phases_table(cases: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """Return the header and rows: the share of products in device time, by graph.
 

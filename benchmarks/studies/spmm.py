@@ -261,7 +261,7 @@ def fastest_of(
     calls: dict[str, Callable[[], Any]],
     timed: Callable[[Callable[[], Any]], tuple[Any, list[float], list[float]]],
 ) -> tuple[str, tuple[Any, list[float], list[float]]]:
-    """Return the name and the times of the call that is fastest on the device.
+    """Return the name and times of the fastest call on the device.
 
     Skips calls that raise; if all do, raises the first error.
     """

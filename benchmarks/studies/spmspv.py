@@ -187,7 +187,7 @@ def way_taken(trace: Any, row: TraceRow) -> str:
     return WHOLE if reads_whole else row.method
 
 
-# what they say -----------------------------------------------------------------------------------
+# results -----------------------------------------------------------------------------------------
 def way_of(record: Record) -> str:
     """Return the name of the way of a record's pins."""
     if record.plan == DENSE:

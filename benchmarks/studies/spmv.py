@@ -136,7 +136,7 @@ def _ours(
 
 
 def added_up(graph: BenchGraph, operand: Any, has_values: bool) -> Any:
-    """Return the product in FP64, added up along a list of entries."""
+    """Return the product in FP64, summed along a list of entries."""
     xp = graph.xp
     terms = xp.asarray(operand)[graph.heads].astype(np.float64)
     if has_values:

@@ -166,7 +166,7 @@ def _with_parents(matrix: Any, sources: list[int]) -> Search:
 
 
 def _two_frontiers(matrix: Any, sources: list[int]) -> Search:
-    """Search from two vertices in one loop: two products an iteration."""
+    """Search from two vertices in one loop: two products per iteration."""
     import semira as gb
 
     (level, frontier), (other_level, other) = (_start(matrix, source) for source in sources[:2])
