@@ -378,3 +378,12 @@ def test_a_target_changes_nothing_else(invoke_json, labelled, tmp_path):
     found = invoke_json("run", "bfs", labelled, "--target", "d", "--out", tmp_path / "x.csv")
     assert {name: found["result"][name] for name in plain} == plain
     assert "parent" not in lines_of(tmp_path / "x.csv")[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "command"), [("connected_components", "cc"), ("triangle_count", "tc")]
+)
+def test_the_name_in_python_is_taken_too(invoke, name, command) -> None:
+    found = [invoke("run", each, "grid:3x3", "--json") for each in (name, command)]
+    assert [each.exit_code for each in found] == [0, 0]
+    assert invoke("run", name, "--help").stdout == invoke("run", command, "--help").stdout

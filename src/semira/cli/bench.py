@@ -77,7 +77,7 @@ VariantsOption = Annotated[
 CopiesOption = Annotated[bool, typer.Option(help="With variants: copies of a matrix.")]
 StoredOption = Annotated[bool, typer.Option("--as-stored", help="Leave directed graphs directed.")]
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE.jsonl", show_default=False)]
-FilesArgument = Annotated[list[Path], typer.Argument(metavar="FILE.jsonl...", show_default=False)]
+FilesArgument = Annotated[list[Path], typer.Argument(metavar="FILE.jsonl", show_default=False)]
 
 
 def split_names(text: str) -> list[str]:

@@ -211,6 +211,9 @@ class Algorithms(Group):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the name of the algorithm first, though options may stand before it."""
         names = self.names()
+        # What Python calls it, where the command has a shorter name.
+        shorter = {row.name: name for name, row in CATALOGUE.items()}
+        args = [*(shorter.get(word, word) for word in args[:1]), *args[1:]]
         named = next((at for at, word in enumerate(args) if word in names), 0)
         if named and args[0] not in ctx.help_option_names:
             args = [args[named], *args[:named], *args[named + 1 :]]
