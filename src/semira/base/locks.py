@@ -46,14 +46,15 @@ def rlock() -> threading.RLock:
     return made
 
 
-def wait_at_fork(guard: AbstractContextManager[Any]) -> None:
+def wait_at_fork(guard: AbstractContextManager[Any], *, is_outer: bool = False) -> None:
     """Let every fork wait until `guard` is free, and hold it meanwhile.
 
     For locks of other libraries whose state is not usable in the middle of a change. Whoever holds
     one may log meanwhile: `logging`, which locks itself for a fork too, must do so after us. What
-    was registered last runs first, so `logging` is imported above.
+    was registered last runs first, so `logging` is imported above. An outer one, whose owner may
+    take others, comes before them.
     """
-    _waited_for.append(guard)
+    _waited_for.insert(0 if is_outer else len(_waited_for), guard)
 
 
 class cached_property(functools.cached_property[T]):  # noqa: N801 - as in functools

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 import semira as gb
-from semira.backends.cpu import cache, jit
+from semira.backends.cpu import cache
 from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.compiler import machine
 from semira.backends.cpu.inference import infer_dtype
 from semira.base.recent import Recent
 from semira.engine import remembered, run, warm
@@ -58,7 +59,7 @@ def test_kernels_that_go_are_collected(monkeypatch) -> None:
     monkeypatch.setattr(cache, "_gone", deque(maxlen=1))
     compiled, held = [], []
     for number in range(6):
-        kernels = moves(f"unused = {number}")
+        kernels = moves(f"unused = np.frombuffer(bytes({8 * number + 8}))")
         assert moved(kernels, int) == [0, 1, 2, 0]
         compiled.append((kernels.__name__, weakref.ref(kernels.shift)))
         held = held or [kernels]
@@ -76,8 +77,26 @@ def test_kernels_that_go_are_collected(monkeypatch) -> None:
     assert len(modules) == 2
 
 
+def test_machine_code_that_goes_is_freed(monkeypatch) -> None:
+    modules = shortened(cache._modules, 2)
+    monkeypatch.setattr(cache, "_modules", modules)
+    entries, held = [], []
+    for number in range(6):
+        kernels = moves(f"unused = {number}")
+        assert moved(kernels, int) == [0, 1, 2, 0]
+        entries += [weakref.ref(entry) for entry in kernels.shift._entries.values()]
+        held = held or [kernels]
+    del kernels
+    gc.collect()
+    assert [entry() is not None for entry in entries] == [True, False, False, False, True, True]
+    assert moved(held[0], int) == moved(held[0], float) == [0, 1, 2, 0]
+
+
 def moves(line: str) -> Any:
-    """Return the kernels that move entries, apart from others by a line that does nothing."""
+    """Return the kernels that move entries, apart from others by a line that does nothing.
+
+    Numba compiles them if the line makes a record.
+    """
     header = Header(flags={"VALUES": True})
     header.parts["unused"] = line
     return cache.load("move", header, "unused")
@@ -90,8 +109,9 @@ def moved(kernels: Any, dtype: Any) -> list[Any]:
 
 
 def test_what_compiled_a_kernel_is_given_back() -> None:
-    for passes in (jit.newpassmanagers.ModulePassManager, jit.newpassmanagers.FunctionPassManager):
-        assert passes._dispose is not jit.ffi.ObjectRef._dispose
-    kernels = moves("unused = 'nothing else is called that'")
+    managers = machine.newpassmanagers
+    for passes in (managers.ModulePassManager, managers.FunctionPassManager):
+        assert passes._dispose is not machine.ffi.ObjectRef._dispose
+    kernels = moves("unused = np.frombuffer(bytes(96))")
     assert moved(kernels, np.int16) == [0, 1, 2, 0]
     assert [made.type_annotation for made in kernels.shift.overloads.values()] == [None]

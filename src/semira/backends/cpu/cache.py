@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import re
 import sys
@@ -11,7 +12,10 @@ from types import ModuleType
 from typing import Any
 
 from semira.backends.cpu.codegen import Header, digest_of, render
+from semira.backends.cpu.compiler import entry
+from semira.backends.cpu.compiler.kernels import Kernels
 from semira.base import locks
+from semira.base.compiling import quiet_numba
 from semira.base.recent import Recent
 
 #: Package of the modules; none of them is a file.
@@ -48,8 +52,11 @@ def _release(function: Any) -> None:
 
 
 #: A kernel takes about half a megabyte. One that went is found on disk.
-_modules: Recent[str, ModuleType] = Recent(1024, _forget)
+_modules: Recent[str, Any] = Recent(1024, _forget)
 _flights: dict[str, Any] = {}
+
+#: What only Numba compiles: functions of users, and records.
+_FOREIGN = re.compile(r"function_named\(|np\.frombuffer")
 
 #: Names of the kernels this process compiled (rather than found on disk), in order.
 compiled: list[str] = []
@@ -106,13 +113,27 @@ def _file_of(name: str) -> str:
     return f"<{name}>"
 
 
-def _import(name: str, text: str) -> ModuleType:
+def _import(name: str, text: str) -> Any:
+    if entry.is_usable() and not _FOREIGN.search(text):
+        other = functools.partial(_with_numba, f"{name}-numba", text)
+        made = Kernels(name, text, digest_of, compiled, other)
+        _modules[name] = made
+        return made
+    return _with_numba(name, text)
+
+
+def _with_numba(name: str, text: str) -> ModuleType:
+    """Return a module whose functions Numba compiles; a package of its own has it."""
+    found = sys.modules.get(f"{PACKAGE}.{name}")
+    if found is not None:
+        return found
     module = ModuleType(f"{PACKAGE}.{name}")
     vars(module)["this_module"] = module
     file = _file_of(name)
     # For tracebacks, and errors of the compiler that show a line.
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    exec(compile(text, file, "exec"), vars(module))  # noqa: S102 - rendered here
+    with quiet_numba():
+        exec(compile(text, file, "exec"), vars(module))  # noqa: S102 - rendered here
     _keep(module)
     return module
 

@@ -13,17 +13,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import llvmlite
 import numba
 import numpy as np
-from llvmlite.binding import ffi, newpassmanagers
-from numba.core import caching, serialize
+from numba.core import caching, entrypoints, serialize
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 
 from semira.backends import kernel_files
 from semira.backends.cpu.cache import PACKAGE, compiled, keep_again
 from semira.backends.cpu.codegen import digest_of
+from semira.backends.cpu.compiler import machine
 from semira.base import interrupts, locks
 from semira.base.compiling import compiling
 from semira.base.errors import JitError
@@ -31,21 +30,18 @@ from semira.base.log import logger
 from semira.base.settings import settings
 
 # A compiler that another thread is using when the process forks is not usable in the child.
-locks.wait_at_fork(global_compiler_lock)
-locks.wait_at_fork(ffi.lib._lock)
+# `compiler.machine`, which is imported for that, does the same for LLVM.
+locks.wait_at_fork(global_compiler_lock, is_outer=True)
 
-# llvmlite's pass managers inherit a `_dispose` that does nothing before the one that frees them:
-# some megabytes for each kernel, for as long as the process lives.
-for _passes in (newpassmanagers.ModulePassManager, newpassmanagers.FunctionPassManager):
-    if _passes._dispose is ffi.ObjectRef._dispose:
-        _passes._dispose = newpassmanagers.NewPassManager._dispose
+# Extensions of Numba that are installed; else the first call loads them, and logs that it does.
+entrypoints.init_all()
 
 #: Decorates functions that kernels call, which are compiled into them.
 helper = numba.njit(nogil=True, error_model="numpy")
 
 #: What decides about compiled code beside the function and its types.
 _VERSIONS = digest_of(
-    sys.version, np.__version__, numba.__version__, llvmlite.__version__, kernel_files.FORMAT
+    sys.version, np.__version__, numba.__version__, machine.version(), kernel_files.FORMAT
 )
 
 

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,13 +32,13 @@ def folder(tmp_path, monkeypatch):
     restore(before)
 
 
-def run_kernel(dtype: type = np.int64) -> int:
+def run_kernel(dtype: Any = np.int64) -> int:
     """Run a small kernel as a new process would; return how many functions were compiled."""
     before = len(cache.compiled)
     cache._modules.clear()
-    moved = np.arange(6, dtype=dtype)
+    moved = np.arange(6).astype(dtype)
     cache.load("move", Header(), "entries").shift(moved, 2, 0, 3)
-    assert moved.tolist() == [2, 3, 4, 3, 4, 5]
+    assert moved.tolist() == np.array([2, 3, 4, 3, 4, 5]).astype(dtype).tolist()
     return len(cache.compiled) - before
 
 
@@ -88,10 +89,11 @@ def test_a_kernel_of_something_else_is_not_taken(folder, caplog):
     shutil.copy(first, second)
     assert run_kernel(np.float64) == 1
     assert second.name in caplog.text
-    # A right checksum over something that Numba cannot load.
-    kernel_files.write(first, b"no pickle")
+    # A right checksum over something that is no machine code.
+    caplog.clear()
+    kernel_files.write(first, b"no machine code")
     assert run_kernel(np.int64) == 1
-    assert "UnpicklingError" in caplog.text
+    assert first.name in caplog.text
     assert run_kernel(np.int64) == 0
 
 
@@ -154,12 +156,13 @@ def test_kernels_may_be_read_by_others(folder):
 def test_numba_logs_nothing_unless_it_was_asked_to(folder, caplog):
     log = logging.getLogger("numba")
     assert log.level == logging.NOTSET
+    records = np.dtype([("x", np.int64)])
     with caplog.at_level("DEBUG"):
-        assert run_kernel() == 1
+        assert run_kernel(records) == 1
         assert not [record for record in caplog.records if record.name.startswith("numba")]
         assert log.level == logging.NOTSET
         with caplog.at_level("DEBUG", logger="numba"):
-            assert run_kernel(np.float64) == 1
+            assert run_kernel(np.dtype([("x", np.float64)])) == 1
     assert [record for record in caplog.records if record.name.startswith("numba")]
 
 
@@ -167,9 +170,8 @@ def test_numba_logs_nothing_unless_it_was_asked_to(folder, caplog):
 EIGHT = """
 import os, sys
 import numpy as np
-from semira.backends.cpu import cache, jit
+from semira.backends.cpu import cache
 from semira.backends.cpu.codegen import Header
-jit.helper(lambda x: x)(1)  # loads the compiler, once for all
 ready, go = os.pipe()
 children = []
 for _ in range(8):

@@ -157,36 +157,35 @@ def dot(
 @helper
 def sort_range(keys, lo, hi):
     """Sort distinct integers in place: quicksort on halves of halves, insertion at the end."""
-    stack_lo = [lo]
-    stack_hi = [hi]
-    while len(stack_lo) > 0:
-        lo = stack_lo.pop()
-        hi = stack_hi.pop()
-        while hi - lo > 24:
-            pivot = keys[(lo + hi) >> 1]
-            left = lo
-            right = hi - 1
-            while left <= right:
-                while keys[left] < pivot:
-                    left += 1
-                while keys[right] > pivot:
-                    right -= 1
-                if left <= right:
-                    swap = keys[left]
-                    keys[left] = keys[right]
-                    keys[right] = swap
-                    left += 1
-                    right -= 1
-            stack_lo.append(left)
-            stack_hi.append(hi)
+    while hi - lo > 24:
+        pivot = keys[(lo + hi) >> 1]
+        left = lo
+        right = hi - 1
+        while left <= right:
+            while keys[left] < pivot:
+                left += 1
+            while keys[right] > pivot:
+                right -= 1
+            if left <= right:
+                swap = keys[left]
+                keys[left] = keys[right]
+                keys[right] = swap
+                left += 1
+                right -= 1
+        # The shorter part first: calls nest no deeper than the logarithm of the length.
+        if right + 1 - lo < hi - left:
+            sort_range(keys, lo, right + 1)
+            lo = left
+        else:
+            sort_range(keys, left, hi)
             hi = right + 1
-        for place in range(lo + 1, hi):
-            key = keys[place]
-            other = place - 1
-            while other >= lo and keys[other] > key:
-                keys[other + 1] = keys[other]
-                other -= 1
-            keys[other + 1] = key
+    for place in range(lo + 1, hi):
+        key = keys[place]
+        other = place - 1
+        while other >= lo and keys[other] > key:
+            keys[other + 1] = keys[other]
+            other -= 1
+        keys[other + 1] = key
 
 
 @helper

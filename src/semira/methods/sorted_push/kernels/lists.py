@@ -46,7 +46,8 @@ def scatter_listed(keys, values, mark, acc):
 def count_digits(keys, shift, starts):
     """Set `starts` to where keys of each digit begin; its length is a power of 2."""
     last = len(starts) - 1
-    starts[:] = 0
+    for digit in range(len(starts)):
+        starts[digit] = 0
     for q in range(len(keys)):
         starts[(keys[q] >> shift) & last] += 1
     total = 0

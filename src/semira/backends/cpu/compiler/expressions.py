@@ -1,0 +1,579 @@
+"""Expressions: every node becomes instructions, and a value with its type."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+
+from semira.backends.cpu.compiler.types import (
+    BOOL,
+    FLOAT64,
+    INT64,
+    SCALARS,
+    Array,
+    Group,
+    Scalar,
+    UnsupportedError,
+    Value,
+    arithmetic,
+    unified,
+    wide,
+)
+
+_WORD = ir.IntType(64)
+
+_COMPARISONS = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+
+#: Functions of a floating-point number that LLVM knows, by their names there.
+_INTRINSICS = {
+    "np.sqrt": "sqrt", "np.floor": "floor", "np.ceil": "ceil", "np.trunc": "trunc",
+    "np.exp": "exp", "np.exp2": "exp2", "np.log": "log", "np.log2": "log2", "np.log10": "log10",
+    "np.sin": "sin", "np.cos": "cos",
+}  # fmt: skip
+
+#: Functions of one or two floating-point numbers of C's library.
+_LIBRARY = {
+    "np.tan": "tan", "np.arcsin": "asin", "np.arccos": "acos", "np.arctan": "atan",
+    "np.sinh": "sinh", "np.cosh": "cosh", "np.tanh": "tanh", "np.arcsinh": "asinh",
+    "np.arccosh": "acosh", "np.arctanh": "atanh", "np.expm1": "expm1", "np.log1p": "log1p",
+    "np.cbrt": "cbrt", "math.erf": "erf", "math.erfc": "erfc", "math.lgamma": "lgamma",
+    "math.gamma": "tgamma", "np.hypot": "hypot", "np.arctan2": "atan2", "math.atan2": "atan2",
+}  # fmt: skip
+
+_CONSTANTS = {
+    "np.inf": math.inf, "np.nan": math.nan, "math.inf": math.inf, "math.nan": math.nan,
+    "math.pi": math.pi, "np.pi": math.pi,
+}  # fmt: skip
+
+
+class Expressions:
+    """Writes the expressions of one function; see `functions.FunctionWriter` for the rest.
+
+    Parameters
+    ----------
+    builder : ir.IRBuilder
+    call_helper : callable
+        Called with a name and values; returns the value of a function of the module.
+    constants : dict of str to ast.expr
+        Of the module.
+    """
+
+    def __init__(
+        self,
+        builder: ir.IRBuilder,
+        call_helper: Callable[[str, list[Value]], Value],
+        constants: dict[str, ast.expr],
+    ) -> None:
+        self.b = builder
+        self.call_helper = call_helper
+        self.constants = constants
+        self.variables: dict[str, Value] = {}
+
+    # Values -------------------------------------------------------------------------------------
+
+    def number(self, type_: Scalar, value: Any) -> Value:
+        """Return a constant."""
+        return Value(type_, ir.Constant(type_.register, value))
+
+    def cast(self, value: Value, target: Scalar) -> Any:
+        """Return LLVM's value of a number in another type: integers wrap."""
+        source, held = value.type, value.held
+        if not isinstance(source, Scalar):
+            raise UnsupportedError("an array where a number is expected")
+        if source == target:
+            return held
+        if target.kind == "b":
+            return self.truth(value)
+        if target.kind == "c":
+            real, imaginary = self.parts(value)
+            return self.joined_parts(
+                target, self.cast(real, target.part), self.cast(imaginary, target.part)
+            )
+        if source.kind == "c":
+            raise UnsupportedError("a complex number where a real one is expected")
+        if source.kind == "f":
+            if target.kind == "f":
+                convert = self.b.fpext if target.bits > source.bits else self.b.fptrunc
+            else:
+                convert = self.b.fptosi if target.kind == "i" else self.b.fptoui
+            return convert(held, target.register)
+        if target.kind == "f":
+            convert = self.b.sitofp if source.kind == "i" else self.b.uitofp
+            return convert(held, target.register)
+        if target.bits > source.bits:
+            convert = self.b.sext if source.kind == "i" else self.b.zext
+            return convert(held, target.register)
+        return self.b.trunc(held, target.register) if target.bits < source.bits else held
+
+    def truth(self, value: Value) -> Any:
+        """Return whether a number is not 0."""
+        if not isinstance(value.type, Scalar):
+            raise UnsupportedError("the truth of an array")
+        if value.type == BOOL:
+            return value.held
+        if value.type.kind == "c":
+            return self.b.or_(*(self.truth(part) for part in self.parts(value)))
+        zero = ir.Constant(value.type.register, 0)
+        if value.type.kind == "f":
+            return self.b.fcmp_unordered("!=", value.held, zero)
+        return self.b.icmp_signed("!=", value.held, zero)
+
+    def parts(self, value: Value) -> tuple[Value, Value]:
+        """Return the real and the imaginary part of a number."""
+        if value.type.kind != "c":
+            return value, self.number(value.type, 0)
+        part = value.type.part
+        real, imaginary = (Value(part, self.b.extract_value(value.held, at)) for at in (0, 1))
+        return real, imaginary
+
+    def joined_parts(self, type_: Scalar, real: Any, imaginary: Any) -> Any:
+        """Return LLVM's value of a complex number."""
+        held = self.b.insert_value(ir.Constant(type_.register, ir.Undefined), real, 0)
+        return self.b.insert_value(held, imaginary, 1)
+
+    def load(self, array: Value, index: list[Value]) -> Value:
+        """Return an element."""
+        loaded = self.b.load(self.place(array, index))
+        item = array.type.item
+        if item.kind == "b":
+            loaded = self.b.icmp_signed("!=", loaded, ir.Constant(item.memory, 0))
+        return Value(item, loaded)
+
+    def store(self, array: Value, index: list[Value], value: Value) -> None:
+        """Write an element."""
+        item = array.type.item
+        held = self.cast(value, item)
+        if item.kind == "b":
+            held = self.b.zext(held, item.memory)
+        self.b.store(held, self.place(array, index))
+
+    def place(self, array: Value, index: list[Value]) -> Any:
+        """Return the address of an element; positions do not count from the end."""
+        if not isinstance(array.type, Array):
+            raise UnsupportedError("an index into a number")
+        ndim = array.type.ndim
+        if len(index) != ndim:
+            raise UnsupportedError("part of an array")
+        address, *words = array.held
+        if any(not at.type.is_integer for at in index):
+            raise UnsupportedError("an index that is not an integer")
+        at = [self.cast(part, Scalar(part.type.kind, 64)) for part in index]
+        if not array.type.is_contiguous:
+            start = self.b.ptrtoint(address, _WORD)
+            for part, stride in zip(at, words[ndim:], strict=True):
+                start = self.b.add(start, self.b.mul(part, stride))
+            return self.b.inttoptr(start, address.type)
+        offset = at[0]
+        for part, length in zip(at[1:], words[1:ndim], strict=True):
+            offset = self.b.add(self.b.mul(offset, length), part)
+        return self.b.gep(address, [offset], inbounds=True)
+
+    # Nodes --------------------------------------------------------------------------------------
+
+    def value(self, node: ast.expr) -> Value:
+        """Return the value of an expression."""
+        method = getattr(self, f"_on_{type(node).__name__.lower()}", None)
+        if method is None:
+            raise UnsupportedError(f"{type(node).__name__}: {ast.unparse(node)}")
+        made: Value = method(node)
+        return made
+
+    def _on_constant(self, node: ast.Constant) -> Value:
+        value = node.value
+        if isinstance(value, bool):
+            return self.number(BOOL, int(value))
+        if isinstance(value, int) and value < 2**63:
+            return Value(INT64, ir.Constant(_WORD, value), value)
+        if isinstance(value, float):
+            return self.number(FLOAT64, value)
+        raise UnsupportedError(f"the constant {value!r}")
+
+    def _on_name(self, node: ast.Name) -> Value:
+        found = self.variables.get(node.id)
+        if found is not None:
+            if isinstance(found.type, Scalar):
+                return Value(found.type, self.b.load(found.held))
+            return found
+        if node.id in self.constants:
+            return self.value(self.constants[node.id])
+        raise UnsupportedError(f"the name {node.id}")
+
+    def _on_attribute(self, node: ast.Attribute) -> Value:
+        text = ast.unparse(node)
+        if text in _CONSTANTS:
+            return self.number(FLOAT64, _CONSTANTS[text])
+        if node.attr in ("real", "imag"):
+            value = self.value(node.value)
+            if isinstance(value.type, Scalar):
+                return self.parts(value)[node.attr == "imag"]
+        raise UnsupportedError(text)
+
+    def _on_subscript(self, node: ast.Subscript) -> Value:
+        if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+            array = self.value(node.value.value)
+            axis = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            if isinstance(axis, int) and isinstance(array.type, Array):
+                return Value(INT64, array.held[1 + axis])
+            raise UnsupportedError("an axis that is not a number")
+        return self.load(self.value(node.value), self.indices(node.slice))
+
+    def indices(self, node: ast.expr) -> list[Value]:
+        """Return the positions between brackets."""
+        return [self.value(part) for part in (node.elts if isinstance(node, ast.Tuple) else [node])]
+
+    def _on_tuple(self, node: ast.Tuple) -> Value:
+        values = [self.value(part) for part in node.elts]
+        if not all(isinstance(value.type, Scalar) for value in values):
+            raise UnsupportedError("a tuple of arrays")
+        return Value(Group(tuple(value.type for value in values)), [v.held for v in values])
+
+    def _on_unaryop(self, node: ast.UnaryOp) -> Value:
+        value = self.value(node.operand)
+        if isinstance(node.op, ast.Not):
+            return Value(BOOL, self.b.not_(self.truth(value)))
+        if not isinstance(value.type, Scalar):
+            raise UnsupportedError(ast.unparse(node))
+        type_ = wide(value.type)
+        held = self.cast(value, type_)
+        if isinstance(node.op, ast.USub):
+            if type_.kind == "f":
+                return Value(type_, self.b.fneg(held))
+            if type_.kind == "c":
+                parts = [self.b.fneg(part.held) for part in self.parts(value)]
+                return Value(type_, self.joined_parts(type_, *parts))
+            literal = None if value.literal is None else -value.literal
+            return Value(type_, self.b.neg(held), literal)
+        if isinstance(node.op, ast.Invert) and value.type.is_integer:
+            return Value(type_, self.b.not_(held))
+        raise UnsupportedError(ast.unparse(node))
+
+    def _on_binop(self, node: ast.BinOp) -> Value:
+        return self.binary(node.op, self.value(node.left), self.value(node.right))
+
+    def binary(self, op: ast.operator, a: Value, b: Value) -> Value:
+        """Return what an operator makes of two numbers."""
+        if not (isinstance(a.type, Scalar) and isinstance(b.type, Scalar)):
+            raise UnsupportedError("arithmetic of arrays")
+        name = type(op).__name__
+        if name in ("BitAnd", "BitOr", "BitXor") and a.type == b.type == BOOL:
+            return Value(BOOL, _BITS[name](self.b, a.held, b.held))
+        if "c" in (a.type.kind, b.type.kind):
+            return self._complex(name, a, b)
+        if name == "Div":
+            type_ = arithmetic(a.type, b.type)
+            type_ = type_ if type_.kind == "f" else FLOAT64
+            return Value(type_, self.b.fdiv(self.cast(a, type_), self.cast(b, type_)))
+        if name in ("LShift", "RShift"):
+            return self._shift(name, a, b)
+        type_ = arithmetic(a.type, b.type)
+        left, right = self.cast(a, type_), self.cast(b, type_)
+        if name in _BITS and type_.is_integer:
+            return Value(type_, _BITS[name](self.b, left, right))
+        if name in _SUMS:
+            whole, real = _SUMS[name]
+            return Value(type_, (real if type_.kind == "f" else whole)(self.b, left, right))
+        if name in ("FloorDiv", "Mod") and type_.is_integer:
+            return Value(type_, self._divided(type_, left, right, rest=name == "Mod"))
+        if name == "Pow" and type_.kind == "f":
+            return self.intrinsic("llvm.pow", type_, [left, right])
+        raise UnsupportedError(f"{name} of {a.type.name} and {b.type.name}")
+
+    def _complex(self, name: str, a: Value, b: Value) -> Value:
+        """Return a sum, difference or product; other operators have functions that name them."""
+        type_ = arithmetic(a.type, b.type)
+        (ar, ai), (br, bi) = (
+            [part.held for part in self.parts(Value(type_, self.cast(value, type_)))]
+            for value in (a, b)
+        )
+        if name == "Mult":
+            real = self.b.fsub(self.b.fmul(ar, br), self.b.fmul(ai, bi))
+            imaginary = self.b.fadd(self.b.fmul(ar, bi), self.b.fmul(ai, br))
+        elif name in ("Add", "Sub"):
+            _, operation = _SUMS[name]
+            real, imaginary = operation(self.b, ar, br), operation(self.b, ai, bi)
+        else:
+            raise UnsupportedError(f"{name} of complex numbers")
+        return Value(type_, self.joined_parts(type_, real, imaginary))
+
+    def _shift(self, name: str, a: Value, b: Value) -> Value:
+        if not (a.type.is_integer and b.type.is_integer):
+            raise UnsupportedError("a shift of what is not an integer")
+        type_ = wide(a.type)
+        left, by = self.cast(a, type_), self.cast(b, Scalar(b.type.kind, 64))
+        if name == "LShift":
+            return Value(type_, self.b.shl(left, by))
+        right = self.b.ashr if type_.kind == "i" else self.b.lshr
+        return Value(type_, right(left, by))
+
+    def _divided(self, type_: Scalar, a: Any, b: Any, *, rest: bool) -> Any:
+        """Return a quotient rounded down, or its remainder; 0 where the divisor is 0."""
+        zero, one = ir.Constant(_WORD, 0), ir.Constant(_WORD, 1)
+        is_zero = self.b.icmp_signed("==", b, zero)
+        if type_.kind == "u":
+            safe = self.b.select(is_zero, one, b)
+            made = self.b.urem(a, safe) if rest else self.b.udiv(a, safe)
+            return self.b.select(is_zero, zero, made)
+        # The smallest number divided by -1 does not fit; processors stop there.
+        minus = self.b.icmp_signed("==", b, ir.Constant(_WORD, -1))
+        safe = self.b.select(self.b.or_(is_zero, minus), one, b)
+        quotient, left = self.b.sdiv(a, safe), self.b.srem(a, safe)
+        differ = self.b.icmp_signed("<", self.b.xor(left, safe), zero)
+        below = self.b.and_(self.b.icmp_signed("!=", left, zero), differ)
+        if rest:
+            made = self.b.select(below, self.b.add(left, safe), left)
+            return self.b.select(self.b.or_(is_zero, minus), zero, made)
+        made = self.b.select(below, self.b.sub(quotient, one), quotient)
+        return self.b.select(is_zero, zero, self.b.select(minus, self.b.neg(a), made))
+
+    def _on_boolop(self, node: ast.BoolOp) -> Value:
+        """Evaluate operands until one decides; they must be truth values."""
+        decides = isinstance(node.op, ast.Or)
+        end = self.b.append_basic_block("decided")
+        arms = []
+        for at, part in enumerate(node.values):
+            value = self.value(part)
+            if value.type != BOOL:
+                raise UnsupportedError(f"{ast.unparse(node)} of numbers")
+            arms.append((value.held, self.b.block))
+            if at + 1 == len(node.values):
+                self.b.branch(end)
+                break
+            other = self.b.append_basic_block("next")
+            paths = (end, other) if decides else (other, end)
+            self.b.cbranch(value.held, *paths)
+            self.b.position_at_end(other)
+        return Value(BOOL, self._joined(end, BOOL, arms))
+
+    def _joined(self, end: Any, type_: Scalar, arms: list[tuple[Any, Any]]) -> Any:
+        self.b.position_at_end(end)
+        joined = self.b.phi(type_.register)
+        for held, block in arms:
+            joined.add_incoming(held, block)
+        return joined
+
+    def _on_ifexp(self, node: ast.IfExp) -> Value:
+        test = self.truth(self.value(node.test))
+        blocks = [self.b.append_basic_block(name) for name in ("then", "else")]
+        end = self.b.append_basic_block("end")
+        self.b.cbranch(test, *blocks)
+        made = []
+        for block, part in zip(blocks, (node.body, node.orelse), strict=True):
+            self.b.position_at_end(block)
+            made.append((self.value(part), self.b.block))
+        (then, _), (other, _) = made
+        if not (isinstance(then.type, Scalar) and isinstance(other.type, Scalar)):
+            raise UnsupportedError(ast.unparse(node))
+        type_ = unified(then.type, other.type)
+        arms = []
+        for value, block in made:
+            self.b.position_at_end(block)
+            arms.append((self.cast(value, type_), block))
+            self.b.branch(end)
+        return Value(type_, self._joined(end, type_, arms))
+
+    def _on_compare(self, node: ast.Compare) -> Value:
+        if len(node.ops) != 1:
+            raise UnsupportedError("a chain of comparisons")
+        op, other = node.ops[0], node.comparators[0]
+        left = self.value(node.left)
+        if isinstance(op, ast.In) and isinstance(other, ast.Tuple):
+            found: Any = ir.Constant(ir.IntType(1), 0)
+            for part in other.elts:
+                found = self.b.or_(found, self.compared("==", left, self.value(part)))
+            return Value(BOOL, found)
+        if type(op) not in _COMPARISONS:
+            raise UnsupportedError(ast.unparse(node))
+        return Value(BOOL, self.compared(_COMPARISONS[type(op)], left, self.value(other)))
+
+    def compared(self, op: str, a: Value, b: Value) -> Any:
+        """Return whether two numbers compare so, whatever their signs."""
+        if not (isinstance(a.type, Scalar) and isinstance(b.type, Scalar)):
+            raise UnsupportedError("a comparison of arrays")
+        if "c" in (a.type.kind, b.type.kind):
+            if op not in ("==", "!="):
+                raise UnsupportedError("an order of complex numbers")
+            pairs = zip(self.parts(a), self.parts(b), strict=True)
+            tests = [self.compared(op, x, y) for x, y in pairs]
+            return (self.b.and_ if op == "==" else self.b.or_)(*tests)
+        if "f" in (a.type.kind, b.type.kind):
+            type_ = a.type if a.type == b.type else FLOAT64
+            compare = self.b.fcmp_unordered if op == "!=" else self.b.fcmp_ordered
+            return compare(op, self.cast(a, type_), self.cast(b, type_))
+        left, right = wide(a.type), wide(b.type)
+        held = self.cast(a, left), self.cast(b, right)
+        if left == right:
+            compare = self.b.icmp_signed if left.kind == "i" else self.b.icmp_unsigned
+            return compare(op, *held)
+        signed = 0 if left.kind == "i" else 1
+        same = self.b.icmp_unsigned(op, *held)
+        # A negative number is below every unsigned one.
+        is_negative = self.b.icmp_signed("<", held[signed], ir.Constant(_WORD, 0))
+        below = op in (("<", "<=", "!=") if signed == 0 else (">", ">=", "!="))
+        return self.b.select(is_negative, ir.Constant(ir.IntType(1), int(below)), same)
+
+    # Calls --------------------------------------------------------------------------------------
+
+    def _on_call(self, node: ast.Call) -> Value:
+        if node.keywords:
+            raise UnsupportedError(ast.unparse(node))
+        name = ast.unparse(node.func)
+        if name == "float" and isinstance(node.args[0], ast.Constant):
+            return self.number(FLOAT64, float(str(node.args[0].value)))
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate":
+            return self._conjugate(self.value(node.func.value))
+        values = [self.value(part) for part in node.args]
+        target = {"int": INT64, "float": FLOAT64, "bool": BOOL, "np.bool_": BOOL}.get(name)
+        if target is None and name.startswith("np."):
+            target = SCALARS.get(name.removeprefix("np."))
+        if target is not None and len(values) == 1:
+            return self._converted(values[0], target)
+        known = getattr(self, f"_call_{name.replace('.', '_')}", None)
+        if known is not None:
+            made: Value = known(*values)
+            return made
+        if name in _INTRINSICS and len(values) == 1 and _is_real(values[0]):
+            (value,) = values
+            return self.intrinsic(f"llvm.{_INTRINSICS[name]}", value.type, [value.held])
+        if name in _LIBRARY and all(map(_is_real, values)) and len({v.type for v in values}) == 1:
+            return self._library(_LIBRARY[name], values[0].type, [v.held for v in values])
+        return self.call_helper(name, [Value(v.type, v.held) for v in values])
+
+    def _converted(self, value: Value, target: Scalar) -> Value:
+        if value.literal is not None and target.is_integer:
+            return self.number(target, value.literal % 2**target.bits)
+        return Value(target, self.cast(value, target))
+
+    def intrinsic(self, name: str, type_: Scalar, held: list[Any]) -> Value:
+        """Return the value of a function of floating-point numbers."""
+        function = self.b.module.declare_intrinsic(
+            name, [type_.register], ir.FunctionType(type_.register, [type_.register] * len(held))
+        )
+        return Value(type_, self.b.call(function, held))
+
+    def _library(self, name: str, type_: Scalar, held: list[Any]) -> Value:
+        """Return the value of a function of C's library."""
+        name = name if type_.bits == 64 else f"{name}f"
+        function = self.b.module.globals.get(name)
+        if function is None:
+            signature = ir.FunctionType(type_.register, [type_.register] * len(held))
+            function = ir.Function(self.b.module, signature, name)
+        return Value(type_, self.b.call(function, held))
+
+    def _conjugate(self, value: Value) -> Value:
+        real, imaginary = self.parts(value)
+        if value.type.kind != "c":
+            return value
+        minus = self.b.fneg(imaginary.held)
+        return Value(value.type, self.joined_parts(value.type, real.held, minus))
+
+    def _call_complex(self, real: Value, imaginary: Value) -> Value:
+        # As Numba does: two single numbers are a complex64.
+        both = arithmetic(real.type, imaginary.type)
+        part = both if both.kind == "f" else FLOAT64
+        type_ = Scalar("c", 2 * part.bits)
+        held = self.joined_parts(type_, self.cast(real, part), self.cast(imaginary, part))
+        return Value(type_, held)
+
+    def _call_len(self, value: Value) -> Value:
+        if not isinstance(value.type, Array):
+            raise UnsupportedError("len of a number")
+        return Value(INT64, value.held[1])
+
+    def _call_abs(self, value: Value) -> Value:
+        if not isinstance(value.type, Scalar) or value.type.kind == "b":
+            raise UnsupportedError("abs")
+        if value.type.kind == "f":
+            return self.intrinsic("llvm.fabs", value.type, [value.held])
+        if value.type.kind == "c":
+            real, imaginary = self.parts(value)
+            return self._library("hypot", real.type, [real.held, imaginary.held])
+        type_ = wide(value.type)
+        held = self.cast(value, type_)
+        if type_.kind == "u":
+            return Value(type_, held)
+        is_negative = self.b.icmp_signed("<", held, ir.Constant(_WORD, 0))
+        return Value(type_, self.b.select(is_negative, self.b.neg(held), held))
+
+    def _call_min(self, a: Value, b: Value) -> Value:
+        return self._extreme("<", a, b)
+
+    def _call_max(self, a: Value, b: Value) -> Value:
+        return self._extreme(">", a, b)
+
+    def _extreme(self, op: str, a: Value, b: Value) -> Value:
+        type_ = unified(a.type, b.type)
+        if not type_.is_integer:
+            raise UnsupportedError("min and max of what are not integers")
+        left, right = Value(type_, self.cast(a, type_)), Value(type_, self.cast(b, type_))
+        return Value(type_, self.b.select(self.compared(op, right, left), right.held, left.held))
+
+    def _call_np_copysign(self, a: Value, b: Value) -> Value:
+        type_ = arithmetic(a.type, b.type)
+        if type_.kind != "f":
+            raise UnsupportedError("copysign of integers")
+        return self.intrinsic("llvm.copysign", type_, [self.cast(a, type_), self.cast(b, type_)])
+
+    def _call_np_sign(self, value: Value) -> Value:
+        if not _is_real(value):
+            raise UnsupportedError("sign of what is not a floating-point number")
+        zero, one = (ir.Constant(value.type.register, number) for number in (0, 1))
+        size = self.b.select(self.b.fcmp_ordered("==", value.held, zero), zero, one)
+        signed = self.intrinsic("llvm.copysign", value.type, [size, value.held]).held
+        # What is not a number stays as it is; so does a zero.
+        is_plain = self.b.fcmp_ordered("!=", value.held, zero)
+        return Value(value.type, self.b.select(is_plain, signed, value.held))
+
+    def _call_np_signbit(self, value: Value) -> Value:
+        if not _is_real(value):
+            raise UnsupportedError("signbit of what is not a floating-point number")
+        one = ir.Constant(value.type.register, 1)
+        signed = self.intrinsic("llvm.copysign", value.type, [one, value.held]).held
+        return Value(BOOL, self.b.fcmp_ordered("<", signed, ir.Constant(value.type.register, 0)))
+
+    def _call_np_isnan(self, value: Value) -> Value:
+        if isinstance(value.type, Scalar) and value.type.kind == "c":
+            real, imaginary = map(self._call_np_isnan, self.parts(value))
+            return Value(BOOL, self.b.or_(real.held, imaginary.held))
+        if not _is_real(value):
+            raise UnsupportedError("isnan of what is not a floating-point number")
+        return Value(BOOL, self.b.fcmp_unordered("uno", value.held, value.held))
+
+    def _call_np_isfinite(self, value: Value) -> Value:
+        if not _is_real(value):
+            raise UnsupportedError("isfinite of what is not a floating-point number")
+        size = self.intrinsic("llvm.fabs", value.type, [value.held])
+        return Value(BOOL, self.compared("<", size, self.number(value.type, math.inf)))
+
+    def _call_np_isinf(self, value: Value) -> Value:
+        if not _is_real(value):
+            raise UnsupportedError("isinf of what is not a floating-point number")
+        size = self.intrinsic("llvm.fabs", value.type, [value.held])
+        return Value(BOOL, self.compared("==", size, self.number(value.type, math.inf)))
+
+    def _call_np_fmod(self, a: Value, b: Value) -> Value:
+        if not (_is_real(a) and a.type == b.type):
+            raise UnsupportedError("fmod of what are not floating-point numbers")
+        return Value(a.type, self.b.frem(a.held, b.held))
+
+
+def _is_real(value: Value) -> bool:
+    return isinstance(value.type, Scalar) and value.type.kind == "f"
+
+
+_BITS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "BitAnd": lambda b, x, y: b.and_(x, y),
+    "BitOr": lambda b, x, y: b.or_(x, y),
+    "BitXor": lambda b, x, y: b.xor(x, y),
+}
+
+_SUMS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "Add": (lambda b, x, y: b.add(x, y), lambda b, x, y: b.fadd(x, y)),
+    "Sub": (lambda b, x, y: b.sub(x, y), lambda b, x, y: b.fsub(x, y)),
+    "Mult": (lambda b, x, y: b.mul(x, y), lambda b, x, y: b.fmul(x, y)),
+}

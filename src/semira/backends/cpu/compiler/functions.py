@@ -1,0 +1,362 @@
+"""Functions: statements become blocks; writing is repeated until types of variables stay."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any
+
+from llvmlite import ir
+
+from semira.backends.cpu.compiler.expressions import Expressions
+from semira.backends.cpu.compiler.types import (
+    INT64,
+    UINT64,
+    Array,
+    Group,
+    Scalar,
+    Type,
+    UnsupportedError,
+    Value,
+    unified,
+)
+
+#: Most rewritings of one function until the types of its variables settle.
+_MOST_PASSES = 8
+
+
+@dataclass(slots=True)
+class Unit:
+    """A module of a kernel, as text and as LLVM.
+
+    Attributes
+    ----------
+    functions : dict of str to ast.FunctionDef
+    constants : dict of str to ast.expr
+    module : ir.Module
+    made : dict
+        Functions by name and types of the arguments: LLVM's function and its result; None while
+        it is being written.
+    """
+
+    functions: dict[str, ast.FunctionDef]
+    constants: dict[str, ast.expr]
+    module: ir.Module
+    made: dict[tuple[Any, ...], tuple[Any, Type] | None] = field(default_factory=dict)
+
+
+def unit_of(tree: ast.Module) -> Unit:
+    """Return the unit of a rendered text; it must hold functions, constants and imports alone."""
+    functions: dict[str, ast.FunctionDef] = {}
+    constants: dict[str, ast.expr] = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            functions[node.name] = node
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            constants[node.targets[0].id] = node.value
+    return Unit(functions, constants, ir.Module())
+
+
+def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any, Type]:
+    """Write a function for given types of its arguments; return it and the type of its result.
+
+    Raises
+    ------
+    UnsupportedError
+        It uses what this compiler does not know.
+    """
+    alias = unit.constants.get(name)
+    if isinstance(alias, ast.Name):
+        return write_function(unit, alias.id, types)
+    key = (name, types)
+    if key in unit.made:
+        known = unit.made[key]
+        if known is None:
+            raise UnsupportedError(f"{name} calls itself for a result")
+        return known
+    node = unit.functions.get(name)
+    if node is None or len(node.args.args) != len(types):
+        raise UnsupportedError(f"the function {name}")
+    # A function that returns nothing may call itself: a trial does not say whom it calls.
+    unit.made[key] = None if _returns_something(node) else (None, None)
+    variables: dict[str, Scalar] = {}
+    for _ in range(_MOST_PASSES):
+        trial = _Writer(unit, node, types, variables, None, ir.Module())
+        trial.write()
+        if trial.variable_types == variables:
+            break
+        variables = trial.variable_types
+    else:
+        raise UnsupportedError(f"types of variables of {name} do not settle")
+    writer = _Writer(unit, node, types, variables, (trial.result(),), unit.module)
+    made = unit.made[key] = (writer.function, trial.result())
+    writer.write()
+    return made
+
+
+def _returns_something(node: ast.FunctionDef) -> bool:
+    return any(isinstance(part, ast.Return) and part.value is not None for part in ast.walk(node))
+
+
+def flat(types: tuple[Type, ...]) -> list[Any]:
+    """Return LLVM's types of arguments; an array takes several."""
+    found: list[Any] = []
+    for type_ in types:
+        if isinstance(type_, Array):
+            found += type_.parts
+        elif isinstance(type_, Scalar):
+            found.append(type_.register)
+        else:
+            raise UnsupportedError("a tuple as an argument")
+    return found
+
+
+class _Writer:
+    """Writes one function, once.
+
+    Parameters
+    ----------
+    variables : dict of str to Scalar
+        Types that variables had in the last pass.
+    result : tuple of Type, or None
+        The type of the result; None in a trial, which returns nothing.
+    """
+
+    def __init__(
+        self,
+        unit: Unit,
+        node: ast.FunctionDef,
+        types: tuple[Type, ...],
+        variables: dict[str, Scalar],
+        result: tuple[Type] | None,
+        module: ir.Module,
+    ) -> None:
+        self.unit, self.node, self.types = unit, node, types
+        self.variable_types = dict(variables)
+        self.results: list[Type] = []
+        self.settled = result
+        register = ir.VoidType() if result is None or result[0] is None else _register(result[0])
+        self.function = ir.Function(
+            module,
+            ir.FunctionType(register, flat(types)),
+            module.get_unique_name(f"{node.name}.{len(unit.made)}"),
+        )
+        self.function.linkage = "internal"
+        self.function.attributes.add("nounwind")
+        self.function.attributes.add("alwaysinline")
+        self.entry = self.function.append_basic_block("entry")
+        body = self.function.append_basic_block("body")
+        self.b = ir.IRBuilder(body)
+        self.body = body
+        self.e = Expressions(self.b, self._call, unit.constants)
+        self.loops: list[tuple[Any, Any]] = []
+
+    def result(self) -> Type:
+        """Return the type of what was returned."""
+        found: Type = self.results[0] if self.results else None
+        for other in self.results[1:]:
+            if isinstance(found, Scalar) and isinstance(other, Scalar):
+                found = unified(found, other)
+            elif isinstance(found, Group) and isinstance(other, Group):
+                found = Group(tuple(map(unified, found.items, other.items)))
+            elif found != other:
+                raise UnsupportedError("results of different kinds")
+        return found
+
+    def write(self) -> None:
+        """Write parameters and body."""
+        given = list(self.function.args)
+        for arg, type_ in zip(self.node.args.args, self.types, strict=True):
+            if isinstance(type_, Array):
+                parts, given = given[: len(type_.parts)], given[len(type_.parts) :]
+                self.e.variables[arg.arg] = Value(type_, parts)
+            else:
+                assert isinstance(type_, Scalar)
+                self._assign(arg.arg, Value(type_, given.pop(0)))
+        self._block(self.node.body)
+        if not self.b.block.is_terminated:
+            if self.settled not in (None, (None,)):
+                # Behind a loop that never ends, or the end of a function that always returns.
+                self.b.unreachable()
+            else:
+                self.b.ret_void()
+        self.b.position_at_end(self.entry)
+        self.b.branch(self.body)
+
+    def _call(self, name: str, values: list[Value]) -> Value:
+        function, result = write_function(self.unit, name, tuple(v.type for v in values))
+        held: list[Any] = []
+        for value in values:
+            held += value.held if isinstance(value.type, Array) else [value.held]
+        if function is None:
+            return Value(None, None)
+        made = self.b.call(function, held)
+        if isinstance(result, Group):
+            return Value(
+                result, [self.b.extract_value(made, at) for at in range(len(result.items))]
+            )
+        return Value(result, made)
+
+    # Statements ---------------------------------------------------------------------------------
+
+    def _block(self, body: list[ast.stmt]) -> None:
+        for node in body:
+            if self.b.block.is_terminated:
+                break
+            method = getattr(self, f"_on_{type(node).__name__.lower()}", None)
+            if method is None:
+                raise UnsupportedError(f"{type(node).__name__}: {ast.unparse(node)[:60]}")
+            method(node)
+
+    def _on_pass(self, node: ast.Pass) -> None:
+        del node
+
+    def _on_expr(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant):
+            self.e.value(node.value)
+
+    def _on_assign(self, node: ast.Assign) -> None:
+        if len(node.targets) != 1:
+            raise UnsupportedError(ast.unparse(node))
+        self._write(node.targets[0], self.e.value(node.value))
+
+    def _write(self, target: ast.expr, value: Value) -> None:
+        if isinstance(target, ast.Name):
+            self._assign(target.id, value)
+        elif isinstance(target, ast.Subscript):
+            self.e.store(self.e.value(target.value), self.e.indices(target.slice), value)
+        elif isinstance(target, ast.Tuple) and isinstance(value.type, Group):
+            for part, type_, held in zip(target.elts, value.type.items, value.held, strict=True):
+                self._write(part, Value(type_, held))
+        else:
+            raise UnsupportedError(ast.unparse(target))
+
+    def _assign(self, name: str, value: Value) -> None:
+        if not isinstance(value.type, Scalar):
+            raise UnsupportedError(f"{name} is not a number")
+        if isinstance(self.e.variables.get(name, value).type, Array):
+            raise UnsupportedError(f"the array {name} is assigned")
+        known = self.variable_types.get(name)
+        type_ = value.type if known is None else unified(known, value.type)
+        self.variable_types[name] = type_
+        place = self.e.variables.get(name)
+        if place is None or place.type != type_:
+            place = self.e.variables[name] = Value(type_, self._room(type_, name))
+        self.b.store(self.e.cast(value, type_), place.held)
+
+    def _room(self, type_: Scalar, name: str) -> Any:
+        with self.b.goto_block(self.entry):
+            room = self.b.alloca(type_.register, name=name)
+            zero = [0, 0] if type_.kind == "c" else 0
+            self.b.store(ir.Constant(type_.register, zero), room)
+        return room
+
+    def _on_augassign(self, node: ast.AugAssign) -> None:
+        target = node.target
+        if isinstance(target, ast.Subscript):
+            array, index = self.e.value(target.value), self.e.indices(target.slice)
+            old = self.e.load(array, index)
+            self.e.store(array, index, self.e.binary(node.op, old, self.e.value(node.value)))
+        elif isinstance(target, ast.Name):
+            old = self.e.value(ast.Name(target.id, ast.Load()))
+            self._assign(target.id, self.e.binary(node.op, old, self.e.value(node.value)))
+        else:
+            raise UnsupportedError(ast.unparse(node))
+
+    def _on_return(self, node: ast.Return) -> None:
+        if node.value is None:
+            self.results.append(None)
+            self.b.ret_void()
+            return
+        value = self.e.value(node.value)
+        self.results.append(value.type)
+        if self.settled is None:
+            self.b.ret_void()
+            return
+        (type_,) = self.settled
+        if isinstance(type_, Group):
+            made: Any = ir.Constant(type_.register, ir.Undefined)
+            for at, (source, item, held) in enumerate(
+                zip(value.type.items, type_.items, value.held, strict=True)
+            ):
+                made = self.b.insert_value(made, self.e.cast(Value(source, held), item), at)
+            self.b.ret(made)
+        elif isinstance(type_, Scalar):
+            self.b.ret(self.e.cast(value, type_))
+        else:
+            raise UnsupportedError("an array as a result")
+
+    def _on_if(self, node: ast.If) -> None:
+        test = self.e.truth(self.e.value(node.test))
+        then, end = self.b.append_basic_block("then"), self.b.append_basic_block("end")
+        other = self.b.append_basic_block("else") if node.orelse else end
+        self.b.cbranch(test, then, other)
+        for block, body in ((then, node.body), (other, node.orelse)):
+            if block is end:
+                continue
+            self.b.position_at_end(block)
+            self._block(body)
+            if not self.b.block.is_terminated:
+                self.b.branch(end)
+        self.b.position_at_end(end)
+
+    def _on_while(self, node: ast.While) -> None:
+        if node.orelse:
+            raise UnsupportedError("else of a loop")
+        head, body, end = (self.b.append_basic_block(name) for name in ("while", "do", "done"))
+        self.b.branch(head)
+        self.b.position_at_end(head)
+        self.b.cbranch(self.e.truth(self.e.value(node.test)), body, end)
+        self._loop(node.body, body, head, end)
+
+    def _loop(self, statements: list[ast.stmt], body: Any, again: Any, end: Any) -> None:
+        self.b.position_at_end(body)
+        self.loops.append((again, end))
+        self._block(statements)
+        self.loops.pop()
+        if not self.b.block.is_terminated:
+            self.b.branch(again)
+        self.b.position_at_end(end)
+
+    def _on_for(self, node: ast.For) -> None:
+        walked = node.iter
+        is_range = isinstance(walked, ast.Call) and ast.unparse(walked.func) == "range"
+        if not is_range or node.orelse or not isinstance(node.target, ast.Name):
+            raise UnsupportedError(f"a loop over {ast.unparse(walked)}")
+        assert isinstance(walked, ast.Call)
+        bounds = [self.e.value(part) for part in walked.args]
+        if len(bounds) > 2 or any(not b.type.is_integer for b in bounds):
+            raise UnsupportedError(ast.unparse(walked))
+        first = self.e.number(INT64, 0) if len(bounds) == 1 else bounds[0]
+        type_ = UINT64 if any(b.type == UINT64 for b in bounds) else INT64
+        if type_ == UINT64 and any(b.type != UINT64 and b.literal is None for b in bounds):
+            raise UnsupportedError("a range of signed and unsigned positions")
+        start, stop = self.e.cast(first, type_), self.e.cast(bounds[-1], type_)
+        counter = self._room(type_, f"{node.target.id}.counter")
+        self.b.store(start, counter)
+        names = ("for", "each", "step", "done")
+        head, body, step, end = (self.b.append_basic_block(name) for name in names)
+        self.b.branch(head)
+        self.b.position_at_end(head)
+        compare = self.b.icmp_signed if type_ == INT64 else self.b.icmp_unsigned
+        self.b.cbranch(compare("<", self.b.load(counter), stop), body, end)
+        self.b.position_at_end(step)
+        flags = ("nsw",) if type_ == INT64 else ("nuw",)
+        more = self.b.add(self.b.load(counter), ir.Constant(ir.IntType(64), 1), flags=flags)
+        self.b.store(more, counter)
+        self.b.branch(head)
+        self.b.position_at_end(body)
+        self._assign(node.target.id, Value(type_, self.b.load(counter)))
+        self._loop(node.body, self.b.block, step, end)
+
+    def _on_continue(self, node: ast.Continue) -> None:
+        del node
+        self.b.branch(self.loops[-1][0])
+
+    def _on_break(self, node: ast.Break) -> None:
+        del node
+        self.b.branch(self.loops[-1][1])
+
+
+def _register(type_: Any) -> Any:
+    return type_.register

@@ -1,0 +1,164 @@
+"""Kernels as Python calls them: compiled for the types they meet, kept on disk."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from semira.backends import kernel_files
+from semira.backends.cpu.compiler import machine
+from semira.backends.cpu.compiler.entry import imports, type_of, write_entry
+from semira.backends.cpu.compiler.functions import unit_of, write_function
+from semira.backends.cpu.compiler.types import Type, UnsupportedError
+from semira.base import interrupts, locks
+from semira.base.compiling import compiling
+from semira.base.errors import JitError
+from semira.base.settings import settings
+
+_ENTRY = "semira_entry"
+
+_KERNEL = re.compile(r"^@kernel\ndef (\w+)\(", re.MULTILINE)
+
+#: Part of every digest: changes when other code is made of the same text.
+_COMPILER = "1"
+
+_lock = locks.lock()
+
+
+def compile_kernel(text: str, function: str, types: tuple[Type, ...]) -> bytes:
+    """Return the object code of a kernel of a rendered module.
+
+    Raises
+    ------
+    UnsupportedError
+        It uses what this compiler does not know.
+    """
+    unit = unit_of(ast.parse(text))
+    kernel, result = write_function(unit, function, types)
+    write_entry(unit.module, kernel, types, result, _ENTRY)
+    return machine.assemble(str(unit.module))
+
+
+class Kernels:
+    """The kernels of a rendered module, as its attributes.
+
+    Parameters
+    ----------
+    name : str
+        Of the module.
+    text : str
+    digest : callable
+        Returns a short digest of texts.
+    compiled : list of str
+        Is told the name of each kernel that was not on disk.
+    otherwise : callable
+        Returns the module as another compiler makes it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        digest: Callable[..., str],
+        compiled: list[str],
+        otherwise: Callable[[], Any],
+    ) -> None:
+        self.name, self.text = name, text
+        self.__name__ = f"semira_cpu_kernels.{name}"
+        self.digest, self.compiled, self.otherwise = digest, compiled, otherwise
+        for function in _KERNEL.findall(text):
+            setattr(self, function, Kernel(self, function))
+
+
+class Kernel:
+    """A function that takes arrays and numbers of any types that it compiles for."""
+
+    is_kernel = True
+
+    def __init__(self, module: Kernels, function: str) -> None:
+        self._module, self._function = module, function
+        self._entries: dict[tuple[Type, ...], Any] = {}
+        self._latest: Callable[..., Any] = _none_yet
+
+    @property
+    def signatures(self) -> list[tuple[Type, ...]]:
+        """The types that it was loaded or compiled for."""
+        return list(self._entries)
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the kernel without the GIL.
+
+        Raises
+        ------
+        JitError
+            It is not in the cache and ``SEMIRA_NO_COMPILE`` is set.
+        """
+        made = self._latest(*args)
+        return made if made is not NotImplemented else self._for_other_types(args)
+
+    def _for_other_types(self, args: tuple[Any, ...]) -> Any:
+        try:
+            types = tuple(map(type_of, args))
+        except UnsupportedError:
+            return getattr(self._module.otherwise(), self._function)(*args)
+        entry = self._entries.get(types)
+        if entry is None:
+            with _lock:
+                entry = self._entries.get(types)
+                if entry is None:
+                    # Whole: Ctrl-C takes effect before or after it.
+                    with interrupts.deferred():
+                        entry = self._entries[types] = self._load_or_compile(types)
+        if isinstance(entry, machine.Loaded):
+            self._latest = entry.function
+            return entry.function(*args)
+        return entry(*args)
+
+    def _load_or_compile(self, types: tuple[Type, ...]) -> Any:
+        path = self._path(types)
+        code = kernel_files.read(path)
+        if code is None:
+            try:
+                code = self._compile(types, path)
+            except UnsupportedError:
+                return getattr(self._module.otherwise(), self._function)
+        try:
+            return machine.Loaded(code, _ENTRY, imports())
+        except RuntimeError as error:
+            kernel_files.reject(path, str(error))
+            code = self._compile(types, path)
+            return machine.Loaded(code, _ENTRY, imports())
+
+    def _compile(self, types: tuple[Type, ...], path: Path) -> bytes:
+        name = f"{self._module.name}:{self._function}"
+        if settings().no_compile:
+            raise JitError(
+                f"kernel {name} is not compiled for ({', '.join(map(_name_of, types))}) in the "
+                f"cache {path.parent} and SEMIRA_NO_COMPILE is set; unset it, or fill the cache "
+                "first by a run without it"
+            )
+        with compiling():
+            code = compile_kernel(self._module.text, self._function, types)
+        self._module.compiled.append(name)
+        kernel_files.write(path, code)
+        return code
+
+    def _path(self, types: tuple[Type, ...]) -> Path:
+        digest = self._module.digest
+        folder = (
+            settings().cache_dir / "cpu" / digest(machine.version(), _COMPILER, kernel_files.FORMAT)
+        )
+        key = digest(self._module.text, self._function, ", ".join(map(_name_of, types)))
+        return folder / f"{self._module.name}.{self._function}-{key}.o"
+
+
+def _name_of(type_: Type) -> str:
+    return getattr(type_, "name", str(type_))
+
+
+def _none_yet(*args: Any) -> Any:
+    del args
+    return NotImplemented

@@ -1,0 +1,120 @@
+"""The processor: what code is made for, optimising and assembling it, and loading it."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import os
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+from llvmlite.binding import ffi, newpassmanagers
+
+from semira.base import locks
+
+# LLVM that another thread is using when the process forks is not usable in the child.
+locks.wait_at_fork(ffi.lib._lock)
+
+# llvmlite's pass managers inherit a `_dispose` that does nothing before the one that frees them:
+# some megabytes for each kernel, for as long as the process lives.
+for _passes in (newpassmanagers.ModulePassManager, newpassmanagers.FunctionPassManager):
+    if _passes._dispose is ffi.ObjectRef._dispose:
+        _passes._dispose = newpassmanagers.NewPassManager._dispose
+
+#: ``METH_FASTCALL``: Python passes an array of arguments.
+_FASTCALL = 0x80
+
+_numbers = itertools.count()
+_lock = locks.lock()
+
+
+@functools.cache
+def target() -> tuple[str, str, str]:
+    """Return the processor that code is made for: triple, name, features."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features().flatten()
+    return llvm.get_process_triple(), llvm.get_host_cpu_name(), features
+
+
+@functools.cache
+def version() -> str:
+    """Return what decides about machine code beside the text."""
+    return " ".join(("llvmlite", llvmlite.__version__, *target()))
+
+
+@functools.cache
+def _machine() -> Any:
+    triple, name, features = target()
+    chosen = llvm.Target.from_triple(triple)
+    return chosen.create_target_machine(
+        cpu=name, features=features, opt=3, reloc="pic", codemodel="default", jit=True
+    )
+
+
+def assemble(text: str) -> bytes:
+    """Return the object code of a module in LLVM's language."""
+    with _lock:
+        machine = _machine()
+        module = llvm.parse_assembly(text)
+        module.triple, module.data_layout = machine.triple, str(machine.target_data)
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options.loop_vectorization = options.slp_vectorization = True
+        options.loop_interleaving = options.loop_unrolling = True
+        builder = llvm.create_pass_builder(machine, options)
+        passes = builder.getModulePassManager()
+        passes.run(module, builder)
+        return bytes(machine.emit_object(module))
+
+
+class Loaded:
+    """A function of machine code that Python calls; its memory is freed with it.
+
+    Parameters
+    ----------
+    code : bytes
+        From `assemble`.
+    name : str
+        Of the entry.
+    imports : dict of str to int
+        Addresses of what the code refers to.
+    """
+
+    def __init__(self, code: bytes, name: str, imports: dict[str, int]) -> None:
+        with _lock:
+            library = llvm.JITLibraryBuilder()
+            library.add_object_img(code).export_symbol(name).add_current_process()
+            for symbol, address in imports.items():
+                library.import_symbol(symbol, address)
+            self._tracker = library.link(_jit(), f"kernel{next(_numbers)}")
+        self._method = _Method(name.encode(), self._tracker[name], _FASTCALL, None)
+        self.function: Callable[..., Any] = _new_function(ctypes.byref(self._method), None, None)
+
+
+class _Method(ctypes.Structure):
+    """CPython's ``PyMethodDef``."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+_new_function = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
+)(("PyCFunction_NewEx", ctypes.pythonapi))
+
+_jits: dict[int, Any] = {}
+
+
+def _jit() -> Any:
+    """Return the linker of this process."""
+    owner = os.getpid()
+    if owner not in _jits:
+        _jits[owner] = llvm.create_lljit_compiler(_machine())
+    return _jits[owner]
