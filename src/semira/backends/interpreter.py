@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from semira.backends.rules import compile_rule
@@ -150,6 +151,32 @@ class KernelSet(Protocol):
         ...
 
 
+class Iterations(Protocol):
+    """Iterations of one execution of a loop that a backend runs by itself."""
+
+    def advance(self, done: int, limit: int) -> tuple[int, bool]:
+        """Run iterations from number `done` on, or none.
+
+        Returns how many are done, and whether the condition ended the loop. Nothing is half done:
+        an iteration that would fail is left to the interpreter.
+        """
+        ...
+
+
+class NativeLoop(Protocol):
+    """A loop that a backend may run by itself."""
+
+    def start(
+        self, run: Any, size_of: Callable[[int], int], *, in_place: bool
+    ) -> Iterations | None:
+        """Return what runs iterations on the objects of a run, None if they do not suit.
+
+        `size_of` gives the size of a temporary vector; `in_place` says that outputs may be changed
+        where they are, since no iteration around this loop may have to be undone.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Interpreted:
     """An Executable that is its own Program, with its rules compiled as they are met.
@@ -161,11 +188,14 @@ class Interpreted:
         Statements live as long as the program.
     direct : callable or None
         The backend's short cut on bindings; it returns None where it does not apply.
+    loops : dict of loop id to NativeLoop
+        Loops some of whose iterations the backend runs by itself.
     """
 
     program: Program
     rules: dict[int, Callable[[Callable[[str], float], int], float]] = field(default_factory=dict)
     direct: Callable[[list[Binding]], Outcome | None] | None = None
+    loops: Mapping[int, NativeLoop] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -322,7 +352,19 @@ def _run_loop(run: _Run, loop: Loop) -> None:
     outer = run.journal
     done = 0
     reason = "limit"
+    native = run.executable.loops.get(id(loop))
+    iterations = None
+    if native is not None:
+        iterations = native.start(run, partial(_size, run), in_place=outer is None)
     while done < limit:
+        if iterations is not None:
+            done, is_ended = iterations.advance(done, limit)
+            if outer is None:
+                run.completed = done
+            if is_ended:
+                reason = "condition"
+            if is_ended or done >= limit:
+                break
         which = done % len(loop.bodies)
         _run_iteration(run, loop, which, done, outer)
         done += 1
@@ -338,6 +380,14 @@ def _run_loop(run: _Run, loop: Loop) -> None:
         run.loops.append(LoopReport(done, reason))
     if reason == "limit" and not loop.explicit_limit:
         raise IterationLimit.by_default(limit)
+
+
+def _size(run: _Run, slot: int) -> int:
+    """Return the size of a temporary vector."""
+    (part,) = run.executable.program.slots[slot].shape or (0,)
+    if isinstance(part, tuple) and getattr(run.cells[part[0]], "data", part) is None:
+        return _size(run, part[0])
+    return _length(run, part)
 
 
 def _limit_of(run: _Run, loop: Loop) -> int:

@@ -548,7 +548,7 @@ def test_ctrl_c_takes_effect_between_iterations(on):
     timer = threading.Timer(0.3, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        gb.repeat(step)
+        gb.repeat(step, max_iterations=10**9)
     timer.join()
     done = int(turns.value)
     assert done > 1

@@ -8,6 +8,7 @@ from semira.backends import interpreter
 from semira.backends.cpu import direct
 from semira.backends.cpu.exchange import from_arrays, to_arrays
 from semira.backends.cpu.kernelset import CpuKernels
+from semira.backends.cpu.loops import native
 from semira.backends.cpu.storage import (
     CpuMatrix,
     CpuVector,
@@ -79,7 +80,9 @@ class CpuBackend:
 
     def prepare(self, program: Program) -> Interpreted:
         """Return the Program: kernels are loaded when a statement first needs them."""
-        return Interpreted(program, direct=direct.direct_of(program))
+        return Interpreted(
+            program, direct=direct.direct_of(program), loops=native.native_loops(program)
+        )
 
     def execute(self, executable: Interpreted, bindings: list[Binding]) -> Outcome:
         """Run a statement on small objects directly, interpret everything else."""

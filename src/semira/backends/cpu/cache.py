@@ -62,7 +62,7 @@ _FOREIGN = re.compile(r"function_named\(|np\.frombuffer")
 compiled: list[str] = []
 
 
-def load(template: str, header: Header, label: str) -> ModuleType:
+def load(template: str, header: Header, label: str) -> Any:
     """Return the module of a specialised template.
 
     Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -518,6 +519,22 @@ class Expressions:
         if type_.kind != "f":
             raise UnsupportedError("copysign of integers")
         return self.intrinsic("llvm.copysign", type_, [self.cast(a, type_), self.cast(b, type_)])
+
+    def _call_now(self) -> Value:
+        """Return the nanoseconds of the clock of `time.perf_counter_ns`."""
+        word, part = ir.IntType(64), ir.IntType(32)
+        parts = ir.LiteralStructType([word, word])
+        module = self.b.module
+        clock = module.globals.get("clock_gettime")
+        if clock is None:
+            signature = ir.FunctionType(part, [part, parts.as_pointer()])
+            clock = ir.Function(module, signature, "clock_gettime")
+        with self.b.goto_entry_block():
+            room = self.b.alloca(parts)
+        self.b.call(clock, [ir.Constant(part, time.CLOCK_MONOTONIC), room])
+        seconds, rest = (self.b.extract_value(self.b.load(room), at) for at in (0, 1))
+        billion = ir.Constant(word, 10**9)
+        return Value(INT64, self.b.add(self.b.mul(seconds, billion), rest))
 
     def _call_np_sign(self, value: Value) -> Value:
         if not _is_real(value):

@@ -82,6 +82,7 @@ class Kernel:
         self._module, self._function = module, function
         self._entries: dict[tuple[Type, ...], Any] = {}
         self._latest: Callable[..., Any] = _none_yet
+        self._before: Callable[..., Any] = _none_yet
 
     @property
     def signatures(self) -> list[tuple[Type, ...]]:
@@ -97,6 +98,9 @@ class Kernel:
             It is not in the cache and ``SEMIRA_NO_COMPILE`` is set.
         """
         made = self._latest(*args)
+        if made is not NotImplemented:
+            return made
+        made = self._before(*args)
         return made if made is not NotImplemented else self._for_other_types(args)
 
     def _for_other_types(self, args: tuple[Any, ...]) -> Any:
@@ -113,7 +117,7 @@ class Kernel:
                     with interrupts.deferred():
                         entry = self._entries[types] = self._load_or_compile(types)
         if isinstance(entry, machine.Loaded):
-            self._latest = entry.function
+            self._latest, self._before = entry.function, self._latest
             return entry.function(*args)
         return entry(*args)
 

@@ -172,8 +172,6 @@ def _with_float(a: Scalar, b: Scalar) -> Scalar:
     if a.kind == b.kind:
         return a if a.bits >= b.bits else b
     number, whole = (a, b) if a.kind == "f" else (b, a)
-    if whole.kind == "b":
-        raise UnsupportedError("arithmetic of a truth value and a floating-point number")
     return number if whole.bits <= 16 else FLOAT64
 
 

@@ -1,0 +1,206 @@
+"""When iterations run natively, and what becomes of the loop around them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from semira.backends.cpu import cache
+from semira.backends.cpu.codegen import digest_of
+from semira.backends.cpu.compiler import entry
+from semira.backends.cpu.compiler.kernels import Kernels
+from semira.backends.cpu.loops.frames import SMALL_ENTRIES, Frame
+from semira.backends.cpu.loops.kernel import source_of
+from semira.backends.cpu.loops.source import (
+    BUDGET,
+    DONE,
+    ENDED,
+    FAILED,
+    LARGE,
+    LIMIT,
+    MOST,
+    ROWS,
+    Source,
+    UnsupportedLoopError,
+)
+from semira.backends.cpu.storage import CpuMatrix, CpuVector
+from semira.backends.cpu.threads import PARALLEL_ENTRIES
+from semira.base import interrupts
+from semira.base.log import logger
+from semira.contract import Loop, Program
+from semira.formats.index import WIDE
+
+#: Work after which the kernel returns, so that Ctrl-C takes effect: some 30 ms.
+_BUDGET = 20_000_000
+
+_FOREVER = 1 << 62
+
+#: Iterations that the interpreter runs at first after one that was too large.
+_FIRST_PAUSE = 1
+
+
+def native_loops(program: Program) -> dict[int, NativeLoop]:
+    """Return the loops of a program that can run natively, by the identity of each `Loop`."""
+    found: dict[int, NativeLoop] = {}
+    if entry.is_usable():
+        _collect(program, program.body, found)
+    return found
+
+
+def _collect(program: Program, body: tuple[Any, ...], found: dict[int, NativeLoop]) -> None:
+    for item in body:
+        if isinstance(item, Loop):
+            for inner in item.bodies:
+                _collect(program, inner, found)
+            found[id(item)] = NativeLoop(program, item)
+
+
+class NativeLoop:
+    """A loop with the kernel that runs its small iterations.
+
+    Attributes
+    ----------
+    source : Source
+    kernels : Kernels
+    """
+
+    def __init__(self, program: Program, loop: Loop) -> None:
+        self._program, self._loop = program, loop
+        self._is_supported: bool | None = None
+
+    def _write(self) -> bool:
+        """Write the kernel when it is first asked for; return whether there is one."""
+        try:
+            self.source: Source = source_of(self._program, self._loop)
+        except UnsupportedLoopError as reason:
+            self.refuse(reason)
+            return False
+        name = f"loop-{digest_of(self.source.text)}"
+        self.kernels: Any = Kernels(name, self.source.text, digest_of, cache.compiled, _no_other)
+        return True
+
+    def start(self, run: Any, size_of: Any, *, in_place: bool) -> Iterations | None:
+        """Return what runs iterations of one execution; None if they are the interpreter's."""
+        if self._is_supported is None:
+            self._is_supported = self._write()
+        if not self._is_supported:
+            return None
+        cells = run.cells
+        vectors = [v for v in self.source.vectors if v not in self.source.born]
+        if not all(map(self._is_plain, (cells[v].data for v in vectors))):
+            return None
+        handles = [id(cells[v]) for v in (*self.source.vectors, *self.source.scalars)]
+        if len(set(handles)) != len(handles):
+            return None
+        for use in self.source.products:
+            matrix = cells[use.matrix].data
+            if type(matrix) is not CpuMatrix or matrix.lean:
+                return None
+        if self.source.is_nested and self._size(cells) > SMALL_ENTRIES:
+            return None
+        for s in self.source.sure:
+            data = cells[s].data
+            if s not in self.source.born and (data is None or data.value is None):
+                return None
+        return Iterations(self, run, size_of, in_place=in_place)
+
+    def _size(self, cells: list[Any]) -> int:
+        """Return the entries of the matrices and the positions of the vectors."""
+        matrices = {use.matrix for use in self.source.products}
+        vectors = [v for v in self.source.vectors if v not in self.source.born]
+        return sum(cells[m].data.nvals for m in matrices) + sum(cells[v].data.size for v in vectors)
+
+    def refuse(self, reason: Exception) -> None:
+        """Leave the loop to the interpreter from now on."""
+        logger.debug("a loop is interpreted on the cpu: %s", reason)
+        self._is_supported = False
+
+    @staticmethod
+    def _is_plain(data: Any) -> bool:
+        return type(data) is CpuVector and data.size < WIDE
+
+
+def _no_other() -> Any:
+    raise UnsupportedLoopError("types of arrays that loops are not written for")
+
+
+class Iterations:
+    """Runs iterations of one execution of a loop natively while they are small."""
+
+    def __init__(self, loop: NativeLoop, run: Any, size_of: Any, *, in_place: bool) -> None:
+        self.loop, self.run, self.size_of, self.in_place = loop, run, size_of, in_place
+        self.frame: Frame | None = None
+        self.wait, self.pause = 0, _FIRST_PAUSE
+
+    def advance(self, done: int, limit: int) -> tuple[int, bool]:
+        """Run iterations from number `done` on; return how many are done, and if the loop ended."""
+        if self.wait > 0:
+            self.wait -= 1
+            return done, False
+        if self._is_large():
+            return done, False
+        begun = done
+        if self.frame is None:
+            self.frame = Frame(self.loop.source, self.run.cells, self.size_of, limit)
+        state = self.frame.state
+        while True:
+            arguments = self.frame.enter(in_place=self.in_place)
+            state[DONE], state[LIMIT], state[BUDGET] = done, limit, _BUDGET
+            state[MOST] = PARALLEL_ENTRIES
+            rows = int(state[ROWS])
+            before = self._snapshot() if self.loop.source.may_fail else None
+            try:
+                code = self.loop.kernels.run(*arguments)
+            except UnsupportedLoopError as reason:
+                self.loop.refuse(reason)
+                self.wait = _FOREVER
+                return done, False
+            if code == FAILED:
+                assert before is not None
+                self._restore(before)
+                # The interpreter meets the error where it is.
+                self.wait = _FOREVER
+                return done, False
+            self.frame.leave()
+            done = int(state[DONE])
+            self._report(rows)
+            if code == ENDED or done >= limit:
+                return done, code == ENDED
+            if code == LARGE:
+                short = done - begun <= 1
+                self.pause = 2 * self.pause if short else _FIRST_PAUSE
+                self.wait = self.pause - 1
+                return done, False
+            interrupts.check()
+
+    def _is_large(self) -> bool:
+        """Return whether a product has more to do than one thread should."""
+        for use in self.loop.source.products:
+            vector, matrix = self.run.cells[use.vector].data, self.run.cells[use.matrix].data
+            if vector is None or vector.size == 0:
+                continue
+            if vector.nvals * (matrix.nvals / vector.size) > PARALLEL_ENTRIES:
+                return True
+        return False
+
+    def _report(self, first: int) -> None:
+        assert self.frame is not None
+        rows, lost = self.frame.rows(first, self.run.clock_ns)
+        self.run.trace.extend(rows, lost)
+        if rows:
+            self.run.clock_ns = time.perf_counter_ns()
+
+    def _snapshot(self) -> list[Any]:
+        assert self.frame is not None
+        frame, written = self.frame, self.loop.source.written
+        return [
+            (v, part.present.copy(), part.values.copy(), part.positions.copy())
+            for v, part in frame.vectors.items()
+            if v in written
+        ]
+
+    def _restore(self, before: list[Any]) -> None:
+        assert self.frame is not None
+        for v, present, values, positions in before:
+            vector = self.frame.vectors[v]
+            vector.present[:], vector.values[:], vector.positions[:] = present, values, positions

@@ -1,0 +1,274 @@
+"""The text of a loop's kernel, in the language of `semira.backends.cpu.compiler`.
+
+A vector has three arrays: which positions have an entry (``p``), values by position (``x``) and a
+list of positions (``l``), which is kept while ``c`` says so; ``n`` counts the entries and ``z`` is
+the size. A statement first puts its result into a list of its own (``tl``, ``tn``), with marks
+``tp`` and values by position, and then changes its output: operands may be outputs as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from semira.backends.cpu.codegen import Header
+from semira.base.dtypes import DataType
+from semira.contract import Loop, Mask, Program, Slot, Statement
+
+#: Words at the beginning of the state: iterations done, most iterations, work until the host is
+#: asked, most work of an iteration.
+DONE, LIMIT, BUDGET, MOST, ROWS, WORDS = 0, 1, 2, 3, 4, 5
+
+#: Why a kernel ends: it did all iterations, the condition is false, an iteration is too much work
+#: for it, a statement fails, it has worked for long.
+LIMITED, ENDED, LARGE, FAILED, LONG = range(5)
+
+#: Columns of a row of the trace.
+ROW = ("iteration", "product", "method", "frontier", "touched", "produced", "time")
+
+
+class UnsupportedLoopError(Exception):
+    """A loop has a statement that is not written natively."""
+
+
+class UnsureError(Exception):
+    """A scalar may lose its value in the loop: `slot`."""
+
+    def __init__(self, slot: int) -> None:
+        super().__init__(slot)
+        self.slot = slot
+
+
+@dataclass(frozen=True, slots=True)
+class ProductUse:
+    """A product of the loop, and which orientations of its matrix it walks.
+
+    Attributes
+    ----------
+    statement : Statement
+    number : int
+    matrix, vector : int
+        Slots.
+    push_by_columns : bool
+    """
+
+    statement: Statement
+    number: int
+    matrix: int
+    vector: int
+    push_by_columns: bool
+
+
+@dataclass(slots=True)
+class Source:
+    """The kernel of a loop.
+
+    Attributes
+    ----------
+    program : Program
+    loop : Loop
+    text : str
+    arguments : list of tuple
+        What each argument is, as `frames.Frame` looks it up: ``("state",)``, ``("p", slot)``, ...
+    words : dict of (str, int) to int
+        Where in the state a number of a slot or product stands.
+    products : list of ProductUse
+    vectors, scalars : list of int
+        Slots.
+    written : set of int
+        Slots that statements write.
+    born : set of int
+        Temporaries of an iteration: nobody reads them before or after it.
+    sure : list of int
+        Scalars that must hold a value when the kernel starts.
+    may_fail : bool
+        A statement may find an index out of bounds or an empty scalar.
+    is_nested : bool
+        It has loops inside.
+    """
+
+    program: Program
+    loop: Loop
+    text: str = ""
+    arguments: list[tuple[Any, ...]] = field(default_factory=list)
+    words: dict[tuple[str, int], int] = field(default_factory=dict)
+    products: list[ProductUse] = field(default_factory=list)
+    vectors: list[int] = field(default_factory=list)
+    scalars: list[int] = field(default_factory=list)
+    written: set[int] = field(default_factory=set)
+    born: set[int] = field(default_factory=set)
+    sure: list[int] = field(default_factory=list)
+    may_fail: bool = False
+    is_nested: bool = False
+
+
+class Lines:
+    """Lines of a function, indented as blocks are opened."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.depth = 1
+
+    def add(self, *lines: str) -> None:
+        """Write lines."""
+        self.lines += ["    " * self.depth + line for line in lines]
+
+    @contextmanager
+    def block(self, *heads: str) -> Iterator[None]:
+        """Write nested headers; lines go into the innermost."""
+        for head in heads:
+            self.add(head)
+            self.depth += 1
+        yield
+        self.depth -= len(heads)
+
+
+@dataclass(slots=True)
+class Scope:
+    """What the writers of statements share.
+
+    Attributes
+    ----------
+    source : Source
+    header : Header
+        Functions of operators.
+    out : Lines
+    temporaries : dict of str to DataType
+        Values of results by position, one array for each dtype: by name.
+    count : int
+        Statements written.
+    turn : str
+        The number of the iteration that is written.
+    unsure : set of int
+        Scalars that may be empty. All others hold a value when the kernel starts, and keep one.
+    """
+
+    source: Source
+    header: Header
+    out: Lines
+    unsure: set[int]
+    turn: str = "done"
+    temporaries: dict[str, DataType] = field(default_factory=dict)
+    count: int = 0
+
+    def slot(self, number: int) -> Slot:
+        """Return a slot of the program."""
+        return self.source.program.slots[number]
+
+    def vector(self, number: int) -> int:
+        """Note that a slot is a vector of the kernel; return it."""
+        slot = self.slot(number)
+        if slot.kind != "vector" or slot.dtype.kind == "V":
+            raise UnsupportedLoopError(f"slot {number} is no vector of numbers")
+        if number not in self.source.vectors:
+            self.source.vectors.append(number)
+        return number
+
+    def scalar(self, number: int) -> int:
+        """Note that a slot is a scalar of the kernel; return it."""
+        slot = self.slot(number)
+        if slot.kind != "scalar" or slot.dtype.kind == "V":
+            raise UnsupportedLoopError(f"slot {number} is no number")
+        if number not in self.source.scalars:
+            self.source.scalars.append(number)
+        return number
+
+    def values(self, dtype: DataType) -> str:
+        """Return the array for values of a result, by position."""
+        name = f"t_{dtype.tag}"
+        self.temporaries[name] = dtype
+        return name
+
+    def allowed(self, mask: Mask | None, at: str = "i") -> str:
+        """Return whether a position may be written."""
+        if mask is None:
+            return "True"
+        m = self.vector(mask.slot)
+        test = f"p{m}[{at}]" if mask.structural else f"(p{m}[{at}] and x{m}[{at}] != 0)"
+        return f"not {test}" if mask.complement else test
+
+    @contextmanager
+    def entries(self, v: int) -> Iterator[None]:
+        """Open a loop over the entries of a vector, at positions ``i``."""
+        with self.out.block(f"for q in range(n{v} if c{v} else z{v}):"):
+            self.out.add(f"i = np.int64(l{v}[q]) if c{v} else q")
+            with self.out.block(f"if c{v} or p{v}[i]:"):
+                yield
+        self.out.add(f"work += n{v} if c{v} else z{v}")
+
+    def put(self, mask: Mask | None, values: str, value: str) -> None:
+        """Write a result for position ``i``, which has none yet."""
+        with self.out.block(f"if {self.allowed(mask)}:"):
+            self.out.add(f"{values}[i] = {value}", "tp[i] = True", "tl[tn] = i", "tn += 1")
+
+    def fail(self) -> None:
+        """End the kernel: the interpreter repeats what it did, and meets the error."""
+        self.source.may_fail = True
+        self.out.add("failed = True")
+
+
+def clear(scope: Scope, v: int) -> None:
+    """Remove all entries of a vector."""
+    with scope.out.block(f"if c{v}:", f"for q in range(n{v}):"):
+        scope.out.add(f"p{v}[l{v}[q]] = False")
+    with scope.out.block("else:", f"for i in range(z{v}):"):
+        scope.out.add(f"p{v}[i] = False")
+    scope.out.add(f"n{v} = np.int64(0)", f"c{v} = True")
+
+
+def remove(scope: Scope, v: int, test: str) -> None:
+    """Remove the entries at positions ``i`` where a test is true."""
+    out = scope.out
+    with out.block(f"if c{v}:"):
+        out.add("kept = np.int64(0)")
+        with out.block(f"for q in range(n{v}):"):
+            out.add(f"i = np.int64(l{v}[q])")
+            with out.block(f"if {test}:"):
+                out.add(f"p{v}[i] = False")
+            with out.block("else:"):
+                out.add(f"l{v}[kept] = i", "kept += 1")
+        out.add(f"work += n{v}", f"n{v} = kept")
+    with out.block("else:"):
+        with out.block(f"for i in range(z{v}):", f"if p{v}[i] and {test}:"):
+            out.add(f"p{v}[i] = False", f"n{v} -= 1")
+        out.add(f"work += z{v}")
+
+
+def finish(scope: Scope, statement: Statement, dtype: DataType, *, covers: bool = False) -> None:
+    """Change the output: accumulate, mask, replace. The result is inside of the mask already.
+
+    `covers`: it has an entry wherever the mask lets through.
+    """
+    v, out, mask = scope.vector(statement.out), scope.out, statement.mask
+    scope.source.written.add(v)
+    target, name = scope.slot(v).dtype, f"into{scope.count}"
+    accum = statement.accum
+    replaces = statement.replace and mask is not None
+    if statement.param("new") or (accum is None and (mask is None or replaces)):
+        clear(scope, v)
+        accum = None
+    elif replaces:
+        remove(scope, v, f"not ({scope.allowed(mask)})")
+    elif accum is None and not covers:
+        remove(scope, v, f"{scope.allowed(mask)} and not tp[i]")
+    values = scope.values(dtype)
+    scope.header.expression(f"store{name}", ("t",), scope.header.cast(dtype, target, "t"))
+    if accum is not None:
+        given = {
+            "a": scope.header.cast(target, accum.type, "old"),
+            "b": scope.header.cast(dtype, accum.type, "t"),
+        } | dict.fromkeys("ikj", "np.int64(0)")
+        scope.header.function(name, ("old", "t"), accum, given, target)
+    with out.block("for q in range(tn):"):
+        out.add("i = np.int64(tl[q])", "tp[i] = False")
+        with out.block(f"if p{v}[i]:"):
+            merged = f"{name}(x{v}[i], {values}[i])" if accum else f"store{name}({values}[i])"
+            out.add(f"x{v}[i] = {merged}")
+        with out.block("else:"):
+            out.add(f"p{v}[i] = True", f"x{v}[i] = store{name}({values}[i])")
+            with out.block(f"if c{v}:"):
+                out.add(f"l{v}[n{v}] = i")
+            out.add(f"n{v} += 1")
+    out.add("work += tn")
