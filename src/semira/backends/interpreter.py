@@ -347,35 +347,44 @@ def _remember(run: _Run, place: Place, statement: Statement, chosen: int, fronti
     written.method, written.frontier = chosen, frontier
 
 
+class _Interpreted:
+    """Iterations that are all left to the interpreter."""
+
+    def advance(self, done: int, limit: int) -> tuple[int, bool]:
+        """Run none."""
+        del limit
+        return done, False
+
+
+def _iterations_of(run: _Run, loop: Loop) -> Iterations:
+    """Return what runs iterations of a loop beside the interpreter."""
+    native = run.executable.loops.get(id(loop))
+    found = None
+    if native is not None:
+        found = native.start(run, partial(_size, run), in_place=run.journal is None)
+    return _Interpreted() if found is None else found
+
+
 def _run_loop(run: _Run, loop: Loop) -> None:
     limit = _limit_of(run, loop)
     outer = run.journal
+    native = _iterations_of(run, loop)
     done = 0
-    reason = "limit"
-    native = run.executable.loops.get(id(loop))
-    iterations = None
-    if native is not None:
-        iterations = native.start(run, partial(_size, run), in_place=outer is None)
-    while done < limit:
-        if iterations is not None:
-            done, is_ended = iterations.advance(done, limit)
-            if outer is None:
-                run.completed = done
-            if is_ended:
-                reason = "condition"
-            if is_ended or done >= limit:
-                break
-        which = done % len(loop.bodies)
-        _run_iteration(run, loop, which, done, outer)
-        done += 1
+    while True:
+        done, is_ended = native.advance(done, limit)
+        if not is_ended and done < limit:
+            which = done % len(loop.bodies)
+            _run_iteration(run, loop, which, done, outer)
+            done += 1
+            condition = loop.conditions[which]
+            is_ended = condition is not None and not run.data(condition).value
         if outer is None:
             run.completed = done
-        condition = loop.conditions[which]
-        if condition is not None and not run.data(condition).value:
-            reason = "condition"
+        if is_ended or done >= limit:
             break
         # The end of an iteration is the best place. An inner loop's outer iteration is undone.
         interrupts.check()
+    reason = "condition" if is_ended else "limit"
     if outer is None:
         run.loops.append(LoopReport(done, reason))
     if reason == "limit" and not loop.explicit_limit:

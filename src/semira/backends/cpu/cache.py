@@ -9,7 +9,7 @@ import sys
 from collections import deque
 from contextlib import suppress
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from semira.backends.cpu.codegen import Header, digest_of, render
 from semira.backends.cpu.compiler import entry
@@ -62,7 +62,7 @@ _FOREIGN = re.compile(r"function_named\(|np\.frombuffer")
 compiled: list[str] = []
 
 
-def load(template: str, header: Header, label: str) -> Any:
+def load(template: str, header: Header, label: str) -> ModuleType:
     """Return the module of a specialised template.
 
     Parameters
@@ -86,7 +86,7 @@ def load(template: str, header: Header, label: str) -> Any:
     name = f"{file}-{readable}-{digest_of(text)}"
     # Threads that ask for one module share it.
     with _flights.setdefault(name, locks.lock()):
-        found = _modules.get(name)
+        found: ModuleType | None = _modules.get(name)
         if found is None:
             found = _import(name, text)
     return found
@@ -113,12 +113,13 @@ def _file_of(name: str) -> str:
     return f"<{name}>"
 
 
-def _import(name: str, text: str) -> Any:
+def _import(name: str, text: str) -> ModuleType:
     if entry.is_usable() and not _FOREIGN.search(text):
         other = functools.partial(_with_numba, f"{name}-numba", text)
         made = Kernels(name, text, digest_of, compiled, other)
         _modules[name] = made
-        return made
+        # Callers read its attributes alone.
+        return cast("ModuleType", made)
     return _with_numba(name, text)
 
 

@@ -183,7 +183,7 @@ def _field(found: Any) -> Any:
     for name in ("level", "distance", "label", "core"):
         if hasattr(found, name):
             return getattr(found, name).to_dict()
-    return found.to_dict() if isinstance(found, gb.Vector) else found
+    return int(found.value) if hasattr(found, "value") else found.to_dict()
 
 
 def test_an_index_out_of_bounds_leaves_the_iterations_before(counted) -> None:

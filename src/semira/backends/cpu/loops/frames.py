@@ -226,11 +226,10 @@ class Frame:
             (use.statement.op, [m.name for m in use.statement.plan.methods])  # type: ignore[union-attr]
             for use in self.source.products
         ]
+        parts = [*(part.tolist() for part in columns[:6]), times.tolist()]
         return [
-            TraceRow(done, names[k][0], names[k][1][method], *counts, elapsed)
-            for done, k, method, *counts, elapsed in zip(
-                *(part.tolist() for part in columns[:6]), times.tolist(), strict=True
-            )
+            TraceRow(done, names[k][0], names[k][1][method], frontier, touched, produced, elapsed)
+            for done, k, method, frontier, touched, produced, elapsed in zip(*parts, strict=True)
         ], lost
 
 

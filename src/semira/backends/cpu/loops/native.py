@@ -108,7 +108,8 @@ class NativeLoop:
         """Return the entries of the matrices and the positions of the vectors."""
         matrices = {use.matrix for use in self.source.products}
         vectors = [v for v in self.source.vectors if v not in self.source.born]
-        return sum(cells[m].data.nvals for m in matrices) + sum(cells[v].data.size for v in vectors)
+        sizes = [cells[m].data.nvals for m in matrices] + [cells[v].data.size for v in vectors]
+        return int(sum(sizes))
 
     def refuse(self, reason: Exception) -> None:
         """Leave the loop to the interpreter from now on."""
