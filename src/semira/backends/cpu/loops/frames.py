@@ -162,10 +162,14 @@ class Frame:
 
     def _take(self, vector: _Vector, data: CpuVector, *, copied: bool) -> None:
         """Lay an object out."""
-        if vector.is_listed:
-            vector.present[vector.positions[: vector.count]] = False
-        elif data.indices is not None or data.present is None:
+        if type(vector.held) is CpuVector and vector.present is vector.held.present:
+            # Those of another object.
             vector.present = np.zeros(vector.size, np.bool_)
+            vector.values = np.empty(vector.size, vector.values.dtype)
+        elif vector.is_listed:
+            vector.present[vector.positions[: vector.count]] = False
+        else:
+            vector.present[:] = False
         vector.held, vector.count = data, data.nvals
         if data.indices is not None:
             vector.present[data.indices] = True
@@ -176,13 +180,15 @@ class Frame:
             vector.positions[: data.nvals] = data.indices
             vector.is_listed = True
             return
-        vector.is_listed = False
         own = copy_vector(data) if copied else data
-        if data.present is None:
+        if own.present is None:
             vector.present = np.ones(vector.size, np.bool_)
+            vector.is_listed = False
         else:
-            assert own.present is not None
             vector.present = own.present
+            vector.is_listed = data.nvals * LISTED_SHARE <= vector.size
+            if vector.is_listed:
+                vector.positions[: data.nvals] = np.flatnonzero(own.present)
         vector.values = np.full(vector.size, data.values[0]) if data.iso else own.values
 
     def leave(self) -> None:
@@ -209,7 +215,6 @@ class Frame:
                 indices = np.flatnonzero(vector.present).astype(vector.positions.dtype)
             return sparse_vector(vector.size, dtype, indices, vector.values[indices])
         # The arrays are the object's; the kernel goes on with them if it is met again.
-        vector.is_listed = False
         return bitmap_vector(dtype, vector.present, vector.values, count)
 
     # Trace ----------------------------------------------------------------------------------
@@ -232,6 +237,9 @@ class Frame:
             for done, k, method, frontier, touched, produced, elapsed in zip(*parts, strict=True)
         ], lost
 
+
+#: A bitmap with fewer entries than size / LISTED_SHARE gets a list of them.
+LISTED_SHARE = 4
 
 #: Entries of a matrix whose other orientation is made for a loop that may pull.
 SMALL_ENTRIES = 100_000

@@ -36,7 +36,7 @@ _BUDGET = 20_000_000
 _FOREVER = 1 << 62
 
 #: Iterations that the interpreter runs at first after one that was too large.
-_FIRST_PAUSE = 1
+_FIRST_PAUSE, _LONGEST_PAUSE = 1, 32
 
 
 def native_loops(program: Program) -> dict[int, NativeLoop]:
@@ -147,7 +147,7 @@ class Iterations:
         while True:
             arguments = self.frame.enter(in_place=self.in_place)
             state[DONE], state[LIMIT], state[BUDGET] = done, limit, _BUDGET
-            state[MOST] = PARALLEL_ENTRIES
+            state[MOST] = self._most()
             rows = int(state[ROWS])
             before = self._snapshot() if self.loop.source.may_fail else None
             try:
@@ -169,10 +169,15 @@ class Iterations:
                 return done, code == ENDED
             if code == LARGE:
                 short = done - begun <= 1
-                self.pause = 2 * self.pause if short else _FIRST_PAUSE
+                self.pause = min(2 * self.pause, _LONGEST_PAUSE) if short else _FIRST_PAUSE
                 self.wait = self.pause - 1
                 return done, False
             interrupts.check()
+
+    def _most(self) -> int:
+        """Return the work from which on threads do an iteration faster: they pass over vectors."""
+        assert self.frame is not None
+        return max(PARALLEL_ENTRIES, self.frame.longest // 2)
 
     def _is_large(self) -> bool:
         """Return whether a product has more to do than one thread should."""
@@ -180,7 +185,8 @@ class Iterations:
             vector, matrix = self.run.cells[use.vector].data, self.run.cells[use.matrix].data
             if vector is None or vector.size == 0:
                 continue
-            if vector.nvals * (matrix.nvals / vector.size) > PARALLEL_ENTRIES:
+            most = max(PARALLEL_ENTRIES, vector.size // 2)
+            if vector.nvals * (matrix.nvals / vector.size) > most:
                 return True
         return False
 

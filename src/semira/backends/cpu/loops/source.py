@@ -196,7 +196,8 @@ class Scope:
             self.out.add(f"i = np.int64(l{v}[q]) if c{v} else q")
             with self.out.block(f"if c{v} or p{v}[i]:"):
                 yield
-        self.out.add(f"work += n{v} if c{v} else z{v}")
+        # Positions without an entry are passed by, eight in the time of an entry.
+        self.out.add(f"work += n{v} if c{v} else n{v} + (z{v} >> 3)")
 
     def put(self, mask: Mask | None, values: str, value: str) -> None:
         """Write a result for position ``i``, which has none yet."""
@@ -218,8 +219,11 @@ def clear(scope: Scope, v: int) -> None:
     scope.out.add(f"n{v} = np.int64(0)", f"c{v} = True")
 
 
-def remove(scope: Scope, v: int, test: str) -> None:
-    """Remove the entries at positions ``i`` where a test is true."""
+def remove(scope: Scope, v: int, test: str, within: int | None = None) -> None:
+    """Remove the entries at positions ``i`` where a test is true.
+
+    `within` is a vector without whose entries the test is false.
+    """
     out = scope.out
     with out.block(f"if c{v}:"):
         out.add("kept = np.int64(0)")
@@ -231,9 +235,13 @@ def remove(scope: Scope, v: int, test: str) -> None:
                 out.add(f"l{v}[kept] = i", "kept += 1")
         out.add(f"work += n{v}", f"n{v} = kept")
     with out.block("else:"):
+        if within is not None and within != v:
+            with scope.entries(within), out.block(f"if p{v}[i] and {test}:"):
+                out.add(f"p{v}[i] = False", f"n{v} -= 1")
+            return
         with out.block(f"for i in range(z{v}):", f"if p{v}[i] and {test}:"):
             out.add(f"p{v}[i] = False", f"n{v} -= 1")
-        out.add(f"work += z{v}")
+        out.add(f"work += z{v} >> 3")
 
 
 def finish(scope: Scope, statement: Statement, dtype: DataType, *, covers: bool = False) -> None:
@@ -252,7 +260,9 @@ def finish(scope: Scope, statement: Statement, dtype: DataType, *, covers: bool 
     elif replaces:
         remove(scope, v, f"not ({scope.allowed(mask)})")
     elif accum is None and not covers:
-        remove(scope, v, f"{scope.allowed(mask)} and not tp[i]")
+        assert mask is not None
+        within = None if mask.complement else mask.slot
+        remove(scope, v, f"{scope.allowed(mask)} and not tp[i]", within)
     values = scope.values(dtype)
     scope.header.expression(f"store{name}", ("t",), scope.header.cast(dtype, target, "t"))
     if accum is not None:

@@ -130,7 +130,9 @@ def _copy(scope: Scope, statement: Statement) -> None:
         return
     with scope.entries(scope.vector(source)):
         scope.put(statement.mask, scope.values(dtype), f"x{source}[i]")
-    finish(scope, statement, dtype)
+    mask = statement.mask
+    covers = mask is not None and mask.slot == source and not mask.complement
+    finish(scope, statement, dtype, covers=covers)
 
 
 def _nvals(scope: Scope, statement: Statement) -> None:
