@@ -8,7 +8,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from semira.backends.cpu.compiler.expressions import Expressions
+from semira.backends.cpu.compiler.calls import Calls
 from semira.backends.cpu.compiler.types import (
     INT64,
     UINT64,
@@ -148,7 +148,7 @@ class _Writer:
         body = self.function.append_basic_block("body")
         self.b = ir.IRBuilder(body)
         self.body = body
-        self.e = Expressions(self.b, self._call, unit.constants)
+        self.e = Calls(self.b, self._call, unit.constants)
         self.loops: list[tuple[Any, Any]] = []
 
     def result(self) -> Type:

@@ -28,7 +28,9 @@ _COMPILER = "1"
 _lock = locks.lock()
 
 
-def compile_kernel(text: str, function: str, types: tuple[Type, ...]) -> bytes:
+def compile_kernel(
+    text: str, function: str, types: tuple[Type, ...], *, vectorise: bool = True
+) -> bytes:
     """Return the object code of a kernel of a rendered module.
 
     Raises
@@ -39,7 +41,7 @@ def compile_kernel(text: str, function: str, types: tuple[Type, ...]) -> bytes:
     unit = unit_of(ast.parse(text))
     kernel, result = write_function(unit, function, types)
     write_entry(unit.module, kernel, types, result, _ENTRY)
-    return machine.assemble(str(unit.module))
+    return machine.assemble(str(unit.module), vectorise=vectorise)
 
 
 class Kernels:
@@ -56,6 +58,7 @@ class Kernels:
         Is told the name of each kernel that was not on disk.
     otherwise : callable
         Returns the module as another compiler makes it.
+    vectorise : bool
     """
 
     def __init__(
@@ -65,8 +68,10 @@ class Kernels:
         digest: Callable[..., str],
         compiled: list[str],
         otherwise: Callable[[], Any],
+        *,
+        vectorise: bool = True,
     ) -> None:
-        self.name, self.text = name, text
+        self.name, self.text, self.vectorise = name, text, vectorise
         self.__name__ = f"semira_cpu_kernels.{name}"
         self.digest, self.compiled, self.otherwise = digest, compiled, otherwise
         for function in _KERNEL.findall(text):
@@ -145,7 +150,9 @@ class Kernel:
                 "first by a run without it"
             )
         with compiling():
-            code = compile_kernel(self._module.text, self._function, types)
+            code = compile_kernel(
+                self._module.text, self._function, types, vectorise=self._module.vectorise
+            )
         self._module.compiled.append(name)
         kernel_files.write(path, code)
         return code
@@ -155,7 +162,12 @@ class Kernel:
         folder = (
             settings().cache_dir / "cpu" / digest(machine.version(), _COMPILER, kernel_files.FORMAT)
         )
-        key = digest(self._module.text, self._function, ", ".join(map(_name_of, types)))
+        key = digest(
+            self._module.text,
+            str(self._module.vectorise),
+            self._function,
+            ", ".join(map(_name_of, types)),
+        )
         return folder / f"{self._module.name}.{self._function}-{key}.o"
 
 

@@ -55,15 +55,18 @@ def _machine() -> Any:
     )
 
 
-def assemble(text: str) -> bytes:
-    """Return the object code of a module in LLVM's language."""
+def assemble(text: str, *, vectorise: bool = True) -> bytes:
+    """Return the object code of a module in LLVM's language.
+
+    Loops over few positions gain nothing from vectors, which take twice the time to compile.
+    """
     with _lock:
         machine = _machine()
         module = llvm.parse_assembly(text)
         module.triple, module.data_layout = machine.triple, str(machine.target_data)
         options = llvm.create_pipeline_tuning_options(speed_level=3)
-        options.loop_vectorization = options.slp_vectorization = True
-        options.loop_interleaving = options.loop_unrolling = True
+        options.loop_vectorization = options.slp_vectorization = vectorise
+        options.loop_interleaving = options.loop_unrolling = vectorise
         builder = llvm.create_pass_builder(machine, options)
         passes = builder.getModulePassManager()
         passes.run(module, builder)

@@ -76,7 +76,9 @@ class NativeLoop:
             self.refuse(reason)
             return False
         name = f"loop-{digest_of(self.source.text)}"
-        self.kernels: Any = Kernels(name, self.source.text, digest_of, cache.compiled, _no_other)
+        self.kernels: Any = Kernels(
+            name, self.source.text, digest_of, cache.compiled, _no_other, vectorise=False
+        )
         return True
 
     def start(self, run: Any, size_of: Any, *, in_place: bool) -> Iterations | None:
