@@ -38,8 +38,8 @@ LONGEST, MEAN, LEAST = 32, 4, 8192
 #: so many. What does not fit is a loop without near vertices and without a window.
 MOST_ROWS = 1 << 26
 
-#: Rows at least, and mean row at most, of graphs on a device in the host's memory for which a window
-#: saves more work than its iterations cost. Two cores, milliseconds of Bellman-Ford and the window:
+#: Rows at least, and mean row at most, of graphs in the host's memory for which a window saves more
+#: work than its iterations cost. Two cores, milliseconds of Bellman-Ford and the window:
 #: the roads of New York (mean row 3) 4,100 and 180, a triangulation (6) 99 and 32; but a social
 #: network (12) 37 and 51.
 SPARSE_ROWS, SPARSE_MEAN = 10_000, 8

@@ -1,1 +1,1 @@
-"""Kernels: templates for Numba, and CUDA C++."""
+"""Kernels: templates for the cpu, and CUDA C++."""
