@@ -65,11 +65,16 @@ class Frame:
         self.marks = np.zeros(longest, np.bool_)
         self.listed = np.empty(longest, index_dtype(longest))
         self.longest = longest
-        self.results: dict[str, Array] = {}
+        #: Arrays of the matrices, in the order of the kernel's arguments.
+        self.walked: list[Array] = []
+        self.results = [
+            np.empty(longest, argument[1].array_dtype)
+            for argument in source.arguments
+            if argument[0] == "t"
+        ]
         self.scalars = {
             s: np.zeros(1, source.program.slots[s].dtype.array_dtype) for s in source.scalars
         }
-        self.products: dict[tuple[str, int, str], Array] = {}
         for use in source.products:
             self._orient(use)
 
@@ -108,8 +113,8 @@ class Frame:
                 semiring.monoid, semiring.binaryop, use.statement.op == "vxm", edges, blank, 0
             )
             values, stride = product.edge_values()
-            for part, array in (("ptr", edges.indptr), ("idx", edges.indices), ("val", values)):
-                self.products[part, use.number, way] = array if len(array) else _NO_ENTRIES
+            indices = edges.indices if len(edges.indices) else _NO_ENTRIES
+            self.walked += (edges.indptr, indices, values if len(values) else EVERYWHERE)
             self.set(f"str_{way}", use.number, stride)
         self.set("nnz", use.number, matrix.nvals)
         self.set("pulls", use.number, int(pulls))
@@ -142,23 +147,10 @@ class Frame:
             value = None if data is None else data.value
             room[0] = 0 if value is None else value
             self.set("h", s, int(value is not None))
-        return [self._argument(argument) for argument in source.arguments]
-
-    def _argument(self, argument: tuple[Any, ...]) -> Any:
-        name = argument[0]
-        if name in ("p", "x", "l"):
-            vector = self.vectors[argument[1]]
-            return {"p": vector.present, "x": vector.values, "l": vector.positions}[name]
-        if name == "t":
-            dtype = argument[1]
-            if dtype.tag not in self.results:
-                self.results[dtype.tag] = np.empty(self.longest, dtype.array_dtype)
-            return self.results[dtype.tag]
-        if name == "S":
-            return self.scalars[argument[1]]
-        if name in ("ptr", "idx", "val"):
-            return self.products[argument]
-        return {"state": self.state, "trace": self.trace, "tp": self.marks, "tl": self.listed}[name]
+        arguments = [self.state, self.trace, self.marks, self.listed, *self.results]
+        for vector in self.vectors.values():
+            arguments += (vector.present, vector.values, vector.positions)
+        return [*arguments, *self.scalars.values(), *self.walked]
 
     def _take(self, vector: _Vector, data: CpuVector, *, copied: bool) -> None:
         """Lay an object out."""
@@ -221,21 +213,28 @@ class Frame:
 
     def rows(self, first: int, clock_ns: int) -> tuple[list[TraceRow], int]:
         """Return the rows of the trace from number `first` on, and how many more were lost."""
-        last = int(self.state[ROWS])
-        room = len(self.trace)
+        last, room = int(self.state[ROWS]), len(self.trace)
         lost = max(0, last - first - room)
-        at = np.arange(first + lost, last) & (room - 1)
-        columns = self.trace[at].T
-        times = np.diff(columns[6], prepend=clock_ns)
+        begin, end = (first + lost) & (room - 1), last & (room - 1)
+        if begin < end:
+            found = self.trace[begin:end].tolist()
+        else:
+            found = self.trace[begin:].tolist() + self.trace[:end].tolist()
+        if last == first:
+            return [], 0
         names = [
             (use.statement.op, [m.name for m in use.statement.plan.methods])  # type: ignore[union-attr]
             for use in self.source.products
         ]
-        parts = [*(part.tolist() for part in columns[:6]), times.tolist()]
-        return [
-            TraceRow(done, names[k][0], names[k][1][method], frontier, touched, produced, elapsed)
-            for done, k, method, frontier, touched, produced, elapsed in zip(*parts, strict=True)
-        ], lost
+        rows = []
+        for done, k, method, frontier, touched, produced, now_ns in found:
+            op, methods = names[k]
+            elapsed_ns = now_ns - clock_ns
+            rows.append(
+                TraceRow(done, op, methods[method], frontier, touched, produced, elapsed_ns)
+            )
+            clock_ns = now_ns
+        return rows, lost
 
 
 #: A bitmap with fewer entries than size / LISTED_SHARE gets a list of them.
