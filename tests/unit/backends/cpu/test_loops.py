@@ -108,7 +108,7 @@ def run(seed: int, statements: int, device: str) -> list[Any]:
         return case.found()
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(16))
 def test_random_statements_agree_with_the_reference(seed) -> None:
     assert run(seed, 4, "cpu") == run(seed, 4, "reference")
 

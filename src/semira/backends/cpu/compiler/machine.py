@@ -62,7 +62,8 @@ def assemble(text: str, *, vectorise: bool = True) -> bytes:
     """
     with _lock:
         machine = _machine()
-        module = llvm.parse_assembly(text)
+        # What a context has seen it keeps.
+        module = llvm.parse_assembly(text, llvm.create_context())
         module.triple, module.data_layout = machine.triple, str(machine.target_data)
         options = llvm.create_pipeline_tuning_options(speed_level=3)
         options.loop_vectorization = options.slp_vectorization = vectorise
