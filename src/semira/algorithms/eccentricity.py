@@ -18,6 +18,7 @@ from semira import (
     select,
     semiring,
 )  # fmt: skip
+from semira.algorithms.chains import eccentricities_of_chains
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.connected_components import connected_components
 from semira.algorithms.naming import takes_graph
@@ -194,14 +195,20 @@ def _bound(
     """Search until all that is asked for is known, or `searches` are made."""
     n = check_square(A, name, opts)
     limit = n if searches is None else check_count(searches, "searches", 1)
+    known = eccentricities_of_chains(A, symmetric)
     # A bound may be nearly 2 n: twice the distance from a vertex in the middle.
     number = vertex_dtype(2 * n)
+    if known is not None and known.nvals == n:
+        return EccentricityResult(0, (), known.dup(number), known.dup(number), 0)
     label = connected_components(A, symmetric=symmetric).label
     with device(A.device):
         lower, upper = (Vector.from_scalar(bound, n, number) for bound in (0, 2 * n))
         ranks = label, _degrees(A, symmetric), Vector("INT64", n), Vector("INT64", n)
         frontier, level, farthest = Vector(bool, n), Vector(number, n), Vector(number, n)
         turn, levels, depth = (Scalar.from_value(0, "INT64") for _ in range(3))
+    if known is not None:
+        lower(known.S) << known
+        upper(known.S) << known
 
     def step() -> Any:
         depth << depth + 1
