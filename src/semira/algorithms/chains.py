@@ -138,7 +138,7 @@ def _chains(edges: Matrix, own: Vector, degree: Vector) -> _Chains:
 
 def _paths_and_cycles(chains: _Chains) -> Vector:
     """Return the eccentricities of vertices of components without a branch."""
-    degree, n = chains.degree, chains.degree.size
+    degree = chains.degree
     found = degree.dup(clear=True)
     at_first, at_second = (degree.gather(each).new() for each in (chains.first, chains.second))
     # A path ends twice in a vertex of degree 1, or is one of degree 0.
@@ -227,9 +227,7 @@ def _listed(chains: _Chains, first: Vector, second: Vector) -> Iterator[_Host]:
     length = chains.before.ewise_mult(chains.after, binary.plus).new()
     named: Any = first.dup(mask=is_named.S)
     places, tails = named.to_coo()
-    heads, lengths = (
-        each.dup(mask=named.S).to_coo(indices=False)[1] for each in (second, length)
-    )
+    heads, lengths = (each.dup(mask=named.S).to_coo(indices=False)[1] for each in (second, length))
     return iter((places.astype(np.int64), tails, heads, lengths))
 
 
