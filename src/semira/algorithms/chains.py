@@ -132,8 +132,10 @@ def _chains(edges: Matrix, own: Vector, degree: Vector) -> _Chains:
     repeat(double, max_iterations=n.bit_length())
     end = vertex.gather(ahead).new()
     name = least[:n].new().ewise_mult(least[n:].new(), binary.min).new()
-    parts = (each[part].new() for each in (end, length) for part in (slice(n), slice(n, None)))
-    return _Chains(degree, *parts, name)
+    first, second, before, after = (
+        each[part].new() for each in (end, length) for part in (slice(n), slice(n, None))
+    )
+    return _Chains(degree, first, second, before, after, name)
 
 
 def _paths_and_cycles(chains: _Chains) -> Vector:

@@ -197,7 +197,7 @@ def test_distances_that_cannot_fit_are_refused_before_any_is_computed(device, me
     with pytest.raises(exceptions.OutOfMemory, match=r"910 pairs of 28 bytes"):
         all_pairs_shortest_paths(star, algorithm=method, predecessors=True)
     # 40 * 40 distances would not fit, but there are few.
-    free[0] = 30 * 2 * 12
+    free[0] = 40 * 2 * 12
     assert all_pairs_shortest_paths(outwards, algorithm=method).distance.nvals == 40 + 29
 
 
