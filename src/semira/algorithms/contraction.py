@@ -48,10 +48,11 @@ def contracted(A: Matrix) -> tuple[Matrix, Expand]:
         left, back = _join_pairs(left)
         steps.append(back)
         for _ in range(2):
-            left, back = _follow_single_edges(left)
-            steps.append(back)
-            # The edges into a vertex are next. Components are the same against the edges.
-            left = left.T.new()
+            if left.nvals:
+                left, back = _follow_single_edges(left)
+                steps.append(back)
+                # The edges into a vertex are next. Components are the same against the edges.
+                left = left.T.new()
         edges = left.nvals
 
     def expand(label: Vector) -> Vector:

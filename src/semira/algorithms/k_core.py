@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -10,6 +10,7 @@ from semira import (
     Matrix,
     ProductOptions,
     Scalar,
+    TraceRow,
     Vector,
     binary,
     device,
@@ -27,10 +28,10 @@ from semira.algorithms.neighbours import undirected
 from semira.algorithms.results import Chained, finished
 from semira.algorithms.run import Layout, Run
 
-#: Iterations after which whole components may fall: if there were so many for each k, and again as
-#: long as that takes this share of all vertices. The real graphs of the tests take 2 to 81
-#: iterations for each k, and those with more than 256 in all no more than 16.
-_PATIENCE, _FOR_EACH, _SHARE = 256, 64, 64
+#: Iterations to begin with, whose pace is not asked for: many vertices may fall at once. Iterations
+#: to come, at the pace of twice as many, from which on whole components fall; again as long as that
+#: takes this share of all vertices.
+_PATIENCE, _MANY, _SHARE = 64, 1024, 64
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -109,9 +110,9 @@ def core_number(
     or of no more than an earlier one, and costs O(vertices left + edges of those peeled off);
     each edge is looked at once or twice in all. It waits for the end of its loop.
 
-    A path would lose two vertices an iteration. So after 256 iterations with at most one new k for
-    64 of them, connected vertices of degree k + 1 or less fall together if one of them has no more
-    than k: each that falls takes an edge from the next. Their components are found in a
+    A path would lose two vertices an iteration. So where 128 iterations, after 64 others, leave
+    work for 1,024 more, connected vertices of degree k + 1 or less fall together if one of them has
+    no more than k: each that falls takes an edge from the next. Their components are found in a
     logarithmic number of iterations (`connected_components`), of O(n + their edges) each.
 
     References
@@ -138,16 +139,10 @@ def core_number(
         _take_off(shell, edges, degree, opts)
         return degree.nvals > 0
 
-    before = 0
+    def fall() -> None:
+        _fall_together(int(k.get(0)), edges, degree, opts, core)
 
-    def fall(iterations: int) -> None:
-        nonlocal before
-        level = int(k.get(0))
-        if iterations >= _FOR_EACH * (level - before):
-            _fall_together(level, edges, degree, opts, core)
-        before = level
-
-    return CoreNumberResult(*_run(peel, fall), core)
+    return CoreNumberResult(*_run(peel, fall, degree), core)
 
 
 @takes_graph()
@@ -206,10 +201,10 @@ def k_core(
         _take_off(shell, edges, degree, opts)
         return shell.nvals > 0
 
-    def fall(_iterations: int) -> None:
+    def fall() -> None:
         _fall_together(k - 1, edges, degree, opts)
 
-    return KCoreResult(*_run(peel, fall), degree)
+    return KCoreResult(*_run(peel, fall, degree), degree)
 
 
 def _degrees(A: Matrix, symmetric: bool) -> tuple[Matrix, Vector]:
@@ -229,16 +224,22 @@ def _degrees(A: Matrix, symmetric: bool) -> tuple[Matrix, Vector]:
     return edges, degree
 
 
-def _run(peel: Callable[[], Any], fall: Callable[[int], None]) -> tuple[int, Any]:
+def _run(
+    peel: Callable[[], Any], fall: Callable[[], None], degree: Vector
+) -> tuple[int, Sequence[TraceRow]]:
     """Repeat `peel` to its end, with `fall` in between; return the iterations and their trace."""
-    loop = finished(repeat(peel, max_iterations=_PATIENCE))
-    iterations, trace, patience = loop.iterations, loop.trace, _PATIENCE
+    patience = _PATIENCE
+    loop = finished(repeat(peel, max_iterations=patience))
+    iterations, trace = loop.iterations, loop.trace
     while loop.stopped_by == "limit":
-        fall(loop.iterations)
-        # Where that does not help, it costs little beside the iterations.
+        before = int(degree.nvals)
+        # Where falling does not help, it costs little beside the iterations.
         patience *= 2
         loop = finished(repeat(peel, max_iterations=patience))
         iterations, trace = iterations + loop.iterations, Chained(trace, loop.trace)
+        left = int(degree.nvals)
+        if loop.stopped_by == "limit" and left * patience >= _MANY * (before - left):
+            fall()
     return iterations, trace
 
 

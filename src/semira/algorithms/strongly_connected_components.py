@@ -95,9 +95,11 @@ def strongly_connected_components(A: Matrix, /, **opts: Unpack[ProductOptions]) 
     if not is_found:
         # Long paths: chains and the like become single vertices first.
         smaller, expand = contracted(A)
-        found, again, _ = _coloured(smaller, A.nrows, opts)
-        label = _smallest(vertices(A), expand(found), 1)
-        trace = Chained(trace, again)
+        label = own = vertices(A)
+        if smaller.nvals:
+            label, again, _ = _coloured(smaller, A.nrows, opts)
+            trace = Chained(trace, again)
+        label = _smallest(own, expand(label), 1)
     # Every iteration of the loops inside has one product.
     return ComponentsResult(products_of(trace), trace, label)
 
