@@ -29,9 +29,9 @@ from semira.algorithms.results import Chained, finished
 from semira.algorithms.run import Layout, Run
 
 #: Iterations to begin with, whose pace is not asked for: many vertices may fall at once. Iterations
-#: to come, at the pace of twice as many, from which on whole components fall; again as long as that
-#: takes this share of all vertices.
-_PATIENCE, _MANY, _SHARE = 64, 1024, 64
+#: to come, at the pace of four times as many, from which on whole components fall; again as long as
+#: that takes this share of all vertices.
+_PATIENCE, _MANY, _SHARE = 32, 1024, 64
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -110,7 +110,7 @@ def core_number(
     or of no more than an earlier one, and costs O(vertices left + edges of those peeled off);
     each edge is looked at once or twice in all. It waits for the end of its loop.
 
-    A path would lose two vertices an iteration. So where 128 iterations, after 64 others, leave
+    A path would lose two vertices an iteration. So where 128 iterations, after 32 others, leave
     work for 1,024 more, connected vertices of degree k + 1 or less fall together if one of them has
     no more than k: each that falls takes an edge from the next. Their components are found in a
     logarithmic number of iterations (`connected_components`), of O(n + their edges) each.
@@ -231,15 +231,17 @@ def _run(
     patience = _PATIENCE
     loop = finished(repeat(peel, max_iterations=patience))
     iterations, trace = loop.iterations, loop.trace
+    before = int(degree.nvals) if loop.stopped_by == "limit" else 0
     while loop.stopped_by == "limit":
-        before = int(degree.nvals)
         # Where falling does not help, it costs little beside the iterations.
-        patience *= 2
+        patience *= 4
         loop = finished(repeat(peel, max_iterations=patience))
         iterations, trace = iterations + loop.iterations, Chained(trace, loop.trace)
-        left = int(degree.nvals)
-        if loop.stopped_by == "limit" and left * patience >= _MANY * (before - left):
+        left = int(degree.nvals) if loop.stopped_by == "limit" else 0
+        if left * patience > _MANY * (before - left):
             fall()
+            left = int(degree.nvals)
+        before = left
     return iterations, trace
 
 
