@@ -89,6 +89,37 @@ def test_a_cycle_needs_a_search_from_every_vertex(device):
     assert eccentricity(graph.matrix(device)).searches == 8
 
 
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_trees_take_three_searches_more(device, symmetric):
+    # Leaves all along two paths, in other orders of the vertices; bounds alone would not meet.
+    rng = np.random.default_rng(7)
+    order = rng.permutation(80)
+    pairs = [(i, i + 1) for i in range(19)] + [(20 + i, 21 + i) for i in range(18)]
+    pairs += [(int(rng.integers(0, 39)), i) for i in range(39, 79)]
+    graph = cases.unweighted(80, [(order[i], order[j]) for i, j in pairs])
+    if symmetric:
+        graph = graph.both_ways()
+    A = graph.matrix(device)
+    found = eccentricity(A, symmetric=symmetric)
+    assert found.searches == 7
+    assert found.iterations == len(found.trace) // (1 if symmetric else 2)
+    assert found.lower.to_dense().tolist() == eccentricities(graph)
+    assert found.is_exact
+    # Not if fewer are allowed.
+    few = eccentricity(A, symmetric=symmetric, searches=6)
+    assert (few.searches, few.is_exact) == (6, False)
+    assert_bounds(few, graph)
+
+
+def test_a_tree_with_one_cycle_is_no_tree(device):
+    pairs = [(i, (i + 1) % 12) for i in range(12)] + [(i, 12 + i) for i in range(12)]
+    graph = cases.unweighted(24, pairs)
+    found = eccentricity(graph.matrix(device))
+    assert found.searches > 7
+    assert found.lower.to_dense().tolist() == eccentricities(graph)
+    assert eccentricity(graph.matrix(device), searches=9).searches == 9
+
+
 def subdivided(seed: int) -> cases.Graph:
     """Return chains of random lengths between a few vertices, and paths and cycles beside."""
     rng = np.random.default_rng(seed)
