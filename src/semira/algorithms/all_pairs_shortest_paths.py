@@ -25,13 +25,13 @@ from semira.algorithms.checks import (
     check_every,
     check_exact_sums,
     check_lengths,
-    check_pairs,
     check_square,
     distance_dtype,
     has_negative,
     vertex_dtype,
 )
 from semira.algorithms.naming import Vertex, takes_graph
+from semira.algorithms.pairs import check_pairs
 from semira.algorithms.renamed import renamed
 from semira.algorithms.results import finished
 from semira.algorithms.routes import predecessors as route_tree
@@ -152,8 +152,9 @@ def all_pairs_shortest_paths(
         Unknown `algorithm`, `block` is not positive, or lengths do not fit into `dtype`; see
         `sssp`.
     OutOfMemory
-        The distances do not fit, or there are 2**31 vertices or more. Where those between the
-        vertices around the one with most edges do not fit, nothing is computed.
+        The distances do not fit, or there are 2**31 vertices or more. Where those within strong
+        components, or around the vertex with most edges, do not fit, no distance is computed; the
+        error has the bytes needed and those free. 20,000 connected vertices need 9.6 GB in FP64.
 
     Notes
     -----
@@ -192,7 +193,7 @@ def all_pairs_shortest_paths(
     if block is not None and check_count(block, "block") == 0:
         raise InvalidValue(f"block={block!r} must be positive")
     check_lengths(A, "all_pairs_shortest_paths", number, allow_negative=True)
-    check_pairs(A, number)
+    check_pairs(A, number, predecessors)
     if algorithm == "auto":
         algorithm = "floyd_warshall" if _LOOKS * A.nvals >= n * n else "sources"
     with tracing() as run:

@@ -17,7 +17,6 @@ from semira import (
     Vector,
     device,
     dtypes,
-    free_memory,
     methods,
     monoid,
     select,
@@ -53,12 +52,6 @@ _SYNONYMS = {
     "personalization": "personalisation",
     "root": "source", "start": "source", "weight": "weighted", "weights": "weighted",
 }  # fmt: skip
-
-#: Bytes that are not worth asking about.
-_SMALL = 1 << 26
-
-#: How far one vertex is followed to see how many pairs there are for certain.
-_HOPS = 1000
 
 
 def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) -> int:
@@ -493,47 +486,6 @@ def check_every(size: int, what: str) -> None:
             f"{what} of {size:,} takes {8 * size / 2**30:,.0f} GiB (limit: fewer than 2**31 "
             "vertices); extract the part of the matrix that has edges first, or name fewer vertices"
         )
-
-
-def check_pairs(A: Matrix, number: Any) -> None:
-    """Check that the distances that certainly exist fit into memory.
-
-    Every vertex with a path to the vertex of largest degree reaches all that this vertex reaches.
-
-    Raises
-    ------
-    OutOfMemory
-        They do not fit, counting the blocks that the result is assembled from.
-    """
-    n, width = A.nrows, 2 * (4 + number.itemsize)
-    room = free_memory(A.device) if n * n * width > _SMALL else None
-    if room is None or n * n * width <= room:
-        return
-    vertices, degrees = A.reduce_rowwise("count").new().to_coo()
-    if not len(vertices):
-        return
-    middle = int(vertices[np.argmax(degrees)])
-    reached, reaching = (_count_reached(each, middle, A.device) for each in (A, A.T))
-    needed = reached * reaching * width
-    if needed > room:
-        raise OutOfMemory(
-            f"distances of {n} vertices need at least {needed} bytes ({reached} x {reaching} "
-            f"pairs), but {room} bytes are available on {A.device!r}; use sssp from the vertices "
-            "in question, fewer vertices, or dtype='FP32'"
-        )
-
-
-def _count_reached(A: Any, source: int, where: str) -> int:
-    """Return how many vertices `source` leads to within `_HOPS` edges, itself included."""
-    with device(where):
-        frontier = Vector.from_coo([source], [True], size=A.nrows)
-    found = frontier.dup()
-    for _ in range(_HOPS):
-        frontier(~found.S, replace=True) << frontier.vxm(A, semiring.any_pair)
-        if frontier.nvals == 0:
-            break
-        found(frontier.S) << True
-    return int(found.nvals)
 
 
 def check_sources(sources: Any, size: int, seed: Any) -> np.ndarray[Any, Any]:

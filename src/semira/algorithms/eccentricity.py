@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 from semira import (
     Matrix,
     ProductOptions,
     Scalar,
+    TraceRow,
     Vector,
     binary,
     device,
+    fused,
     indexunary,
     monoid,
     repeat,
     select,
     semiring,
-)  # fmt: skip
+    unary,
+)
+from semira.algorithms.chains import eccentricities_of_chains
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.connected_components import connected_components
 from semira.algorithms.naming import takes_graph
-from semira.algorithms.results import finished
+from semira.algorithms.neighbours import undirected
+from semira.algorithms.results import Chained, finished
 from semira.algorithms.run import Layout, Run
+
+#: Searches before a graph with few edges is asked whether it has no cycle, and of one without: all
+#: eccentricities are known then.
+_BEFORE_TREES, _OF_TREES = 4, 3
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -34,7 +44,7 @@ class EccentricityResult(Run):
     lower, upper : Vector, shape (n,)
         The eccentricity of each vertex lies between them; where they are equal, it is known.
     searches : int
-        Breadth-first searches made, each from one vertex of every component.
+        Breadth-first searches made, each from one vertex of every component. 0 if chains told all.
     """
 
     layout = Layout("lower", ("upper",), answer=("diameter", "radius", "searches"))
@@ -78,13 +88,16 @@ def eccentricity(
 
     ``max(d(v, w), ecc(v) - d(v, w)) <= ecc(w) <= ecc(v) + d(v, w)``.
 
+    Where 256 vertices or more lie on paths, on cycles and in chains between a few others,
+    eccentricities follow from the lengths of these, without a search. Trees take 7 at most.
+
     Parameters
     ----------
     A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, connects i and j. Not modified.
     searches : int >= 1, optional
         Maximum number of searches. None: until every eccentricity is known, which takes a few
-        where degrees vary, and up to n on graphs that look alike from everywhere, such as a cycle.
+        where degrees vary, and up to n on graphs that look alike from everywhere.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric: saves every second product.
     **opts
@@ -108,14 +121,16 @@ def eccentricity(
     -----
     O(n + nvals) work a search. Components are searched side by side, one vertex in each: the
     diameter is the largest one of a component. The searches are recorded as one loop; it waits
-    for the end of that, and for the components before.
+    for the end of that, and for the components before. Chains take O(n log n), where there are at
+    most 64 vertices of degree 3 or more, and O(n) for each of at most 64 ends and 256 chains.
 
     References
     ----------
     F. Takes, W. Kosters, *Computing the eccentricity distribution of large graphs*, Algorithms
     6, 2013, section 4; C. Magnien, M. Latapy, M. Habib, *Fast computation of empirically tight
     bounds for the diameter of massive graphs*, J. Experimental Algorithmics 13, 2009 (double
-    sweep).
+    sweep); G. Handler, *Minimax location of a facility in an undirected tree graph*,
+    Transportation Science 7, 1973 (trees).
 
     Examples
     --------
@@ -167,7 +182,7 @@ def diameter(
 
     Notes
     -----
-    O(n + nvals) work a search, recorded as one loop.
+    O(n + nvals) work a search, recorded as one loop. Chains are looked at as in `eccentricity`.
 
     References
     ----------
@@ -194,14 +209,87 @@ def _bound(
     """Search until all that is asked for is known, or `searches` are made."""
     n = check_square(A, name, opts)
     limit = n if searches is None else check_count(searches, "searches", 1)
+    known = eccentricities_of_chains(A, symmetric)
     # A bound may be nearly 2 n: twice the distance from a vertex in the middle.
     number = vertex_dtype(2 * n)
+    if known is not None and known.nvals == n:
+        return EccentricityResult(0, (), known.dup(number), known.dup(number), 0)
     label = connected_components(A, symmetric=symmetric).label
     with device(A.device):
         lower, upper = (Vector.from_scalar(bound, n, number) for bound in (0, 2 * n))
         ranks = label, _degrees(A, symmetric), Vector("INT64", n), Vector("INT64", n)
         frontier, level, farthest = Vector(bool, n), Vector(number, n), Vector(number, n)
-        turn, levels, depth = (Scalar.from_value(0, "INT64") for _ in range(3))
+        turn, levels = (Scalar.from_value(0, "INT64") for _ in range(2))
+    if known is not None:
+        lower(known.S) << known
+        upper(known.S) << known
+    sweep = _sweep(A, symmetric, frontier, level, levels, opts)
+
+    def search() -> Any:
+        _choose(frontier, lower, upper, turn, ranks)
+        turn << 1 - turn
+        sweep()
+        # e = the largest level of the component; lower max= level, e - level; upper min= e + level
+        farthest << 0
+        farthest.scatter(label, level, monoid.max)
+        far = farthest.gather(label).new()
+        lower(accum=binary.max) << level
+        lower(accum=binary.max) << far.ewise_mult(level, binary.minus)
+        upper(accum=binary.min) << far.ewise_mult(level, binary.plus)
+        if diameter_only:
+            return upper.reduce(monoid.max) > lower.reduce(monoid.max)
+        return lower.ewise_mult(upper, binary.ne).reduce(monoid.lor)
+
+    def search_trees() -> None:
+        # From any vertex, then from one farthest from it, an end of a longest path, then from the
+        # other end: every vertex is farthest from one of these two.
+        _best_of_each(frontier, label.apply(unary.ainv["INT64"]).new(), ranks)
+        sweep()
+        lower << 0
+        for _ in range(2):
+            _best_of_each(frontier, level.dup("INT64"), ranks)
+            sweep()
+            lower(accum=binary.max) << level
+        upper << lower
+
+    made, trace = _run(search, search_trees, limit, A.nvals <= 2 * n and (A, symmetric, label))
+    return EccentricityResult(int(levels), trace, lower, upper, made)
+
+
+def _run(
+    search: Callable[[], Any],
+    search_trees: Callable[[], None],
+    limit: int,
+    thin: Literal[False] | tuple[Matrix, bool, Vector],
+) -> tuple[int, Sequence[TraceRow]]:
+    """Search until all is known; return how many searches that took, and their trace.
+
+    Parameters
+    ----------
+    thin : False or (Matrix, bool, Vector)
+        What tells whether the graph is a forest, if it may be one; see `_is_forest`.
+    """
+    some = _BEFORE_TREES if thin and limit >= _BEFORE_TREES + _OF_TREES else limit
+    loop = finished(repeat(search, max_iterations=max(some, 1)))
+    if loop.stopped_by == "condition" or not thin or some == limit:
+        return loop.iterations, loop.trace
+    if _is_forest(*thin):
+        return some + _OF_TREES, Chained(loop.trace, finished(fused(search_trees)).trace)
+    rest = finished(repeat(search, max_iterations=limit - some))
+    return some + rest.iterations, Chained(loop.trace, rest.trace)
+
+
+def _sweep(
+    A: Matrix,
+    symmetric: bool,
+    frontier: Vector,
+    level: Vector,
+    levels: Scalar,
+    opts: ProductOptions,
+) -> Callable[[], None]:
+    """Return statements that search from `frontier`, write to `level` and add up `levels`."""
+    with device(A.device):
+        depth = Scalar.from_value(0, "INT64")
 
     def step() -> Any:
         depth << depth + 1
@@ -213,26 +301,21 @@ def _bound(
         level(frontier.S) << depth
         return frontier.nvals > 0
 
-    def search() -> Any:
-        _choose(frontier, lower, upper, turn, ranks)
-        turn << 1 - turn
+    def sweep() -> None:
         depth << 0
         level(frontier.S, replace=True) << 0
-        repeat(step, max_iterations=max(n, 1))
-        # e = the largest level of the component; lower max= level, e - level; upper min= e + level
-        farthest << 0
-        farthest.scatter(label, level, monoid.max)
-        far = farthest.gather(label).new()
-        lower(accum=binary.max) << level
-        lower(accum=binary.max) << far.ewise_mult(level, binary.minus)
-        upper(accum=binary.min) << far.ewise_mult(level, binary.plus)
+        repeat(step, max_iterations=max(A.nrows, 1))
         levels << levels + depth
-        if diameter_only:
-            return upper.reduce(monoid.max) > lower.reduce(monoid.max)
-        return lower.ewise_mult(upper, binary.ne).reduce(monoid.lor)
 
-    loop = finished(repeat(search, max_iterations=max(limit, 1)))
-    return EccentricityResult(int(levels), loop.trace, lower, upper, loop.iterations)
+    return sweep
+
+
+def _is_forest(A: Matrix, symmetric: bool, label: Vector) -> bool:
+    """Return whether there is no cycle: each tree has an edge less than vertices."""
+    edges = undirected(A, symmetric).select(select.offdiag).new().nvals
+    roots = label.ewise_mult(label.apply(indexunary.index).new(), binary.eq).new()
+    trees = roots.select(select.valueeq, True).new().nvals
+    return bool(edges == 2 * (A.nrows - trees))
 
 
 _Ranks = tuple[Vector, Vector, Vector, Vector]
@@ -255,14 +338,20 @@ def _choose(frontier: Vector, lower: Vector, upper: Vector, turn: Scalar, ranks:
     The one with the lowest lower bound if `turn` is 0, with the highest upper bound if it is 1;
     among equal ones that of highest degree, then of smallest number.
     """
-    label, degree, best, first = ranks
+    label, degree = ranks[:2]
     n, times, plus = label.size, binary.times["INT64"], binary.plus["INT64"]
     unknown = lower.ewise_mult(upper, binary.ne).select(select.valueeq, True).new()
     # key = n (turn upper - (1 - turn) lower) + degree
     high, low = upper.apply(times, right=n * turn), lower.apply(times, right=n * turn - n)
     key = high.ewise_mult(low, plus).new()
     key(unknown.S, replace=True) << key.ewise_mult(degree, plus)
-    # The best key of each component, and the first vertex that has it.
+    _best_of_each(frontier, key, ranks)
+
+
+def _best_of_each(frontier: Vector, key: Vector, ranks: _Ranks) -> None:
+    """Write to `frontier` the first vertex of each component that has its best key."""
+    label, _, best, first = ranks
+    n = label.size
     best << -((n + 1) ** 2)
     best.scatter(label, key, monoid.max)
     winners = key.ewise_mult(best.gather(label), binary.eq).select(select.valueeq, True).new()

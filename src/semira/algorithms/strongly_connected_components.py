@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Unpack
 
 from semira import (
     Matrix,
     ProductOptions,
+    Scalar,
+    TraceRow,
     Vector,
     binary,
     device,
@@ -17,8 +20,9 @@ from semira import (
     semiring,
 )
 from semira.algorithms.checks import check_square, vertex_dtype
+from semira.algorithms.contraction import contracted, vertices
 from semira.algorithms.naming import takes_graph
-from semira.algorithms.results import ComponentsResult, finished, products_of
+from semira.algorithms.results import Chained, ComponentsResult, finished, products_of
 
 #: Vertices times the first number modulo `_COLOURS` are colours without an order that a graph may
 #: have, no two of them equal; times the second one they are the vertices again. (Golden ratio:
@@ -26,6 +30,9 @@ from semira.algorithms.results import ComponentsResult, finished, products_of
 _COLOURS = 2**31
 _SCATTER = 1327217885
 _GATHER = pow(_SCATTER, -1, _COLOURS)
+
+#: Iterations of a loop inside, which is the length of a path, from which on chains are looked for.
+_PATIENCE = 256
 
 
 @takes_graph()
@@ -63,6 +70,12 @@ def strongly_connected_components(A: Matrix, /, **opts: Unpack[ProductOptions]) 
     there are n rounds. A round takes as many iterations as paths are long; each costs O(active
     vertices + their edges). The loops are recorded; it waits for their end.
 
+    If that takes more than 256 iterations, it begins anew with a smaller graph: vertices with edges
+    in both directions between them become one, and so do chains, trees and cycles along the only
+    edge out of a vertex, or into one. That costs O((n + nvals) log n). Long paths that are none of
+    these, such as those of a grid with edges to the right and down, take as many iterations as
+    they are long.
+
     References
     ----------
     S. Orzan, *On distributed verification and verified distribution*, PhD thesis, Vrije
@@ -77,10 +90,29 @@ def strongly_connected_components(A: Matrix, /, **opts: Unpack[ProductOptions]) 
     >>> found.label.to_dense().tolist(), found.count
     ([0, 1, 1, 3], 3)
     """
-    n = check_square(A, "strongly_connected_components", opts)
+    check_square(A, "strongly_connected_components", opts)
+    label, trace, is_found = _coloured(A, _PATIENCE, opts)
+    if not is_found:
+        # Long paths: chains and the like become single vertices first.
+        smaller, expand = contracted(A)
+        label = own = vertices(A)
+        if smaller.nvals:
+            label, again, _ = _coloured(smaller, A.nrows, opts)
+            trace = Chained(trace, again)
+        label = _smallest(own, expand(label), 1)
+    # Every iteration of the loops inside has one product.
+    return ComponentsResult(products_of(trace), trace, label)
+
+
+def _coloured(
+    A: Matrix, patience: int, opts: ProductOptions
+) -> tuple[Vector, Sequence[TraceRow], bool]:
+    """Return labels, a trace, and whether no path was longer than `patience`: else no labels."""
+    n, limit = A.nrows, max(patience, 1)
     own, mark, component, colour, active = _every_vertex_open(A)
     min_first, max_second = semiring.min_first[mark.dtype], semiring.max_second[mark.dtype]
-    limit = max(n, 1)
+    with device(A.device):
+        late = Scalar.from_value(0, "INT64")
 
     def spread() -> Any:
         # t<not component> = active min.first A; of t keep what is smaller
@@ -103,15 +135,18 @@ def strongly_connected_components(A: Matrix, /, **opts: Unpack[ProductOptions]) 
         colour(~component.S, replace=True) << mark
         active << colour
         repeat(spread, max_iterations=limit)
+        late << active.nvals
         # What is left of its own colour is where a colour began.
         root = colour.ewise_mult(mark, binary.eq).new()
         active(root.V, replace=True) << colour
         repeat(lead_back, max_iterations=limit)
-        return component.nvals < n
+        late << late + active.nvals
+        return component.nvals + n * late < n
 
-    loop = finished(repeat(step, max_iterations=limit))
-    # Every iteration of the loops inside has one product.
-    return ComponentsResult(products_of(loop.trace), loop.trace, _smallest(own, component))
+    trace = finished(repeat(step, max_iterations=max(n, 1))).trace
+    if int(late):
+        return component, trace, False
+    return _smallest(own, component, _GATHER), trace, True
 
 
 def _every_vertex_open(A: Matrix) -> tuple[Vector, ...]:
@@ -137,13 +172,16 @@ def _modulo(v: Vector, factor: int) -> Any:
     )
 
 
-def _smallest(own: Vector, component: Vector) -> Vector:
-    """Return the smallest vertex of each vertex' component, which has the colour of one of them."""
+def _smallest(own: Vector, component: Vector, factor: int) -> Vector:
+    """Return the smallest vertex of each vertex' component.
+
+    The name of a component, times `factor`, is one of its vertices.
+    """
     root, least = own.dup(), own.dup()
     label: Vector = own.dup()
 
     def gather() -> None:
-        root << _modulo(component, _GATHER)
+        root << _modulo(component, factor)
         least.scatter(root, own, monoid.min)
         label << least.gather(root)
 

@@ -12,7 +12,7 @@ from tests.unit.algorithms import cases
 
 import semira as gb
 from semira import exceptions
-from semira.algorithms import all_pairs_shortest_paths, checks, sssp
+from semira.algorithms import all_pairs_shortest_paths, pairs, sssp
 
 methods = pytest.mark.parametrize("method", ["sources", "floyd_warshall"])
 blocks = pytest.mark.parametrize("block", [1, 3, 100])
@@ -186,11 +186,35 @@ def test_distances_that_cannot_fit_are_refused_before_any_is_computed(device, me
         star = gb.Matrix.from_coo(np.r_[hub, leaves], np.r_[leaves, hub], 1, nrows=40, ncols=40)
         outwards = gb.Matrix.from_coo(hub, leaves, 1, nrows=40, ncols=40)
     free = [30 * 30 * 2 * 12 - 1]
-    monkeypatch.setattr(checks, "_SMALL", 0)
-    monkeypatch.setattr(checks, "free_memory", lambda where: free[0])
-    with pytest.raises(exceptions.OutOfMemory, match=r"at least 21600 bytes \(30 x 30 pairs\)"):
+    monkeypatch.setattr(pairs, "_SMALL", 0)
+    monkeypatch.setattr(pairs, "free_memory", lambda where: free[0])
+    with pytest.raises(exceptions.OutOfMemory, match=r"at least 21600 bytes .* 900 pairs"):
         all_pairs_shortest_paths(star, algorithm=method)
     assert all_pairs_shortest_paths(star, algorithm=method, dtype="FP32").distance.nvals == 910
+    # Predecessors take more than joining the distances does.
+    free[0] = 910 * 28 - 1
+    assert all_pairs_shortest_paths(star, algorithm=method).distance.nvals == 910
+    with pytest.raises(exceptions.OutOfMemory, match=r"910 pairs of 28 bytes"):
+        all_pairs_shortest_paths(star, algorithm=method, predecessors=True)
     # 40 * 40 distances would not fit, but there are few.
-    free[0] = 30 * 2 * 12
+    free[0] = 40 * 2 * 12
     assert all_pairs_shortest_paths(outwards, algorithm=method).distance.nvals == 40 + 29
+
+
+@methods
+def test_pairs_far_apart_count(device, method, monkeypatch):
+    # 2 x 5 and 3 x 3 vertices are within two hops of a vertex; paths connect all pairs.
+    path, cycle = (
+        cases.SHAPES["path"].both_ways(),
+        cases.unweighted(9, [(i, (i + 1) % 9) for i in range(9)]),
+    )
+    monkeypatch.setattr(pairs, "_SMALL", 0)
+    monkeypatch.setattr(pairs, "_HOPS", 2)
+    for graph in (path, cycle):
+        needed = graph.n**2 * 2 * 12
+        monkeypatch.setattr(pairs, "free_memory", lambda where, most=needed: most - 1)
+        with pytest.raises(exceptions.OutOfMemory, match=f"at least {needed} bytes"):
+            all_pairs_shortest_paths(graph.matrix(device), algorithm=method)
+        monkeypatch.setattr(pairs, "free_memory", lambda where, most=needed: most)
+        found = all_pairs_shortest_paths(graph.matrix(device), algorithm=method)
+        assert found.distance.nvals == graph.n**2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from tests.unit.algorithms import cases
 
 import semira as gb
 from semira import exceptions
-from semira.algorithms import diameter, eccentricity
+from semira.algorithms import chains, diameter, eccentricity
 
 
 def eccentricities(graph: cases.Graph) -> list[int]:
@@ -85,6 +87,115 @@ def test_the_diameter_needs_fewer_searches(device):
 def test_a_cycle_needs_a_search_from_every_vertex(device):
     graph = cases.unweighted(8, [(i, (i + 1) % 8) for i in range(8)])
     assert eccentricity(graph.matrix(device)).searches == 8
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_trees_take_three_searches_more(device, symmetric):
+    # Leaves all along two paths, in other orders of the vertices; bounds alone would not meet.
+    rng = np.random.default_rng(7)
+    order = rng.permutation(80)
+    pairs = [(i, i + 1) for i in range(19)] + [(20 + i, 21 + i) for i in range(18)]
+    pairs += [(int(rng.integers(0, 39)), i) for i in range(39, 79)]
+    graph = cases.unweighted(80, [(order[i], order[j]) for i, j in pairs])
+    if symmetric:
+        graph = graph.both_ways()
+    A = graph.matrix(device)
+    found = eccentricity(A, symmetric=symmetric)
+    assert found.searches == 7
+    assert found.iterations == len(found.trace) // (1 if symmetric else 2)
+    assert found.lower.to_dense().tolist() == eccentricities(graph)
+    assert found.is_exact
+    # Not if fewer are allowed.
+    few = eccentricity(A, symmetric=symmetric, searches=6)
+    assert (few.searches, few.is_exact) == (6, False)
+    assert_bounds(few, graph)
+
+
+def test_a_tree_with_one_cycle_is_no_tree(device):
+    pairs = [(i, (i + 1) % 12) for i in range(12)] + [(i, 12 + i) for i in range(12)]
+    graph = cases.unweighted(24, pairs)
+    found = eccentricity(graph.matrix(device))
+    assert found.searches > 7
+    assert found.lower.to_dense().tolist() == eccentricities(graph)
+    assert eccentricity(graph.matrix(device), searches=9).searches == 9
+
+
+def subdivided(seed: int) -> cases.Graph:
+    """Return chains of random lengths between a few vertices, and paths and cycles beside."""
+    rng = np.random.default_rng(seed)
+    branches = n = int(rng.integers(1, 7))
+    edges: list[tuple[int, int]] = []
+    for _ in range(int(rng.integers(0, 9))):
+        tail, head = rng.integers(0, branches, 2)
+        inside = list(range(n, n + int(rng.integers(2 if tail == head else 0, 8))))
+        n += len(inside)
+        edges += pairwise([tail, *inside, head])
+    for _ in range(int(rng.integers(0, 3))):
+        alone = list(range(n, n + int(rng.integers(1, 9))))
+        n += len(alone)
+        is_cycle = len(alone) > 2 and rng.random() < 0.5
+        edges += pairwise([*alone, alone[0]] if is_cycle else alone)
+    order = rng.permutation(n)
+    return cases.unweighted(n, {(order[i], order[j]) for i, j in edges})
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_chains_tell_all_eccentricities(device, seed, monkeypatch):
+    monkeypatch.setattr(chains, "LEAST", 0)
+    monkeypatch.setattr(chains, "_SHARE", 1)
+    graph = subdivided(seed)
+    for function, each, symmetric in (
+        (eccentricity, graph, False),
+        (diameter, graph.both_ways(), True),
+    ):
+        found = function(each.matrix(device), symmetric=symmetric)
+        assert (found.searches, found.iterations, found.is_exact) == (0, 0, True)
+        assert found.lower.to_dense().tolist() == eccentricities(graph)
+        assert found.lower.dtype == found.upper.dtype == "INT32"
+
+
+@pytest.mark.parametrize("limit", ["_ENDS", "_CHAINS", "_DISTANCES"])
+def test_many_branches_are_searched_paths_and_cycles_told(device, limit, monkeypatch):
+    monkeypatch.setattr(chains, "LEAST", 0)
+    # Paths of 3 and 1, a cycle of 5, and two triangles with a path between them and one besides.
+    pairs = [(0, 1), (1, 2), *((4 + i, 4 + (i + 1) % 5) for i in range(5))]
+    pairs += [
+        (9, 10),
+        (10, 11),
+        (11, 9),
+        (11, 12),
+        (12, 13),
+        (13, 14),
+        (14, 15),
+        (15, 13),
+        (12, 16),
+    ]
+    graph = cases.unweighted(17, pairs)
+    A = graph.matrix(device)
+    assert eccentricity(A).searches == 0
+    monkeypatch.setattr(chains, limit, 3 if limit == "_ENDS" else 1)
+    told = chains.eccentricities_of_chains(A, False)
+    found = eccentricity(A)
+    assert found.searches > 0
+    assert found.lower.to_dense().tolist() == eccentricities(graph)
+    assert told.to_dict() == dict(enumerate(eccentricities(graph)[:9]))
+    monkeypatch.setattr(chains, "_ENDS", 1)
+    assert chains.eccentricities_of_chains(A, False) is None
+
+
+@pytest.mark.parametrize("function", [eccentricity, diameter])
+def test_a_long_cycle_and_a_long_path_need_no_search(device, function):
+    if device == "reference":
+        pytest.skip("the reference is made of dictionaries")
+    n = 20_000
+    cycle = cases.unweighted(n, [(i, (i + 1) % n) for i in range(n)])
+    found = function(cycle.matrix(device))
+    assert (found.diameter, found.radius, found.searches) == ((n // 2,) * 2, (n // 2,) * 2, 0)
+    path = cases.unweighted(n, [(i, i + 1) for i in range(n - 1)])
+    found = function(path.both_ways().matrix(device), symmetric=True)
+    assert (found.diameter, found.radius) == ((n - 1,) * 2, (n // 2,) * 2)
+    number = np.arange(n)
+    np.testing.assert_array_equal(found.upper.to_dense(), np.maximum(number, n - 1 - number))
 
 
 def test_components_are_searched_side_by_side(device):

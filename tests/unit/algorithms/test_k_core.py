@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
+
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from tests.helpers.data import load_graph, load_reference
 from tests.helpers.every import every
 from tests.unit.algorithms import cases
@@ -61,6 +64,63 @@ def test_a_path_is_peeled_from_its_ends(device):
     found = core_number(path.matrix(device))
     assert found.core.to_dense().tolist() == [1] * 9
     assert found.iterations == 5
+
+
+def hurry(monkeypatch) -> None:
+    """Let components fall together after each iteration."""
+    module = importlib.import_module("semira.algorithms.k_core")
+    monkeypatch.setattr(module, "_PATIENCE", 1)
+    monkeypatch.setattr(module, "_MANY", 0)
+
+
+@given(graph=cases.graphs(), k=st.integers(0, 5))
+@cases.examples(max_examples=40)
+def test_what_falls_together_has_the_same_core_number(device, graph, k):
+    with pytest.MonkeyPatch.context() as patch:
+        hurry(patch)
+        assert core_number(graph.matrix(device)).core.to_dense().tolist() == expected_cores(graph)
+        expected = dict(nx.k_core(undirected(graph), k).degree())
+        assert k_core(graph.matrix(device), k).degree.to_dict() == expected
+
+
+#: Long graphs that lose a few vertices an iteration: degrees k + 1 all along.
+LONG = {
+    "path": nx.path_graph(60),
+    "ladder": nx.ladder_graph(30),
+    "grid": nx.grid_2d_graph(5, 12),
+    "tree": nx.full_rary_tree(2, 60),
+    "lollipop": nx.lollipop_graph(6, 50),
+    "paths and cycles": nx.disjoint_union_all(
+        [nx.path_graph(20), nx.cycle_graph(20), nx.path_graph(1), nx.barbell_graph(4, 20)]
+    ),
+}
+
+
+@every("name", list(LONG))
+def test_long_graphs_fall_in_few_iterations(device, name, monkeypatch):
+    G = nx.convert_node_labels_to_integers(LONG[name])
+    order = np.random.default_rng(3).permutation(len(G))
+    graph = cases.unweighted(len(G), [(order[i], order[j]) for i, j in G.edges])
+    A = graph.matrix(device)
+    slowly = core_number(A)
+    hurry(monkeypatch)
+    found = core_number(A)
+    assert found.core.to_dense().tolist() == expected_cores(graph)
+    assert slowly.core.isequal(found.core)
+    assert found.iterations <= min(slowly.iterations, 12)
+    assert len(found.trace) == found.iterations
+    expected = dict(nx.k_core(undirected(graph), 2).degree())
+    assert k_core(A, 2).degree.to_dict() == expected
+
+
+def test_a_long_path_does_not_take_an_iteration_for_each_vertex(device):
+    if device == "reference":
+        pytest.skip("the reference is made of dictionaries")
+    n = 20_000
+    path = cases.unweighted(n, [(i, i + 1) for i in range(n - 1)])
+    found = core_number(path.matrix(device))
+    assert found.core.to_dense().tolist() == [1] * n
+    assert found.iterations < 300
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])

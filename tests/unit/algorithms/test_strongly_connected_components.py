@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -49,6 +51,72 @@ def test_labels(graph, device):
 def test_labels_of_any_graph(device, graph):
     found = strongly_connected_components(graph.matrix(device))
     assert found.label.to_dense().tolist() == labels(graph)
+
+
+def contract(monkeypatch) -> None:
+    """Let every path of two edges be too long."""
+    module = importlib.import_module("semira.algorithms.strongly_connected_components")
+    monkeypatch.setattr(module, "_PATIENCE", 1)
+
+
+@given(graph=cases.graphs())
+@cases.examples(max_examples=150)
+def test_contracted_graphs_have_the_same_components(device, graph):
+    with pytest.MonkeyPatch.context() as patch:
+        contract(patch)
+        found = strongly_connected_components(graph.matrix(device))
+    assert found.label.to_dense().tolist() == labels(graph)
+
+
+def sparse(seed: int) -> cases.Graph:
+    """Return a graph with about one edge out of each vertex: trees, chains and cycles."""
+    rng = np.random.default_rng(seed)
+    n = 40
+    pairs = {(i, int(rng.integers(0, n))) for i in range(n)}
+    pairs |= {(int(i), int(j)) for i, j in rng.integers(0, n, (12, 2))}
+    return cases.unweighted(n, sorted(pairs)[:: -1 if seed % 2 else 1])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_contracted_trees_and_chains(device, seed, monkeypatch):
+    graph = sparse(seed)
+    contract(monkeypatch)
+    against = cases.Graph(graph.n, tuple((j, i, w) for i, j, w in graph.edges))
+    for each in (graph, against):
+        found = strongly_connected_components(each.matrix(device))
+        assert found.label.to_dense().tolist() == labels(graph)
+
+
+LONG = {
+    "path": lambda n: [(i, i + 1) for i in range(n - 1)],
+    "path both ways": lambda n: [p for i in range(n - 1) for p in ((i, i + 1), (i + 1, i))],
+    "cycle": lambda n: [(i, (i + 1) % n) for i in range(n)],
+    "two cycles": lambda n: [
+        *((i, (i + 1) % (n // 2)) for i in range(n // 2)),
+        (0, n // 2),
+        *((i, i + 1) for i in range(n // 2, n - 1)),
+        (n - 1, n // 2),
+    ],
+    "tree": lambda n: [(i, max(i - 1 - i % 3, 0)) for i in range(1, n)],
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_long_graphs_take_few_iterations(device, name):
+    if device == "reference":
+        pytest.skip("the reference is made of dictionaries")
+    n = 20_000
+    order = np.random.default_rng(1).permutation(n)
+    rows, cols = order[np.array(LONG[name](n))].T
+    with gb.device(device):
+        A = gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n)
+    found = strongly_connected_components(A)
+    S = csr_array((np.ones(len(rows)), (rows.astype(np.int32), cols.astype(np.int32))), (n, n))
+    count, component = csgraph.connected_components(S, directed=True, connection="strong")
+    least = np.full(count, n)
+    np.minimum.at(least, component, np.arange(n))
+    np.testing.assert_array_equal(found.label.to_dense(), least[component])
+    assert found.iterations == gb.lost_rows(found.trace) + len(found.trace) < 1200
 
 
 def test_two_cycles_and_a_bridge(device):
