@@ -167,9 +167,11 @@ class NativeLoop(Protocol):
     """A loop that a backend may run by itself."""
 
     def start(
-        self, run: Any, size_of: Callable[[int], int], *, in_place: bool
+        self, run: Any, size_of: Callable[[int], int], before: Any, *, in_place: bool
     ) -> Iterations | None:
         """Return what runs iterations on the objects of a run, None if they do not suit.
+
+        `before` ran the same loop earlier in this run, in an iteration of a loop around it.
 
         `size_of` gives the size of a temporary vector; `in_place` says that outputs may be changed
         where they are, since no iteration around this loop may have to be undone.
@@ -211,6 +213,7 @@ class _Run:
     journal: list[Undo] | None = None
     memory: dict[Place, tuple[int, int]] = field(default_factory=dict)
     completed: int = 0
+    native: dict[int, Iterations] = field(default_factory=dict)
 
     def data(self, slot: int) -> Any:
         cell = self.cells[slot]
@@ -361,8 +364,13 @@ def _iterations_of(run: _Run, loop: Loop) -> Iterations:
     native = run.executable.loops.get(id(loop))
     found = None
     if native is not None:
-        found = native.start(run, partial(_size, run), in_place=run.journal is None)
-    return _Interpreted() if found is None else found
+        found = native.start(
+            run, partial(_size, run), run.native.get(id(loop)), in_place=run.journal is None
+        )
+    if found is None:
+        return _Interpreted()
+    run.native[id(loop)] = found
+    return found
 
 
 def _run_loop(run: _Run, loop: Loop) -> None:

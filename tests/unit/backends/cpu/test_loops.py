@@ -102,7 +102,7 @@ def run(seed: int, statements: int, device: str) -> list[Any]:
             for _ in range(statements):
                 write(case, draw)
             case.turns << case.turns + 1
-            return case.turns < 4
+            return case.turns < 6
 
         gb.repeat(step)
         return case.found()
@@ -111,6 +111,19 @@ def run(seed: int, statements: int, device: str) -> list[Any]:
 @pytest.mark.parametrize("seed", range(16))
 def test_random_statements_agree_with_the_reference(seed) -> None:
     assert run(seed, 4, "cpu") == run(seed, 4, "reference")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_interpreter_and_the_kernel_take_turns(monkeypatch, seed) -> None:
+    expected = run(seed, 4, "reference")
+    advance = native.Iterations.advance
+    turns = iter(range(1000))
+
+    def by_turns(self: Any, done: int, limit: int) -> Any:
+        return (done, False) if next(turns) % 2 else advance(self, done, min(limit, done + 1))
+
+    monkeypatch.setattr(native.Iterations, "advance", by_turns)
+    assert run(seed, 4, "cpu") == expected
 
 
 @pytest.fixture

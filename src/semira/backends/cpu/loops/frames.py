@@ -50,21 +50,31 @@ class Frame:
         Returns the size of a temporary vector, by slot.
     limit : int
         Most iterations.
+    is_whole : bool
+        The loop is not inside of another, which would run it again.
     """
 
     def __init__(
-        self, source: Source, cells: list[Any], size_of: Callable[[int], int], limit: int
+        self,
+        source: Source,
+        cells: list[Any],
+        size_of: Callable[[int], int],
+        limit: int,
+        *,
+        is_whole: bool,
     ) -> None:
         self.source, self.cells = source, cells
         self.state = np.zeros(WORDS + len(source.words), np.int64)
         most = min(TRACE_ROWS, max(1, limit * len(source.products)))
-        most = TRACE_ROWS if source.is_nested else most
+        most = TRACE_ROWS if source.is_nested or not is_whole else most
         self.trace = np.empty((1 << (most - 1).bit_length(), len(ROW)), np.int64)
         self.vectors = {v: self._empty(v, size_of) for v in source.vectors}
         longest = max((vector.size for vector in self.vectors.values()), default=1)
         self.marks = np.zeros(longest, np.bool_)
         self.listed = np.empty(longest, index_dtype(longest))
         self.longest = longest
+        #: Whether others may have written objects since the kernel left them.
+        self.is_stale = False
         #: Arrays of the matrices, in the order of the kernel's arguments.
         self.walked: list[Array] = []
         self.results = [
@@ -138,8 +148,10 @@ class Frame:
         """
         source = self.source
         for v, vector in self.vectors.items():
-            if v not in source.born and vector.held is not self.cells[v].data:
-                self._take(vector, self.cells[v].data, copied=v in source.written and not in_place)
+            data = self.cells[v].data if v not in source.born else vector.held
+            # The interpreter writes into arrays of bitmaps; lists of entries never change.
+            if vector.held is not data or (data and self.is_stale and data.indices is None):
+                self._take(vector, data, copied=v in source.written and not in_place)
             self.set("n", v, vector.count)
             self.set("c", v, int(vector.is_listed))
         for s, room in self.scalars.items():
@@ -150,11 +162,13 @@ class Frame:
         arguments = [self.state, self.trace, self.marks, self.listed, *self.results]
         for vector in self.vectors.values():
             arguments += (vector.present, vector.values, vector.positions)
+        self.is_stale = False
         return [*arguments, *self.scalars.values(), *self.walked]
 
     def _take(self, vector: _Vector, data: CpuVector, *, copied: bool) -> None:
         """Lay an object out."""
-        if type(vector.held) is CpuVector and vector.present is vector.held.present:
+        held = vector.held
+        if held is not None and (vector.present is held.present or vector.values is held.values):
             # Those of another object.
             vector.present = np.zeros(vector.size, np.bool_)
             vector.values = np.empty(vector.size, vector.values.dtype)

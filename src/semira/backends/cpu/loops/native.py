@@ -81,30 +81,37 @@ class NativeLoop:
         )
         return True
 
-    def start(self, run: Any, size_of: Any, *, in_place: bool) -> Iterations | None:
+    def start(
+        self, run: Any, size_of: Any, before: Iterations | None, *, in_place: bool
+    ) -> Iterations | None:
         """Return what runs iterations of one execution; None if they are the interpreter's."""
         if self._is_supported is None:
             self._is_supported = self._write()
         if not self._is_supported:
             return None
         cells = run.cells
-        vectors = [v for v in self.source.vectors if v not in self.source.born]
-        if not all(map(self._is_plain, (cells[v].data for v in vectors))):
+        if not self._suits(cells):
             return None
-        handles = [id(cells[v]) for v in (*self.source.vectors, *self.source.scalars)]
-        if len(set(handles)) != len(handles):
-            return None
-        for use in self.source.products:
-            matrix = cells[use.matrix].data
-            if type(matrix) is not CpuMatrix or matrix.lean:
-                return None
-        if self.source.is_nested and self._size(cells) > SMALL_ENTRIES:
-            return None
-        for s in self.source.sure:
-            data = cells[s].data
-            if s not in self.source.born and (data is None or data.value is None):
-                return None
-        return Iterations(self, run, size_of, in_place=in_place)
+        found = Iterations(self, run, size_of, in_place=in_place)
+        if before is not None:
+            # The arrays are large enough again, and hold what nobody has changed meanwhile.
+            found.frame = before.frame
+        return found
+
+    def _suits(self, cells: list[Any]) -> bool:
+        """Return whether the objects are plain ones, each with a slot of its own."""
+        source = self.source
+        vectors = [cells[v].data for v in source.vectors if v not in source.born]
+        handles = [id(cells[slot]) for slot in (*source.vectors, *source.scalars)]
+        matrices = [cells[use.matrix].data for use in source.products]
+        sure = [cells[s].data for s in source.sure if s not in source.born]
+        return (
+            all(type(data) is CpuVector and data.size < WIDE for data in vectors)
+            and len(set(handles)) == len(handles)
+            and all(type(matrix) is CpuMatrix and not matrix.lean for matrix in matrices)
+            and all(data is not None and data.value is not None for data in sure)
+            and not (source.is_nested and self._size(cells) > SMALL_ENTRIES)
+        )
 
     def _size(self, cells: list[Any]) -> int:
         """Return the entries of the matrices and the positions of the vectors."""
@@ -117,10 +124,6 @@ class NativeLoop:
         """Leave the loop to the interpreter from now on."""
         logger.debug("a loop is interpreted on the cpu: %s", reason)
         self._is_supported = False
-
-    @staticmethod
-    def _is_plain(data: Any) -> bool:
-        return type(data) is CpuVector and data.size < WIDE
 
 
 def _no_other() -> Any:
@@ -144,7 +147,9 @@ class Iterations:
             return done, False
         begun = done
         if self.frame is None:
-            self.frame = Frame(self.loop.source, self.run.cells, self.size_of, limit)
+            source, cells = self.loop.source, self.run.cells
+            self.frame = Frame(source, cells, self.size_of, limit, is_whole=self.in_place)
+        self.frame.is_stale = True
         state = self.frame.state
         while True:
             arguments = self.frame.enter(in_place=self.in_place)
