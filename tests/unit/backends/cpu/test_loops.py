@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 import semira as gb
 from semira import algorithms, binary, monoid, select, semiring, unary
 from semira.backends.cpu.loops import native
+from semira.engine import run as run_module
 
-SIZE = 40
+SIZE = 200
 
-DENSITIES = (0.05, 0.3, 1.0)
+DENSITIES = (0.01, 0.3, 1.0)
 
 
 class Case:
@@ -113,17 +115,44 @@ def test_random_statements_agree_with_the_reference(seed) -> None:
     assert run(seed, 4, "cpu") == run(seed, 4, "reference")
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_the_interpreter_and_the_kernel_take_turns(monkeypatch, seed) -> None:
-    expected = run(seed, 4, "reference")
+@pytest.fixture
+def by_turns(monkeypatch) -> None:
+    """Let the interpreter run every other iteration."""
     advance = native.Iterations.advance
-    turns = iter(range(1000))
+    turns = itertools.count()
 
-    def by_turns(self: Any, done: int, limit: int) -> Any:
+    def one(self: Any, done: int, limit: int) -> Any:
         return (done, False) if next(turns) % 2 else advance(self, done, min(limit, done + 1))
 
-    monkeypatch.setattr(native.Iterations, "advance", by_turns)
-    assert run(seed, 4, "cpu") == expected
+    monkeypatch.setattr(native.Iterations, "advance", one)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_statements_by_turns_agree_with_the_reference(by_turns, seed) -> None:
+    assert run(seed, 4, "cpu") == run(seed, 4, "reference")
+
+
+def test_searches_by_turns_find_the_same(by_turns, monkeypatch) -> None:
+    n, side = 2500, 50
+    at = np.arange(n)
+    right, down = at[at % side < side - 1], at[: n - side]
+    rows, cols = np.r_[right, down], np.r_[right + 1, down + side]
+    with gb.device("cpu"):
+        A = gb.Matrix.from_coo(rows, cols, 1 + rows % 7, nrows=n, ncols=n)
+        B = gb.Matrix.from_coo(np.r_[rows, cols], np.r_[cols, rows], 1.0, nrows=n, ncols=n)
+        calls = {
+            "bfs": lambda: _field(algorithms.bfs(B, 0)),
+            "sssp": lambda: _field(algorithms.sssp(A, 0, algorithm="window")),
+            "components": lambda: _field(algorithms.connected_components(B)),
+            "cores": lambda: _field(algorithms.core_number(B)),
+            "strong": lambda: _field(algorithms.strongly_connected_components(A)),
+        }
+        found = {name: call() for name, call in calls.items()}
+        assert found["bfs"] == (n, {i: i % side + i // side for i in range(n)})
+        monkeypatch.undo()
+        monkeypatch.setattr(native, "native_loops", lambda program: {})
+        run_module._prepared.clear()
+        assert found == {name: call() for name, call in calls.items()}
 
 
 @pytest.fixture
@@ -195,7 +224,8 @@ def test_loops_that_leave_and_come_back_find_the_same(monkeypatch, most) -> None
 def _field(found: Any) -> Any:
     for name in ("level", "distance", "label", "core"):
         if hasattr(found, name):
-            return getattr(found, name).to_dict()
+            vector = getattr(found, name)
+            return vector.nvals, vector.to_dict()
     return int(found.value) if hasattr(found, "value") else found.to_dict()
 
 
