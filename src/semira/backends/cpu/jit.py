@@ -20,6 +20,7 @@ from llvmlite.binding import ffi, newpassmanagers
 from numba.core import caching, serialize
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import cpu_target
 
 from semira.backends import kernel_files
 from semira.backends.cpu.cache import PACKAGE, compiled, keep_again
@@ -43,10 +44,18 @@ for _passes in (newpassmanagers.ModulePassManager, newpassmanagers.FunctionPassM
 #: Decorates functions that kernels call, which are compiled into them.
 helper = numba.njit(nogil=True, error_model="numpy")
 
-#: What decides about compiled code beside the function and its types.
-_VERSIONS = digest_of(
-    sys.version, np.__version__, numba.__version__, llvmlite.__version__, kernel_files.FORMAT
-)
+#: What decides about compiled code beside the function, its types and the processor. Of NumPy's
+#: version Numba itself reads no more than this.
+_VERSIONS = {
+    "python": sys.version,
+    "numpy": ".".join(np.__version__.split(".")[:2]),
+    "numba": numba.__version__,
+    "llvmlite": llvmlite.__version__,
+}
+_FOLDER = digest_of(*_VERSIONS.values(), kernel_files.FORMAT)
+
+#: The processor that machine code for any processor is made for (`NUMBA_CPU_NAME`).
+GENERIC = "generic"
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -82,8 +91,13 @@ class KernelCache(caching._Cache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the kernel compiled for a signature, None if it is not there or not usable."""
-        path = self._path(sig, target_context.codegen())
+        target = target_context.codegen().magic_tuple()
+        path = self._path(sig, target)
         code = kernel_files.read(path)
+        if code is None:
+            # Slower code in the place of no code: it was compiled ahead of time on purpose.
+            path = self._path(sig, (target[0], GENERIC, ""))
+            code = kernel_files.read(path)
         if code is None:
             return None
         target_context.refresh()
@@ -98,12 +112,12 @@ class KernelCache(caching._Cache):  # type: ignore[misc]
         if data.library.has_dynamic_globals or not all(part.can_cache for part in data.lifted):
             logger.info("kernel %s holds addresses: it is not kept", _name_of(self._function))
             return
-        path = self._path(sig, data.codegen)
+        path = self._path(sig, data.codegen.magic_tuple())
         kernel_files.write(path, serialize.dumps(data._reduce()))
 
-    def _path(self, signature: Any, codegen: Any) -> Path:
+    def _path(self, signature: Any, target: tuple[str, str, str]) -> Path:
         name = _name_of(self._function)
-        digest = digest_of(name, str(signature), repr(codegen.magic_tuple()))
+        digest = digest_of(name, str(signature), repr(target))
         return _folder() / f"{name.replace(':', '.')}-{digest}.nbc"
 
     def enable(self) -> None:
@@ -117,7 +131,14 @@ class KernelCache(caching._Cache):  # type: ignore[misc]
 
 
 def _folder() -> Path:
-    return settings().cache_dir / "cpu" / _VERSIONS
+    return settings().cache_dir / "cpu" / _FOLDER
+
+
+def toolchain() -> dict[str, str]:
+    """Return what compiled code depends on beside the kernel: versions, and the processor."""
+    _, name, features = cpu_target.target_context.codegen().magic_tuple()
+    told = f"{name} {digest_of(features)}" if features else name
+    return {**_VERSIONS, "cpu": told}
 
 
 def _name_of(function: Callable[..., Any]) -> str:
@@ -147,11 +168,12 @@ def _shed(dispatcher: Any) -> None:
 
 def _compile(compile_now: Callable[..., Any], name: str, args: Any, return_type: Any) -> Any:
     """Compile a kernel that is not in the cache: counted, reported, or refused by name."""
+    why = kernel_files.why_missing("cpu", name, toolchain, {"cpu": GENERIC})
     if settings().no_compile:
         raise JitError(
             f"kernel {name} is not compiled for ({', '.join(map(str, args))}) in the cache "
-            f"{_folder()} and SEMIRA_NO_COMPILE is set; unset it, or fill the cache first by a "
-            "run without it"
+            f"{_folder()} and SEMIRA_NO_COMPILE is set: {why}; unset it, or fill the cache first "
+            "by `semira compile`, or by a run without it"
         )
     compiled.append(name)
     try:
