@@ -84,7 +84,7 @@ def reject(path: Path, reason: str) -> None:
 
 
 def note_ahead(device: str, what: Mapping[str, Sequence[str]], tools: Mapping[str, str]) -> None:
-    """Note what was compiled ahead of time, so that a kernel that is missing later can be explained.
+    """Note what was compiled ahead of time: it explains kernels that are missing later.
 
     Parameters
     ----------

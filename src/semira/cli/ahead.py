@@ -22,7 +22,7 @@ from semira.algorithms.row import Row
 from semira.backends import registry
 from semira.backends.reference.backend import ReferenceBackend
 from semira.base.dtypes import DataType, lookup_dtype
-from semira.base.errors import GraphblasException, NotImplementedException
+from semira.base.errors import GraphblasException
 from semira.contract import Capabilities, Program
 from semira.generators import generate
 from semira.io import from_edges
@@ -99,7 +99,9 @@ def calls_of(row: Row) -> Iterator[tuple[Sequence[Any], dict[str, Any]]]:
 
 def _options_of(row: Row, given: dict[str, Any], *, symmetric: bool) -> dict[str, Any]:
     """Return options of a call that keep it short, and those that are given."""
-    known = {"symmetric": True} if symmetric and "symmetric" in row.parameters else {}
+    known: dict[str, Any] = (
+        {"symmetric": True} if symmetric and "symmetric" in row.parameters else {}
+    )
     if "sources" in row.parameters and row.start != "sources":
         known["sources"] = list(range(STARTS))
     return {**known, **given}
@@ -128,17 +130,30 @@ def _run(row: Row, where: str, dtype: str, specs: Sequence[str]) -> tuple[str, .
             for places, given in calls_of(row):
                 options = _options_of(row, given, symmetric=symmetric and not row.directed)
                 try:
-                    _wait(row, row.function(matrix.to(where), *places, **options))
+                    wait(row, row.function(matrix.to(where), *places, **options))
                 except GraphblasException as error:
                     refused.setdefault(f"{row.name} of {dtype}: {error}")
     return tuple(refused)
 
 
-def _wait(row: Row, result: Any) -> None:
+def wait(row: Row, result: Any) -> None:
+    """Wait for the vectors and matrices of a result."""
     for name in (row.layout.main, *row.layout.beside):
-        part = getattr(result, name, None)
+        part: Any = getattr(result, name, None)
         if hasattr(part, "wait"):
             part.wait()
+
+
+def first_call_of(row: Row) -> tuple[Sequence[Any], dict[str, Any]]:
+    """Return arguments after the matrix of an ordinary call.
+
+    Examples
+    --------
+    >>> first_call_of(REGISTRY["sssp"])
+    ((0,), {})
+    """
+    places, options = next(calls_of(row))
+    return places, _options_of(row, options, symmetric=False)
 
 
 # cpu ---------------------------------------------------------------------------------------------
