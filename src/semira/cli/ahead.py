@@ -23,6 +23,7 @@ from semira.backends import registry
 from semira.backends.reference.backend import ReferenceBackend
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import GraphblasException
+from semira.cli.summaries import Answer
 from semira.contract import Capabilities, Program
 from semira.generators import generate
 from semira.io import from_edges
@@ -42,6 +43,9 @@ MOST_READ = {"cuda": 1_500_000, "cpu": 50_000_000}
 
 #: Vertices that a computation starts from, where it may have several.
 STARTS = 16
+
+#: Facts of a summary that are all values as one, by a monoid.
+REDUCED = {"sum": "plus", "half_sum": "plus", "least": "min", "most": "max"}
 
 #: Options that graphs too large for a trial choose by themselves.
 LARGE_OPTIONS = {"block": 8}
@@ -130,7 +134,9 @@ def _run(row: Row, where: str, dtype: str, specs: Sequence[str]) -> tuple[str, .
             for places, given in calls_of(row):
                 options = _options_of(row, given, symmetric=symmetric and not row.directed)
                 try:
-                    wait(row, row.function(matrix.to(where), *places, **options))
+                    result = row.function(matrix.to(where), *places, **options)
+                    wait(row, result)
+                    _tell(row, result)
                 except GraphblasException as error:
                     refused.setdefault(f"{row.name} of {dtype}: {error}")
     return tuple(refused)
@@ -138,7 +144,20 @@ def _run(row: Row, where: str, dtype: str, specs: Sequence[str]) -> tuple[str, .
 
 def wait(row: Row, result: Any) -> None:
     """Wait for the vectors and matrices of a result."""
-    for name in (row.layout.main, *row.layout.beside):
+    _read(result, (row.layout.main, *row.layout.beside))
+
+
+def _tell(row: Row, result: Any) -> None:
+    """Compute what ``semira run`` tells of a result, as far as a device computes it."""
+    names = [fact.rpartition("=")[2] for fact in row.facts]
+    _read(result, names)
+    answer = Answer(result, getattr(result, row.main))
+    for monoid in {REDUCED[name] for name in names if name in REDUCED}:
+        answer.reduced(monoid)
+
+
+def _read(result: Any, names: Iterable[str]) -> None:
+    for name in names:
         part: Any = getattr(result, name, None)
         if hasattr(part, "wait"):
             part.wait()

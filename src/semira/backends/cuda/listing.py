@@ -17,13 +17,14 @@ from semira.backends.cuda.jit.compile import Compiled, compile_cached, named
 from semira.backends.cuda.jit.render import BASE, BLOCK, FULL, PROGRAM, STAGED
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.own_launches import ending_of, is_own, own_text
+from semira.backends.cuda.runtime.primitives import name_of_file
 from semira.backends.cuda.staged import is_staged, is_summed
 from semira.backends.cuda.staged.block_source import block_source
 from semira.backends.cuda.staged.executable import narrowed, source_of
 from semira.backends.cuda.staged.own_products import own_part
 from semira.backends.cuda.staged.product_source import full_source
 from semira.base.dtypes import DataType
-from semira.contract import Program, Statement, walk_statements
+from semira.contract import Program, Statement, variant_part, walk_statements
 from semira.ops import TypedSemiring
 
 #: Shapes of programs that gather or scatter in large matrices; the last two where rows are short.
@@ -106,7 +107,12 @@ def _program_texts(program: Program, *, large: bool) -> Iterator[Text]:
     yield Text(name, PROGRAM, lowered.source)
     if not large or lowered.shape != LaunchShape() or not (lowered.sliced or lowered.scattered):
         return
-    for shape in LARGE if lowered.sliced else LARGE[:1]:
+    shapes = list(LARGE if lowered.sliced else LARGE[:1])
+    for variant in dict.fromkeys(pull.variant for pull in lowered.variants):
+        part = variant_part(variant, "cuda")
+        shapes += part.SHAPES
+        yield from (Text(name_of_file(root), root, "") for root in part.MODULES)
+    for shape in shapes:
         yield Text(f"{name}-{shape.word}", PROGRAM, lower_program(program, shape).source)
 
 

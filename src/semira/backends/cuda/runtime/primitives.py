@@ -532,11 +532,16 @@ def primitives_of(runtime: Runtime) -> Primitives:
     return runtime.primitives
 
 
+def name_of_file(root: str) -> str:
+    """Return the name that the kernels of a file have in the cache."""
+    return root.replace(":", "_").replace(".", "_")
+
+
 def module_of(runtime: Runtime, root: str) -> Module:
     """Return the kernels of a file, ``package:file`` of a method's folder."""
     modules = primitives_of(runtime).modules
     if root not in modules:
-        modules[root] = Module(runtime, root.replace(":", "_").replace(".", "_"), "", root)
+        modules[root] = Module(runtime, name_of_file(root), "", root)
     return modules[root]
 
 
