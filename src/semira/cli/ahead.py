@@ -32,8 +32,8 @@ from semira.ops import TypedSemiring
 #: Graphs of different structure: skewed, a mesh, without symmetry and of several parts.
 TINY = ("kron:5", "road:6x6", "er:40,degree=2")
 
-#: Graphs beside them, for algorithms that do something else with them.
-MORE = {"triangle_count": ("kron:8,ef=12",)}
+#: Graphs beside them, with which the ordinary call of an algorithm does something else.
+MORE = {"triangle_count": ("kron:8,ef=12",), "sssp": ("road:48x48",)}
 
 #: The cpu backend decides some kernels by the number of entries.
 SMALL = (*TINY, "kron:12", "road:120x120", "er:3000")
@@ -92,8 +92,11 @@ def calls_of(row: Row) -> Iterator[tuple[Sequence[Any], dict[str, Any]]]:
         places = (0,) if row.start == "sources" and case.sources == 1 else start
         if case.options:
             yield places, dict(case.options)
-    for name in LARGE_OPTIONS.keys() & row.parameters.keys():
-        yield start, {name: LARGE_OPTIONS[name]}
+    chosen = [(name, each) for name in row.parameters for each in row.parameters[name].choices]
+    others = [(name, each) for name, each in LARGE_OPTIONS.items() if name in row.parameters]
+    for name, each in (*chosen, *others):
+        if set(row.needed) <= {row.start}:
+            yield start, {name: each}
     for text in row.calls:
         call = ast.parse(f"f({text})", mode="eval").body
         assert isinstance(call, ast.Call)
@@ -131,7 +134,8 @@ def _run(row: Row, where: str, dtype: str, specs: Sequence[str]) -> tuple[str, .
         if row.cost(matrix.nrows, matrix.nvals) > MOST_READ[where]:
             continue
         for symmetric in (False, True)[: 1 + ("symmetric" in row.parameters)]:
-            for places, given in calls_of(row):
+            calls = list(calls_of(row))
+            for places, given in calls if spec in specs else calls[:1]:
                 options = _options_of(row, given, symmetric=symmetric and not row.directed)
                 try:
                     result = row.function(matrix.to(where), *places, **options)
