@@ -103,15 +103,23 @@ def compile_ahead(
     if cpu is Processor.generic:
         # Numba reads it in the processes that compile, and in this one when it is imported.
         os.environ["NUMBA_CPU_NAME"] = "generic"
-    started, before = time.perf_counter(), _megabytes()
     request = Request(names, dtypes, archs, not small, jobs or settings().threads, _progress)
+    record, done = _compiled(request)
+    for reason in dict.fromkeys(text for each in done for text in each.refused):
+        note(f"left out: {reason}")
+    _show(record, done, as_json=as_json)
+
+
+def _compiled(request: Request) -> tuple[dict[str, Any], list[Done]]:
+    """Return what was compiled, in words for JSON, and what each task did."""
+    started, before = time.perf_counter(), _megabytes()
     done = compile_all(request)
-    _note(names, dtypes, archs, is_small=small)
+    _note(request)
     record = {
-        "device": "cuda" if is_cuda else "cpu",
-        "algorithms": names,
-        "dtypes": dtypes,
-        "architectures": list(archs),
+        "device": "cuda" if request.archs else "cpu",
+        "algorithms": list(request.names),
+        "dtypes": list(request.dtypes),
+        "architectures": list(request.archs),
         "compiled": sum(each.compiled for each in done),
         "found": sum(each.found for each in done),
         "seconds": time.perf_counter() - started,
@@ -119,9 +127,7 @@ def compile_ahead(
         "megabytes": _megabytes(),
         "folder": str(settings().cache_dir),
     }
-    for reason in dict.fromkeys(text for each in done for text in each.refused):
-        note(f"left out: {reason}")
-    _show(record, done, as_json=as_json)
+    return record, done
 
 
 def _parts(text: str, option: str) -> list[str]:
@@ -163,15 +169,13 @@ def _progress(done: Done) -> None:
     say(f"{done.title}: {what}, {seconds(done.seconds)}")
 
 
-def _note(
-    names: Sequence[str], dtypes: Sequence[str], archs: Sequence[str], *, is_small: bool
-) -> None:
+def _note(request: Request) -> None:
     """Note what was compiled, for whoever misses a kernel later."""
-    what = {"algorithms": list(names), "dtypes": list(dtypes)}
-    if not archs:
+    what = {"algorithms": list(request.names), "dtypes": list(request.dtypes)}
+    if not request.archs:
         kernel_files.note_ahead("cpu", what, tools_of_cpu())
-    for arch in archs:
-        sizes = {"sizes": ["small"] if is_small else ["all"]}
+    for arch in request.archs:
+        sizes = {"sizes": ["all" if request.large else "small"]}
         kernel_files.note_ahead("cuda", what | sizes, tools_of_cuda(arch))
 
 
