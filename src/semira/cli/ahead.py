@@ -18,8 +18,11 @@ from typing import Any
 
 from semira import Matrix, device
 from semira.algorithms.registry import REGISTRY
-from semira.algorithms.row import Row
+from semira.algorithms.row import Row, load
 from semira.backends import registry
+from semira.backends.cpu import cache as kernels
+from semira.backends.cuda.jit.compile import toolchain
+from semira.backends.cuda.listing import Text, base_texts, fixed_point_texts, texts_of
 from semira.backends.reference.backend import ReferenceBackend
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import GraphblasException
@@ -182,8 +185,6 @@ def first_call_of(row: Row) -> tuple[Sequence[Any], dict[str, Any]]:
 # cpu ---------------------------------------------------------------------------------------------
 def compile_for_cpu(name: str, dtypes: Sequence[str]) -> Done:
     """Run an algorithm on the cpu backend, which keeps what it compiles."""
-    from semira.backends.cpu import cache as kernels
-
     started, before = time.perf_counter(), len(kernels.compiled)
     refused = [text for dtype in dtypes for text in _run(REGISTRY[name], "cpu", dtype, SMALL)]
     compiled = len(kernels.compiled) - before
@@ -192,10 +193,9 @@ def compile_for_cpu(name: str, dtypes: Sequence[str]) -> Done:
 
 
 def tools_of_cpu() -> dict[str, str]:
-    """Return what machine code of this process depends on."""
-    from semira.backends.cpu.jit import toolchain
-
-    return toolchain()
+    """Return what machine code of this process depends on; imports Numba."""
+    found: dict[str, str] = load("semira.backends.cpu.jit:toolchain")()
+    return found
 
 
 # cuda --------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ class StandIn(ReferenceBackend):
 
     def __init__(self, *, large: bool) -> None:
         super().__init__()
-        self.texts: dict[Any, None] = {}
+        self.texts: dict[Text, None] = {}
         self._large = large
 
     def capabilities(self) -> Capabilities:
@@ -220,8 +220,6 @@ class StandIn(ReferenceBackend):
 
     def prepare(self, program: Program) -> Any:
         """Note the texts of a program."""
-        from semira.backends.cuda.listing import texts_of
-
         self.texts |= dict.fromkeys(texts_of(program, large=self._large))
         return super().prepare(program)
 
@@ -230,8 +228,6 @@ class StandIn(ReferenceBackend):
     ) -> None:
         """Note the texts of a fixed point, and leave it to the loop, whose texts count as well."""
         del vector, width
-        from semira.backends.cuda.listing import fixed_point_texts
-
         self.texts |= dict.fromkeys(fixed_point_texts(semiring, _dtype_of(matrix[0])))
 
 
@@ -242,13 +238,11 @@ def _dtype_of(handle: Any) -> DataType:
 
 def texts_for_cuda(
     name: str, dtypes: Sequence[str], *, large: bool = True, specs: Sequence[str] = TINY
-) -> tuple[list[Any], tuple[str, ...]]:
+) -> tuple[list[Text], tuple[str, ...]]:
     """Return the texts that an algorithm asks for on a GPU, and why calls were refused.
 
     Those that an algorithm before it in this process asked for are among them.
     """
-    from semira.backends.cuda.listing import base_texts
-
     device_of_process = _stand_in(large)
     refused = [text for dtype in dtypes for text in _run(REGISTRY[name], "cuda", dtype, specs)]
     return [*base_texts(), *device_of_process.texts], tuple(refused)
@@ -261,7 +255,7 @@ def _stand_in(large: bool) -> StandIn:
     return made
 
 
-def compile_text(task: tuple[Any, str]) -> Done:
+def compile_text(task: tuple[Text, str]) -> Done:
     """Compile a text for an architecture, unless the cache has it."""
     text, arch = task
     started = time.perf_counter()
@@ -272,8 +266,6 @@ def compile_text(task: tuple[Any, str]) -> Done:
 
 def tools_of_cuda(arch: str) -> dict[str, str]:
     """Return what a cubin depends on beside its text."""
-    from semira.backends.cuda.jit.compile import toolchain
-
     return toolchain(arch)
 
 
@@ -322,7 +314,7 @@ def compile_all(request: Request) -> list[Done]:
         work = partial(compile_for_cpu, dtypes=request.dtypes)
         return list(_each(request, work, request.names))
     list_texts = partial(texts_for_cuda, dtypes=request.dtypes, large=request.large)
-    texts: dict[Any, None] = {}
+    texts: dict[Text, None] = {}
     refused: dict[str, None] = {}
     with _processes(request) as pool:
         for found, why in pool.map(list_texts, request.names):

@@ -13,6 +13,7 @@ import typer
 
 from semira.algorithms.registry import REGISTRY
 from semira.backends import kernel_files
+from semira.backends.registry import backend_for
 from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DeviceUnavailable, InvalidValue
 from semira.base.nearest import did_you_mean
@@ -154,8 +155,6 @@ def _architectures(text: str | None) -> Sequence[str]:
             if not _ARCH.fullmatch(each):
                 raise typer.BadParameter(f"--arch {each!r}: give names such as sm_80,sm_90")
         return found
-    from semira.backends.registry import backend_for
-
     try:
         return (backend_for("cuda").runtime.arch,)  # type: ignore[attr-defined]
     except DeviceUnavailable as error:
