@@ -18,6 +18,7 @@ from benchmarks.studies.bfs_methods import methods_table
 from benchmarks.studies.blocks import levels_table as block_levels_table
 from benchmarks.studies.blocks import shown_walks, widths_table
 from benchmarks.studies.choices import chance_table, choices_table, reads_table
+from benchmarks.studies.first_calls import first_table
 from benchmarks.studies.formats_tables import (
     calls_table,
     copies_table,
@@ -336,6 +337,11 @@ def variants() -> str:
     return _measured("variants", variants_table)
 
 
+def first_calls() -> str:
+    """Return the times of first calls, with an empty and a filled cache."""
+    return _measured("first_calls", first_table)
+
+
 def algorithm_times() -> str:
     """Return the times of the algorithms beyond those five that have peers everywhere."""
     return _measured("algorithms", algorithms_table)
@@ -384,6 +390,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "formulations": (HOW_FAST, formulations),
     "adaptive": (HOW_FAST, adaptive),
     "variants": (HOW_FAST, variants),
+    "first_calls": (ROOT / "docs" / "guide" / "first-call.md", first_calls),
     "memory_policies": (DECISIONS / "0016-measuring-the-gpu.md", memory_policies),
     "diagonals": (DECISIONS / "0042-diagonals.md", diagonals),
     "missing": (ROOT / "docs" / "coming-from-python-graphblas.md", missing),

@@ -30,7 +30,7 @@ def counted(monkeypatch):
     """Count, however small the operands are."""
     monkeypatch.setattr(rules_product, "WORTH_COUNTING", Number(0.0, "a test"))
     # Plans with the rule as it was are not taken up again.
-    monkeypatch.setattr(engine_run, "_prepared", type(engine_run._prepared)())
+    monkeypatch.setattr(engine_run, "_prepared", type(engine_run._prepared)(64))
     monkeypatch.setattr(warm, "_known", {})
 
 

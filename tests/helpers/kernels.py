@@ -145,7 +145,7 @@ def listed_programs() -> Iterator[Program]:
 @cache
 def required_kernels() -> tuple[Kernel, ...]:
     """Return every kernel that the suite can ask for, each once, and those all programs share."""
-    found = {Kernel(BASE, offset, ""): None for offset in BASE_OFFSETS}
+    found = {Kernel(root, offset, ""): None for root in BASE for offset in BASE_OFFSETS}
     for program in listed_programs():
         try:
             found.update(dict.fromkeys(kernels_of(program)))

@@ -9,12 +9,16 @@ compilations, never a result.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import uuid
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from semira.base.log import logger
+from semira.base.settings import settings
 
 #: Part of every name: changes when files of earlier releases cannot be read.
 FORMAT = "2"
@@ -24,6 +28,12 @@ _CHECKSUM_BYTES = _CHECKSUM().digest_size
 
 #: Folders that a warning named.
 _reported: set[Path] = set()
+
+#: What was compiled ahead of time into a folder: a JSON object in each line.
+_AHEAD = "ahead.jsonl"
+
+#: Devices of which a log entry said why a kernel is missing.
+_explained: set[str] = set()
 
 
 def read(path: Path) -> bytes | None:
@@ -71,6 +81,68 @@ def write(path: Path, code: bytes) -> bool:
 def reject(path: Path, reason: str) -> None:
     """Report a file that cannot be used."""
     logger.warning("the kernel %s is damaged (%s); it is compiled again and replaced", path, reason)
+
+
+def note_ahead(device: str, what: Mapping[str, Sequence[str]], tools: Mapping[str, str]) -> None:
+    """Note what was compiled ahead of time: it explains kernels that are missing later.
+
+    Parameters
+    ----------
+    device : str
+    what : mapping of str to sequence of str
+        The algorithms, dtypes, ... that were compiled.
+    tools : mapping of str to str
+        What machine code depends on: versions and the processor.
+    """
+    line = json.dumps({"device": device, "what": what, "tools": tools})
+    path = settings().cache_dir / _AHEAD
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+
+
+def _noted_ahead(device: str) -> list[dict[str, Any]]:
+    try:
+        lines = (settings().cache_dir / _AHEAD).read_text("utf-8").splitlines()
+        noted = [json.loads(line) for line in lines]
+        return [each for each in noted if each["device"] == device]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def why_missing(
+    device: str, name: str, tools: Callable[[], dict[str, str]], fits: Mapping[str, str] = {}
+) -> str:
+    """Return why a kernel is not in the cache; the first time a log entry says so, too.
+
+    Parameters
+    ----------
+    device, name : str
+        Of the kernel.
+    tools : callable
+        Returns what machine code of this process depends on.
+    fits : mapping of str to str
+        What serves as well as that of this process.
+    """
+    noted = _noted_ahead(device)
+    if not noted:
+        return "nothing was compiled ahead of time there"
+    now = tools()
+    apart = [
+        {key for key, value in now.items() if each["tools"].get(key) not in (value, fits.get(key))}
+        for each in noted
+    ]
+    nearest, differs = min(zip(noted, apart, strict=True), key=lambda pair: len(pair[1]))
+    if differs:
+        told = (f"{key} {nearest['tools'].get(key)!r}, and not {now[key]!r}" for key in differs)
+        why = f"it was compiled ahead of time for {'; '.join(sorted(told))}"
+    else:
+        told = (f"{key} {', '.join(values)}" for key, values in nearest["what"].items())
+        why = f"what was compiled ahead of time does not ask for it ({'; '.join(told)})"
+    if device not in _explained:
+        _explained.add(device)
+        logger.info("kernel %s of %s is compiled now: %s", name, device, why)
+    return why
 
 
 def _checksum(name: str, code: bytes) -> bytes:

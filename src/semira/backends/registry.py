@@ -8,7 +8,7 @@ from typing import Any
 
 from semira.base import locks
 from semira.base.dtypes import DataType
-from semira.base.errors import DeviceUnavailable
+from semira.base.errors import DeviceUnavailable, Panic
 from semira.base.settings import DEVICES
 from semira.contract import Backend, Capabilities, Preview, Work
 
@@ -32,6 +32,19 @@ def backend_for(name: str) -> Backend:
                 module = importlib.import_module(f"semira.backends.{name}.backend")
                 _open[name] = module.open_backend()
     return _open[name]
+
+
+def stand_in(name: str, backend: Backend) -> None:
+    """Let a backend take the place of another as long as this process lives: its objects may.
+
+    Raises
+    ------
+    Panic
+        The other one is open: its objects would meet this one's.
+    """
+    with _lock:
+        if _open.setdefault(name, backend) is not backend:
+            raise Panic(f"the device {name!r} is open; nothing can take its place")
 
 
 def preview_of(name: str) -> Preview | None:

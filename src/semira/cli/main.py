@@ -34,6 +34,7 @@ class Program(LazyGroup):
             name: f"semira.cli.{name}:{name}"
             for name in ("info", "generate", "convert", "doctor", "demo")
         }
+        | {"compile": "semira.cli.compile:compile_ahead"}
     }
 
     def make_context(self, *args: Any, **extra: Any) -> Any:

@@ -39,10 +39,15 @@ entrypoints.init_all()
 #: Decorates functions that kernels call, which are compiled into them.
 helper = numba.njit(nogil=True, error_model="numpy")
 
-#: What decides about compiled code beside the function and its types.
-_VERSIONS = digest_of(
-    sys.version, np.__version__, numba.__version__, machine.version(), kernel_files.FORMAT
-)
+#: What decides about compiled code beside the function, its types and the processor. Of NumPy's
+#: version Numba itself reads no more than this.
+_VERSIONS = {
+    "python": sys.version,
+    "numpy": ".".join(np.__version__.split(".")[:2]),
+    "numba": numba.__version__,
+    "llvmlite": machine.llvmlite.__version__,
+}
+_FOLDER = digest_of(*_VERSIONS.values(), kernel_files.FORMAT)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -78,8 +83,13 @@ class KernelCache(caching._Cache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the kernel compiled for a signature, None if it is not there or not usable."""
-        path = self._path(sig, target_context.codegen())
+        target = target_context.codegen().magic_tuple()
+        path = self._path(sig, target)
         code = kernel_files.read(path)
+        if code is None:
+            # Slower code in the place of no code: it was compiled ahead of time on purpose.
+            path = self._path(sig, (target[0], machine.GENERIC, ""))
+            code = kernel_files.read(path)
         if code is None:
             return None
         target_context.refresh()
@@ -94,12 +104,12 @@ class KernelCache(caching._Cache):  # type: ignore[misc]
         if data.library.has_dynamic_globals or not all(part.can_cache for part in data.lifted):
             logger.info("kernel %s holds addresses: it is not kept", _name_of(self._function))
             return
-        path = self._path(sig, data.codegen)
+        path = self._path(sig, data.codegen.magic_tuple())
         kernel_files.write(path, serialize.dumps(data._reduce()))
 
-    def _path(self, signature: Any, codegen: Any) -> Path:
+    def _path(self, signature: Any, target: tuple[str, str, str]) -> Path:
         name = _name_of(self._function)
-        digest = digest_of(name, str(signature), repr(codegen.magic_tuple()))
+        digest = digest_of(name, str(signature), repr(target))
         return _folder() / f"{name.replace(':', '.')}-{digest}.nbc"
 
     def enable(self) -> None:
@@ -113,7 +123,12 @@ class KernelCache(caching._Cache):  # type: ignore[misc]
 
 
 def _folder() -> Path:
-    return settings().cache_dir / "cpu" / _VERSIONS
+    return settings().cache_dir / "cpu" / _FOLDER
+
+
+def toolchain() -> dict[str, str]:
+    """Return what compiled code depends on beside the kernel: versions, and the processor."""
+    return {**_VERSIONS, **machine.toolchain()}
 
 
 def _name_of(function: Callable[..., Any]) -> str:
@@ -143,11 +158,12 @@ def _shed(dispatcher: Any) -> None:
 
 def _compile(compile_now: Callable[..., Any], name: str, args: Any, return_type: Any) -> Any:
     """Compile a kernel that is not in the cache: counted, reported, or refused by name."""
+    why = kernel_files.why_missing("cpu", name, toolchain, {"cpu": machine.GENERIC})
     if settings().no_compile:
         raise JitError(
             f"kernel {name} is not compiled for ({', '.join(map(str, args))}) in the cache "
-            f"{_folder()} and SEMIRA_NO_COMPILE is set; unset it, or fill the cache first by a "
-            "run without it"
+            f"{_folder()} and SEMIRA_NO_COMPILE is set: {why}; unset it, or fill the cache first "
+            "by `semira compile`, or by a run without it"
         )
     compiled.append(name)
     try:

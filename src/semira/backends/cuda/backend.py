@@ -17,7 +17,7 @@ from semira.backends.cuda.hosted import (
     is_hosted,
     prepare_hosted,
 )
-from semira.backends.cuda.jit import cache
+from semira.backends.cuda.jit.compile import named
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.own_launches import (
@@ -276,8 +276,7 @@ class CudaBackend:
                 self.runtime.check_process()
                 return prepare_own(self.runtime, program, self.prepare)
         lowered = lower_program(program, self.shape)
-        name = f"program-{cache.digest(lowered.source)[:12]}"
-        executable = CudaExecutable(program, lowered, name)
+        executable = CudaExecutable(program, lowered, named("program", lowered.source))
         with self._lock:
             self.runtime.check_process()
             load_kernel(self.runtime, executable, "int", lowered.shape)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
-from semira.backends.cuda.jit import cache
+from semira.backends.cuda.jit.compile import named
 from semira.backends.cuda.lower.apart import brings_launches
 from semira.backends.cuda.lower.product_parts import open_product
 from semira.backends.cuda.runtime.device import Runtime
@@ -144,7 +144,7 @@ def prepare_own(
     (statement,) = program.body
     assert isinstance(statement, Statement)
     root, source = own_text(program)
-    module = Module(runtime, f"{statement.op}-{cache.digest(source)[:12]}", source, root)
+    module = Module(runtime, named(statement.op, source), source, root)
     module.load("int")
     return OwnExecutable(program, statement, _part(statement), module, prepare(ending_of(program)))
 

@@ -20,8 +20,8 @@ from semira.methods.diagonals.plan import ROW
 #: What a matrix keeps.
 DIAGONALS = Kind(ROW.name, depends_on="pattern")
 
-#: Kernels that make it.
-_MAKE = "semira.methods.diagonals.kernels:mark.cuh"
+#: File of the kernels that make the copy.
+MAKE = "semira.methods.diagonals.kernels:mark.cuh"
 
 #: Distances that a copy has room for, and of which a byte has a bit for each (kMostDiagonals and
 #: kNarrowDiagonals of kernels/bits.cuh).
@@ -88,7 +88,7 @@ def distances_of(
     runtime: Runtime, matrix: CudaMatrix, orientation: str
 ) -> NDArray[np.int32] | None:
     """Return the distances of all entries in rising order; None: too many, no room. Waits."""
-    module, rows = module_of(runtime, _MAKE), matrix.sides(orientation)[0]
+    module, rows = module_of(runtime, MAKE), matrix.sides(orientation)[0]
     indptr, indices, _ = matrix.orientations[orientation]
     try:
         place = runtime.upload(np.full(MOST + 1, NO_DISTANCE, np.int32))
@@ -113,7 +113,7 @@ def make_bits(
     runtime: Runtime, matrix: CudaMatrix, orientation: str, distances: NDArray[np.int32]
 ) -> Diagonals:
     """Set the bits of each row, and keep the copy; or that there is no room for it."""
-    module, rows = module_of(runtime, _MAKE), matrix.sides(orientation)[0]
+    module, rows = module_of(runtime, MAKE), matrix.sides(orientation)[0]
     (indptr, indices, _), count = matrix.orientations[orientation], len(distances)
     try:
         size = copy_bytes(rows, count)

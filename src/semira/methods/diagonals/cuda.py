@@ -7,11 +7,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.backends.cuda.lower import LaunchShape
 from semira.backends.cuda.lower.variants import SharesWalk, VariantPull
 from semira.backends.cuda.runtime.kernel_choice import Choice, Launch, is_early
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.methods.diagonals.bits import (
     DIAGONALS,
+    MAKE,
     Diagonals,
     distances_of,
     make_bits,
@@ -22,6 +24,10 @@ from semira.methods.diagonals.plan import ROW
 HEADERS = ("pull.cuh",)
 ROWS = "sum_diagonals"
 WORDS = 2
+
+#: What a program may ask for: kernels of these shapes, and these files of kernels.
+SHAPES = tuple(replace(LaunchShape.for_short_rows(lanes), variant=ROW.name) for lanes in (1, 2))
+MODULES = (MAKE,)
 
 
 def serves(pull: VariantPull) -> bool:

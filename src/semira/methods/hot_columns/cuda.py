@@ -9,7 +9,7 @@ from semira.backends.cuda.runtime.kernel_choice import Choice, Launch, is_early
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.shares import LONGEST_MIDDLING
 from semira.methods.hot_columns.plan import ROW, Figures
-from semira.methods.hot_columns.table import HOT, Hot, make_hot, most_table_bytes, table_bytes
+from semira.methods.hot_columns.table import HOT, MAKE, Hot, make_hot, most_table_bytes, table_bytes
 
 HEADERS = ("pull.cuh",)
 ROWS = ""
@@ -17,6 +17,9 @@ WORDS = 4
 
 #: As many threads in one block: it fills shared memory.
 SHAPE = LaunchShape(threads=1024, variant=ROW.name)
+
+#: What a program may ask for: kernels of these shapes, and these files of kernels.
+SHAPES, MODULES = (SHAPE,), (MAKE,)
 
 #: Bytes of values that shared memory is read in one piece for (kernels/pull.cuh).
 WIDTHS = (1, 2, 4, 8)

@@ -20,8 +20,8 @@ from semira.methods.hot_columns.plan import ROW, Figures
 #: What a matrix keeps.
 HOT = Kind(ROW.name, depends_on="pattern")
 
-#: Kernels that make it.
-_MAKE = "semira.methods.hot_columns.kernels:rank.cuh"
+#: File of the kernels that make the table.
+MAKE = "semira.methods.hot_columns.kernels:rank.cuh"
 
 #: Shared memory of a multiprocessor that a table leaves to L1, to the driver (of a block), and to
 #: the program's own variables. With 28 KB of L1 in place of 60 an H200 took 642 us for what takes
@@ -213,4 +213,4 @@ def _recode(runtime: Runtime, indices: Any, nvals: int, slots: Any) -> Any:
 
 
 def _launch(runtime: Runtime, kernel: str, count: int, *given: Any) -> None:
-    module_of(runtime, _MAKE).launch("int", kernel, count, *given)
+    module_of(runtime, MAKE).launch("int", kernel, count, *given)

@@ -143,7 +143,7 @@ def test_kernels_compile_without_warning(arch):
             compiled = compile_only(lower_program(given, shape).source, arch, offset)
             assert compiled.log.strip("\0 \n") == ""
     for offset in ("int", "long long"):
-        assert compile_only("", arch, offset, bits._MAKE).log.strip("\0 \n") == ""
+        assert compile_only("", arch, offset, bits.MAKE).log.strip("\0 \n") == ""
 
 
 # who asks, and when --------------------------------------------------------------------------

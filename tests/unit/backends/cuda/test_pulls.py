@@ -12,7 +12,7 @@ from tests.helpers.every import every
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
 from semira.backends.cuda.backend import CAPABILITIES
-from semira.backends.cuda.jit.render import BASE, KERNELS
+from semira.backends.cuda.jit.render import KERNELS
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.runtime.primitives import Primitives
 from semira.backends.cuda.runtime.shares import (
@@ -107,13 +107,6 @@ def test_no_warp_takes_a_share_more_than_others_need(nrows, nvals, multiprocesso
         # All warps but a few in the last round have work to the end.
         rounds = -(-shares // warps)
         assert rounds * items <= 1.01 * path / min(warps, MOST_SLICES) + rounds
-
-
-@needs_nvrtc
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_the_kernels_of_matrices_compile(arch):
-    for offset in ("int", "long long"):
-        assert compile_only("", arch, offset, BASE).log.strip("\0 \n") == ""
 
 
 @needs_nvrtc

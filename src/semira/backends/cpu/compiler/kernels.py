@@ -28,10 +28,8 @@ _COMPILER = "1"
 _lock = locks.lock()
 
 
-def compile_kernel(
-    text: str, function: str, types: tuple[Type, ...], *, vectorise: bool = True
-) -> bytes:
-    """Return the object code of a kernel of a rendered module.
+def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> str:
+    """Return a kernel of a rendered module in LLVM's language.
 
     Raises
     ------
@@ -41,7 +39,7 @@ def compile_kernel(
     unit = unit_of(ast.parse(text))
     kernel, result = write_function(unit, function, types)
     write_entry(unit.module, kernel, types, result, _ENTRY)
-    return machine.assemble(str(unit.module), vectorise=vectorise)
+    return str(unit.module)
 
 
 class Kernels:
@@ -127,8 +125,11 @@ class Kernel:
         return entry(*args)
 
     def _load_or_compile(self, types: tuple[Type, ...]) -> Any:
-        path = self._path(types)
+        # Code for any processor is slower; it was compiled ahead of time on purpose.
+        path, *others = (self._path(types, version) for version in machine.versions())
         code = kernel_files.read(path)
+        for other in others:
+            code = kernel_files.read(other) if code is None else code
         if code is None:
             try:
                 code = self._compile(types, path)
@@ -143,25 +144,24 @@ class Kernel:
 
     def _compile(self, types: tuple[Type, ...], path: Path) -> bytes:
         name = f"{self._module.name}:{self._function}"
+        # Before anything is refused: another compiler may have it in the cache.
+        text = llvm_text(self._module.text, self._function, types)
+        why = kernel_files.why_missing("cpu", name, machine.toolchain, {"cpu": machine.GENERIC})
         if settings().no_compile:
             raise JitError(
                 f"kernel {name} is not compiled for ({', '.join(map(_name_of, types))}) in the "
-                f"cache {path.parent} and SEMIRA_NO_COMPILE is set; unset it, or fill the cache "
-                "first by a run without it"
+                f"cache {path.parent} and SEMIRA_NO_COMPILE is set: {why}; unset it, or fill the "
+                "cache first by `semira compile`, or by a run without it"
             )
         with compiling():
-            code = compile_kernel(
-                self._module.text, self._function, types, vectorise=self._module.vectorise
-            )
+            code = machine.assemble(text, vectorise=self._module.vectorise)
         self._module.compiled.append(name)
         kernel_files.write(path, code)
         return code
 
-    def _path(self, types: tuple[Type, ...]) -> Path:
+    def _path(self, types: tuple[Type, ...], version: str) -> Path:
         digest = self._module.digest
-        folder = (
-            settings().cache_dir / "cpu" / digest(machine.version(), _COMPILER, kernel_files.FORMAT)
-        )
+        folder = settings().cache_dir / "cpu" / digest(version, _COMPILER, kernel_files.FORMAT)
         key = digest(
             self._module.text,
             str(self._module.vectorise),

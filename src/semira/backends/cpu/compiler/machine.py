@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
 import itertools
 import os
 from collections.abc import Callable
@@ -27,23 +28,39 @@ for _passes in (newpassmanagers.ModulePassManager, newpassmanagers.FunctionPassM
 #: ``METH_FASTCALL``: Python passes an array of arguments.
 _FASTCALL = 0x80
 
+#: The processor that machine code for any processor is made for.
+GENERIC = "generic"
+
 _numbers = itertools.count()
 _lock = locks.lock()
 
 
 @functools.cache
 def target() -> tuple[str, str, str]:
-    """Return the processor that code is made for: triple, name, features."""
+    """Return the processor that code is made for: triple, name, features.
+
+    ``NUMBA_CPU_NAME=generic`` stands for any processor of this kind, as for Numba.
+    """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    features = llvm.get_host_cpu_features().flatten()
-    return llvm.get_process_triple(), llvm.get_host_cpu_name(), features
+    triple = llvm.get_process_triple()
+    if os.environ.get("NUMBA_CPU_NAME") == GENERIC:
+        return triple, GENERIC, ""
+    return triple, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
-@functools.cache
-def version() -> str:
-    """Return what decides about machine code beside the text."""
-    return " ".join(("llvmlite", llvmlite.__version__, *target()))
+def versions() -> list[str]:
+    """Return what decides about machine code beside the text: the best code first."""
+    triple, *_ = target()
+    targets = dict.fromkeys((target(), (triple, GENERIC, "")))
+    return [" ".join(("llvmlite", llvmlite.__version__, *each)) for each in targets]
+
+
+def toolchain() -> dict[str, str]:
+    """Return what machine code depends on beside the text, by name."""
+    _, name, features = target()
+    told = hashlib.sha256(features.encode()).hexdigest()[:16]
+    return {"llvmlite": llvmlite.__version__, "cpu": f"{name} {told}" if features else name}
 
 
 @functools.cache

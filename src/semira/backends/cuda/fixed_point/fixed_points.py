@@ -18,7 +18,7 @@ from semira.backends.cuda.fixed_point.fixed_point_source import (
     fixed_point_source,
     has_kernel,
 )
-from semira.backends.cuda.jit import cache
+from semira.backends.cuda.jit.compile import named
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
@@ -50,20 +50,18 @@ class FixedPoints:
     def module(self, runtime: Runtime, source: str) -> Module:
         """Return the kernels of a source that are launched without a need of the others."""
         if source not in self.modules:
-            self.modules[source] = Module(runtime, _name(source), source, ROOT)
+            self.modules[source] = Module(runtime, named("fixed_point", source), source, ROOT)
         return self.modules[source]
 
     def kernel(self, runtime: Runtime, source: str, offset: str, shared: int) -> Kernel:
         """Return the kernel that runs freely, with so much shared memory."""
         key = source, offset, shared
         if key not in self.kernels:
-            code = runtime.compile(source, _name(source), offset, ROOT)
-            self.kernels[key] = runtime.load(code, _name(source), RUN, THREADS, shared)
+            code = runtime.compile(source, named("fixed_point", source), offset, ROOT)
+            self.kernels[key] = runtime.load(
+                code, named("fixed_point", source), RUN, THREADS, shared
+            )
         return self.kernels[key]
-
-
-def _name(source: str) -> str:
-    return f"fixed_point-{cache.digest(source)[:12]}"
 
 
 def fixed_point(

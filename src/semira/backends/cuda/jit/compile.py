@@ -9,6 +9,7 @@ import io
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from semira.backends import kernel_files
 from semira.backends.cuda.jit import cache, linking
 from semira.backends.cuda.jit.render import PROGRAM, render_source
 from semira.base import interrupts, locks
@@ -42,6 +43,16 @@ class Compiled:
     was_cached: bool
 
 
+def toolchain(arch: str) -> dict[str, str]:
+    """Return what a cubin depends on beside its text: the GPU's architecture, and the compiler."""
+    return {"arch": arch, "compiler": compiler_version()}
+
+
+def named(kind: str, source: str) -> str:
+    """Return the name of a kernel in the cache: what it is, and a digest of its text."""
+    return f"{kind}-{cache.digest(source)[:12]}"
+
+
 def compile_cached(
     generated: str, name: str, arch: str, offset_type: str, root: str = PROGRAM
 ) -> Compiled:
@@ -62,10 +73,12 @@ def compile_cached(
         code = cache.load(path)
         if code is not None:
             return Compiled(code, "", was_cached=True)
+        why = kernel_files.why_missing("cuda", path.name, lambda: toolchain(arch))
         if settings().no_compile:
             raise JitError(
                 f"kernel {path.name} is not in the cache {path.parent} and SEMIRA_NO_COMPILE is "
-                "set; unset it, or fill the cache first by a run without it"
+                f"set: {why}; unset it, or fill the cache first by `semira compile`, or by a run "
+                "without it"
             )
         with interrupts.deferred(), compiling():
             compiled = compile_source(source, name, arch)

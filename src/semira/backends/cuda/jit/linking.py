@@ -10,6 +10,7 @@ rather than inlined: C++ and Numba have different types for the pair.
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import re
 from dataclasses import dataclass
@@ -141,13 +142,13 @@ def compiler_version() -> str:
         It is not installed.
     """
     try:
-        import numba_cuda
-    except ImportError as error:
+        # Not of the module, whose import takes longer than loading a kernel that is in the cache.
+        return f"numba-cuda {importlib.metadata.version('numba-cuda')}"
+    except importlib.metadata.PackageNotFoundError as error:
         raise DeviceUnavailable(
             f"Python operators on 'cuda' need numba-cuda ({error}); pip install 'semira[cuda13]', "
             "or use device='cpu'"
         ) from error
-    return f"numba-cuda {numba_cuda.__version__}"
 
 
 def compile_function(function: Linked, arch: str) -> bytes:

@@ -12,9 +12,18 @@ KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 _INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 
 
-#: What a Program's kernel may call; staged statements and the base kernels have their own.
-PROGRAM, STAGED, BASE = "semira.cuh", "staged.cuh", "matrix/base.cuh"
+#: What a Program's kernel may call; staged statements have their own.
+PROGRAM, STAGED = "semira.cuh", "staged.cuh"
 BUILD, FULL, BLOCK = "build/values.cuh", "full.cuh", "block.cuh"
+
+#: Kernels on matrices that know nothing of values, one text for all programs each. A file is
+#: compiled when one of its kernels is first started: an algorithm starts few of them.
+BASE = (
+    "base/blocks.cuh", "base/counted_rows.cuh", "base/gathers.cuh", "base/keys.cuh",
+    "base/lengths.cuh", "base/order.cuh", "base/pieces.cuh", "base/places.cuh",
+    "base/products.cuh", "base/rows.cuh", "base/shares.cuh", "base/sums.cuh",
+    "base/wide_sums.cuh",
+)  # fmt: skip
 
 
 #: Macros of everything compiled from now on: testing aids, such as ``SEMIRA_PERMUTED``.
@@ -47,6 +56,17 @@ def _expanded(text: str, seen: set[str]) -> str:
 def _library(root: str) -> tuple[str, frozenset[str]]:
     seen: set[str] = set()
     return _expanded(f'#include "{root}"', seen), frozenset(seen)
+
+
+def kernels_of(root: str) -> frozenset[str]:
+    """Return the names of the kernels that a file of `BASE` defines.
+
+    Examples
+    --------
+    >>> sorted(kernels_of("base/shares.cuh"))
+    ['semira_longest', 'semira_slices']
+    """
+    return frozenset(re.findall(r"\bsemira_\w+(?=[(,])", _text_of(root)))
 
 
 def kernel_library(root: str = PROGRAM) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semira.backends.cuda.jit.render import BASE
+from semira.backends.cuda.jit.render import BASE, kernels_of
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported, unavailable
 from semira.backends.cuda.runtime.lines import Occupied
@@ -138,6 +138,26 @@ class Module:
         return loaded, self._runtime.startable(loaded), name
 
 
+class BaseModule:
+    """The base kernels: a `Module` for each file, compiled when one of its kernels is started."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._by_kernel: dict[str, Module] = {}
+        for root in BASE:
+            module = Module(runtime, "matrix_base", "", root)
+            self._by_kernel |= dict.fromkeys(kernels_of(root), module)
+
+    def launch(self, offset_type: str, kernel: str, items: int, *arguments: Any) -> None:
+        """Start a kernel over `items` items in strides."""
+        self._by_kernel[kernel].launch(offset_type, kernel, items, *arguments)
+
+    def launch_blocks(
+        self, offset_type: str, kernel: str, blocks: int, *arguments: Any, **options: int
+    ) -> None:
+        """Start a kernel with `blocks` blocks; see `Module.launch_blocks`."""
+        self._by_kernel[kernel].launch_blocks(offset_type, kernel, blocks, *arguments, **options)
+
+
 def _argument(given: Any) -> int:
     """Return a kernel argument: numbers as they are, buffers as their address."""
     if given is None:
@@ -199,7 +219,7 @@ class Primitives:
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
-        self.module = Module(runtime, "matrix_base", "", BASE)
+        self.module = BaseModule(runtime)
         self.generated: Any = None
         self.scratch = Scratch(runtime)
         self.modules: dict[str, Module] = {}
@@ -512,11 +532,16 @@ def primitives_of(runtime: Runtime) -> Primitives:
     return runtime.primitives
 
 
+def name_of_file(root: str) -> str:
+    """Return the name that the kernels of a file have in the cache."""
+    return root.replace(":", "_").replace(".", "_")
+
+
 def module_of(runtime: Runtime, root: str) -> Module:
     """Return the kernels of a file, ``package:file`` of a method's folder."""
     modules = primitives_of(runtime).modules
     if root not in modules:
-        modules[root] = Module(runtime, root.replace(":", "_").replace(".", "_"), "", root)
+        modules[root] = Module(runtime, name_of_file(root), "", root)
     return modules[root]
 
 

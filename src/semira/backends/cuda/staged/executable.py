@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from semira.backends.cuda.jit import cache
+from semira.backends.cuda.jit.compile import named
 from semira.backends.cuda.jit.render import BLOCK, FULL, STAGED
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import Module
@@ -68,8 +68,7 @@ class StagedExecutable:
             part = own_part(self.statement)
             assert part is not None
             source = part.text(self.program, self.statement)
-            name = f"own-{cache.digest(source)[:12]}"
-            self._own = Module(runtime, name, source, part.ROOT)
+            self._own = Module(runtime, named("own", source), source, part.ROOT)
         return self._own
 
     def rule(self, count: Callable[[str], float], previous: int) -> float:
@@ -90,16 +89,14 @@ class StagedExecutable:
         """Return the kernels for an operand with every entry, compiled when first asked for."""
         if self._full is None:
             source = full_source(self.program, self.statement, self.total)
-            name = f"full-{cache.digest(source)[:12]}"
-            self._full = Module(runtime, name, source, FULL)
+            self._full = Module(runtime, named("full", source), source, FULL)
         return self._full
 
     def block_module(self, runtime: Runtime) -> Module:
         """Return the kernels that pull into a block, compiled when first asked for."""
         if self._block is None:
             source = block_source(self.program, self.statement)
-            name = f"block-{cache.digest(source)[:12]}"
-            self._block = Module(runtime, name, source, BLOCK)
+            self._block = Module(runtime, named("block", source), source, BLOCK)
         return self._block
 
 
@@ -158,7 +155,6 @@ def prepare_staged(runtime: Runtime, program: Program) -> StagedExecutable:
     """
     statement, *rest = walk_statements(program.body)
     source = source_of(program)
-    name = f"{statement.op}-{cache.digest(source)[:12]}"
-    module = Module(runtime, name, source, STAGED)
+    module = Module(runtime, named(statement.op, source), source, STAGED)
     module.load("int")
     return StagedExecutable(program, statement, module, rest[0] if rest else None)

@@ -1,0 +1,130 @@
+"""Measure the first call of every algorithm: with an empty cache of kernels, and with a filled one.
+
+Each time in a process of its own. The clock starts at the call: NumPy is loaded, the graph is on
+the device and CUDA's context there, Numba is not imported.
+
+Examples
+--------
+python -m benchmarks first-calls --quick
+python -m benchmarks first-calls --out first_calls.jsonl
+python -m benchmarks first-calls --device cuda --processes 8 --append --out first_calls.jsonl
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness import Options, Study, option
+from benchmarks.studies.selection import choose_cases
+from semira.algorithms.registry import REGISTRY
+from semira.bench.graphs import BenchGraph
+from semira.bench.record import Record
+from semira.bench.report import figure
+from semira.cli.bench import split_names
+
+#: Seconds after which a process counts as failed.
+_MOST_S = 300
+
+
+def names_of(text: str) -> tuple[str, ...]:
+    """Return the algorithms whose names contain one of the parts.
+
+    Raises
+    ------
+    InvalidValue
+        There is none.
+
+    Examples
+    --------
+    >>> names_of("truss,hits")
+    ('k_truss', 'hits')
+    """
+    return tuple(choose_cases(REGISTRY, split_names(text), "algorithm"))
+
+
+@dataclass(frozen=True, slots=True)
+class FirstOptions(Options):
+    """Options of the study."""
+
+    graphs: Sequence[str] = option(("kron:12",), quick=("kron:6",))
+    names: Sequence[str] = option(
+        tuple(REGISTRY), "Parts of names of algorithms.", flag="--only", parse=names_of,
+        quick=("k_hop",),
+    )  # fmt: skip
+    processes: int = option(1, "Processes at a time.", least=1)
+
+
+def trial(options: FirstOptions, graph: BenchGraph) -> Iterator[Record]:
+    """Measure the two first calls of every algorithm."""
+
+    def measure(name: str) -> Record:
+        return _measured(name, options.device, graph)
+
+    with ThreadPoolExecutor(options.processes) as pool:
+        yield from pool.map(measure, options.names)
+
+
+def _measured(name: str, device: str, graph: BenchGraph) -> Record:
+    used = graph if REGISTRY[name].directed else graph.undirected
+    blank: dict[str, Any] = {"dataset": used.dataset, "library": "semira", "backend": device}
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "benchmarks.first_call", name, device, graph.name]
+        # NVRTC keeps what it compiles in a cache of its own, which would answer for an empty one.
+        own = {"SEMIRA_CACHE_DIR": folder, "CUDA_CACHE_DISABLE": "1"}
+        told = []
+        for _ in ("empty", "filled"):
+            ran = subprocess.run(  # noqa: S603 - this interpreter, and names of the registry
+                command,
+                env={**os.environ, **own},
+                capture_output=True,
+                text=True,
+                timeout=_MOST_S,
+                check=False,
+            )
+            if ran.returncode:
+                why = ran.stderr.strip().rpartition("\n")[2]
+                return Record("first-call", name, note=why, verified=False, **blank)
+            told.append(json.loads(ran.stdout))
+        kernels = [each for each in Path(folder).rglob("*") if each.suffix in (".nbc", ".cubin")]
+        nbytes = sum(each.stat().st_size for each in kernels)
+    empty, filled = told
+    facts = {"filled_s": filled["first_s"], "kernels_bytes": nbytes}
+    return Record(
+        "first-call", name, compile_s=empty["first_s"] - filled["first_s"], compiled=len(kernels),
+        first_s=empty["first_s"], warm_s=[filled["warm_s"]], facts=facts, **blank,
+    )  # fmt: skip
+
+
+def first_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return the header and rows: seconds of the first calls of each algorithm."""
+    head = [
+        "algorithm", "device", "empty cache, s", "kernels", "kB", "filled cache, s", "warm, ms",
+    ]  # fmt: skip
+    rows = []
+    for record in records:
+        if record.kind != "first-call":
+            continue
+        if record.first_s is None:
+            rows.append([record.kernel, record.backend, f"**failed**: {record.note}", *4 * [""]])
+            continue
+        facts = record.facts
+        rows.append(
+            [
+                record.kernel, record.backend, figure(record.first_s), str(record.compiled),
+                figure(facts["kernels_bytes"] / 1e3), figure(facts["filled_s"]),
+                figure(1e3 * record.warm_s[0]),
+            ]
+        )  # fmt: skip
+    return head, rows
+
+
+STUDY = Study(__doc__, FirstOptions, trial, {"First calls": first_table})

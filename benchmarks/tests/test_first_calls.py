@@ -1,0 +1,29 @@
+"""First calls: a cache that is filled leaves nothing to compile, and the table says both times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from benchmarks.studies.first_calls import STUDY, FirstOptions, first_table, names_of
+
+from semira.base.errors import InvalidValue
+
+
+@pytest.mark.slow
+def test_a_filled_cache_saves_the_compilation() -> None:
+    (record,) = STUDY.run(FirstOptions(("kron:6",), names=("k_hop",)))
+    assert record.first_s is not None
+    assert record.compiled > 0
+    assert 0 < record.facts["filled_s"] < record.first_s
+    head, rows = first_table([record, replace(record, first_s=None, note="no such device")])
+    good, bad = (dict(zip(head, row, strict=True)) for row in rows)
+    assert good["kernels"] == str(record.compiled)
+    assert float(good["filled cache, s"]) < float(good["empty cache, s"])
+    assert bad["empty cache, s"] == "**failed**: no such device"
+
+
+def test_names_are_chosen_by_parts() -> None:
+    assert names_of("bfs") == ("bfs", "multi_source_bfs")
+    with pytest.raises(InvalidValue, match="nothing"):
+        names_of("nothing")
