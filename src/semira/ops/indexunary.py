@@ -46,8 +46,8 @@ _RANDOM = [
     ),
     (
         "random_below",
-        "philox(0, i, j, t, a if a > 0 else 0)",
-        "(a > 0 ? philox(0, i, j, t, static_cast<unsigned long long>(a)) : 0)",
+        "philox(0, i, j, t, a if a > 0 else 1)",
+        "philox(0, i, j, t, a > 0 ? static_cast<unsigned long long>(a) : 1)",
         INT64,
         INT64,
     ),

@@ -260,7 +260,8 @@ def _mode_rows(statement: Statement, x: list[Any], regions: list[Any], out: Any)
             row[key] = monoid.op.scalar_function(row.get(key, monoid.identity), value, 0, 0, 0)
     found = [mode_of(row, i, preferred.get(i), seed) for i, row in sums.items()]
     dtype = dtype_of(x[1])
-    return vector_of(out.size, dtype, list(sums), np.array(found, dtype.array_dtype))
+    places = np.array(list(sums), np.int64)
+    return vector_of(out.size, dtype, places, np.array(found, dtype.array_dtype))
 
 
 def _listed(vector: Any) -> tuple[list[int], list[Any]]:

@@ -115,6 +115,10 @@ class _Sides:
             self.all_equal(*shapes)
         elif statement.op == "reduce_rows":
             self.all_equal(out, shapes[0][:1])
+        elif statement.op == "mode_rows":
+            self.all_equal([*out, *shapes[1]], shapes[0])
+            if statement.param("prefers"):
+                self.all_equal(out, shapes[2])
         if statement.mask is not None:
             self.all_equal(masked, self.shape(Arg(statement.mask.slot)))
 
