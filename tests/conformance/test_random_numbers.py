@@ -41,9 +41,7 @@ def test_known_answers(counter: Any, key: Any, known: Any) -> None:
 
 
 @pytest.mark.parametrize(("counter", "key", "known"), [KNOWN[0], KNOWN[2]])
-def test_known_answers_of_the_operator(
-    counter: Any, key: Any, known: Any, device: str
-) -> None:
+def test_known_answers_of_the_operator(counter: Any, key: Any, known: Any, device: str) -> None:
     """The position is half of the counter; the answer for ones everywhere is at none."""
     place, draw = joined(*counter[2:]), np.uint64(joined(*counter[:2]))
     with gb.device(device):

@@ -168,9 +168,7 @@ def mode_rows(statement: Statement, args: list[Any], out: Entries) -> Entries:
     for (i, j), value in args[0].cast(monoid.type).sorted():
         if (j,) in keys.items:
             row, key = sums.setdefault(i, {}), int(keys.items[(j,)])
-            row[key] = (
-                monoid.op.scalar_function(row[key], value, 0, 0, 0) if key in row else value
-            )
+            row[key] = monoid.op.scalar_function(row[key], value, 0, 0, 0) if key in row else value
     items: dict[Position, Any] = {
         (i,): keys.dtype.scalar(mode_of(row, i, preferred.get((i,)), seed))
         for i, row in sums.items()

@@ -243,7 +243,9 @@ def _mode_rows(statement: Statement, x: list[Any], regions: list[Any], out: Any)
     """Sum by key on the host: SuiteSparse has no such operation."""
     del regions
     others, monoid = x[2:], statement.operator
-    preferred = dict(zip(*_listed(others.pop(0)), strict=True)) if statement.param("prefers") else {}
+    preferred = (
+        dict(zip(*_listed(others.pop(0)), strict=True)) if statement.param("prefers") else {}
+    )
     seed = None
     if statement.param("draws"):
         seed = others.pop(0).value

@@ -62,7 +62,10 @@ def mode_rows(statement: Statement, args: list[Any], mask: MaskData | None, out:
     mine = (keys.values[:1], 0, EVERYWHERE, 0) if preferred is None else _by_position(preferred)
     test = vector_mask(mask, out.size)
     may, truth, complement = (EVERYWHERE, EVERYWHERE, False) if test is None else test.open()
-    out_values, out_present = np.zeros(out.size, keys.dtype.array_dtype), np.zeros(out.size, np.bool_)
+    out_values, out_present = (
+        np.zeros(out.size, keys.dtype.array_dtype),
+        np.zeros(out.size, np.bool_),
+    )
     fixed = (
         rows.indptr, rows.indices, values, rows.stride, *_by_position(keys), prefers, *mine, draws,
         seed, may, truth, 0 if test is None else 1, complement,
