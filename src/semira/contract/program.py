@@ -143,8 +143,8 @@ class Statement:
     params : tuple of (str, object)
         Further structural facts: ``side`` ("left"/"right" of a bound scalar), ``k``,
         ``identity``, ``submask`` (the mask has the shape of the region), ``dup`` (TypedMonoid),
-        ``prefers`` and ``draws`` (`mode_rows` has keys that win ties, and a seed), ``new`` (the
-        output is a fresh temporary).
+        ``prefers``, ``draws`` and ``counts`` (`mode_rows` has keys that win ties, a seed, and
+        counts entries), ``new`` (the output is a fresh temporary).
     hints : Hints
         What the caller pinned.
     plan : Plan or None

@@ -145,9 +145,10 @@ def _reduce_rows(item: Expression, markup: Markup) -> str:
 def _mode_rows(item: Expression, markup: Markup) -> str:
     matrix, keys, *others = (argument_text(one, markup) for one in item._template.args)
     names = [name for name, _ in item._template.params]
-    pairs = zip(names, others, strict=True)
     words = {"prefers": "prefer", "draws": "seed"}
-    given = [keys, *(f"{words[name]}={text}" for name, text in pairs)]
+    values = [*others, "True"] if "counts" in names else others
+    pairs = zip(names, values, strict=True)
+    given = [keys, *(f"{words.get(name, 'count')}={text}" for name, text in pairs)]
     return f"{matrix}.mode_rowwise({', '.join(given)})"
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from semira.base.dtypes import FP64, INT32, INT64
-from semira.base.errors import DimensionMismatch, DomainMismatch
+from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
 from semira.engine.calls import Literal
 from semira.frontend.call import Template, as_literal, expression
 from semira.frontend.checks import expect
 from semira.ops.registry import monoid
 
 
-def mode_rowwise(matrix: Any, keys: Any, prefer: Any, seed: Any) -> Any:
+def mode_rowwise(matrix: Any, keys: Any, prefer: Any, seed: Any, count: Any) -> Any:
     """Return the expression of `Matrix.mode_rowwise`."""
     _check_keys(keys, "keys", matrix.shape[1], "columns")
     args, params = [matrix, keys], []
@@ -29,13 +29,17 @@ def mode_rowwise(matrix: Any, keys: Any, prefer: Any, seed: Any) -> Any:
     if seed is not None:
         args.append(_as_seed(seed))
         params.append(("draws", True))
+    if not isinstance(count, (bool, np.bool_)):
+        raise InvalidValue(f"count={count!r}; give True or False")
+    if count:
+        params.append(("counts", True))
     dtype = matrix.dtype
-    if dtype.kind not in "BIUF":
+    if dtype.kind not in "BIUF" and not count:
         raise DomainMismatch(
             f"mode_rowwise compares sums, and values of {dtype} have no order; "
-            "apply an operator with real results first"
+            "count the entries (count=True), or apply an operator with real results first"
         )
-    total = monoid["plus"].typed(FP64 if dtype.kind == "F" else INT64)
+    total = monoid["plus"].typed(FP64 if dtype.kind == "F" and not count else INT64)
     axis = 1 if matrix._is_transposed else 0
     return expression(
         Template(

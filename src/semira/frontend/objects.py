@@ -93,7 +93,12 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         return _reduced_rows(self.T, op)
 
     def mode_rowwise(
-        self, keys: VectorOperand, *, prefer: VectorOperand | None = None, seed: Any = None
+        self,
+        keys: VectorOperand,
+        *,
+        prefer: VectorOperand | None = None,
+        seed: Any = None,
+        count: bool = False,
     ) -> VectorExpression:
         """Return, for each row, the key with the largest sum: a weighted mode.
 
@@ -109,6 +114,8 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         seed : int or Scalar, optional
             Other ties are broken at random, by `indexunary.random_bits` of key and row; the same on
             every device. None: the smallest key wins.
+        count : bool
+            Let every entry count 1, whatever its value.
 
         Returns
         -------
@@ -136,7 +143,7 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         >>> A.mode_rowwise(Vector.from_dense([5, 5, 4])).new().to_dict()
         {0: 4, 1: 4}
         """
-        return modes.mode_rowwise(self, keys, prefer, seed)  # type: ignore[no-any-return]
+        return modes.mode_rowwise(self, keys, prefer, seed, count)  # type: ignore[no-any-return]
 
     def reduce_scalar(self, op: Any = "plus", *, allow_empty: bool = True) -> ScalarExpression:
         """Return the monoid over all entries; see `Vector.reduce`."""

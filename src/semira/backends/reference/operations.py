@@ -165,8 +165,11 @@ def mode_rows(statement: Statement, args: list[Any], out: Entries) -> Entries:
     preferred = others.pop(0).items if statement.param("prefers") else {}
     seed = _value(others.pop(0)) if statement.param("draws") else None
     sums: dict[int, dict[int, Any]] = {}
-    for (i, j), value in args[0].cast(monoid.type).sorted():
+    counts = bool(statement.param("counts"))
+    matrix = args[0] if counts else args[0].cast(monoid.type)
+    for (i, j), entry in matrix.sorted():
         if (j,) in keys.items:
+            value = monoid.type.scalar(1) if counts else entry
             row, key = sums.setdefault(i, {}), int(keys.items[(j,)])
             row[key] = monoid.op.scalar_function(row[key], value, 0, 0, 0) if key in row else value
     items: dict[Position, Any] = {

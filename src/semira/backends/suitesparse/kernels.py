@@ -254,6 +254,8 @@ def _mode_rows(statement: Statement, x: list[Any], regions: list[Any], out: Any)
     places, keys = _listed(x[1])
     key_of = dict(zip(places, keys, strict=True))
     rows, cols, values = x[0].to_coo()
+    if statement.param("counts"):
+        values = np.ones(len(values), np.int64)
     values = cast_array(values, monoid.type.array_dtype)
     sums: dict[int, dict[int, Any]] = {}
     for i, j, value in zip(rows.tolist(), cols.tolist(), values, strict=True):

@@ -58,7 +58,9 @@ def mode_rows(statement: Statement, args: list[Any], mask: MaskData | None, out:
     rows = matrix.oriented(by_columns=statement.args[0].transposed)
     if rows.nvals == 0 or keys.nvals == 0:
         return Result(empty_vector(out.size, keys.dtype))
-    values = _summands(rows.values, statement.operator.type.array_dtype)
+    values, stride = _summands(rows.values, statement.operator.type.array_dtype), rows.stride
+    if statement.param("counts"):
+        values, stride = EVERYWHERE, 0
     mine = (keys.values[:1], 0, EVERYWHERE, 0) if preferred is None else _by_position(preferred)
     test = vector_mask(mask, out.size)
     may, truth, complement = (EVERYWHERE, EVERYWHERE, False) if test is None else test.open()
@@ -67,7 +69,7 @@ def mode_rows(statement: Statement, args: list[Any], mask: MaskData | None, out:
         np.zeros(out.size, np.bool_),
     )
     fixed = (
-        rows.indptr, rows.indices, values, rows.stride, *_by_position(keys), prefers, *mine, draws,
+        rows.indptr, rows.indices, values, stride, *_by_position(keys), prefers, *mine, draws,
         seed, may, truth, 0 if test is None else 1, complement,
     )  # fmt: skip
     kernels = _kernels()

@@ -241,7 +241,8 @@ def _mode_rows(ctx: Context, number: int, statement: Statement) -> None:
         seed = f"cast<long long>(x{slot}.value)"
     ties = f"Ties<{key}, {str(prefers).lower()}, {str(draws).lower()}>{{{preferred}, {seed}}}"
     present = f"{u}.nvals == {u}.size ? nullptr : {u}.here.words"
-    rows = f"KeyedRows<{key}, {ctype}>{{{matrix}, {u}.here.values, {present}}}"
+    counts = str(bool(statement.param("counts"))).lower()
+    rows = f"KeyedRows<{key}, {ctype}, {counts}>{{{matrix}, {u}.here.values, {present}}}"
     ctx.headers["reduce/mode.cuh"] = None
     ctx.work.walks(f"{matrix}.nvals", f"v{statement.out}.size")
     call = (

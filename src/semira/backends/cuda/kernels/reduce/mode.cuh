@@ -73,9 +73,10 @@ struct RankedKey {
   }
 };
 
-// What the rows are made of.
-template <class K, class A>
+// What the rows are made of; with kCounts every entry counts 1.
+template <class K, class A, bool kCounts>
 struct KeyedRows {
+  using Key = K;
   Compressed<A> matrix;
   const K* keys;
   const unsigned* present;  // null: every column has a key
@@ -85,16 +86,25 @@ struct KeyedRows {
     key = keys[column];
     return present == nullptr || (present[column / kWarp] >> (column % kWarp) & 1u);
   }
+  // Whether all entries have one value.
+  __device__ __forceinline__ bool are_equal() const {
+    return kCounts || matrix.value_stride == 0;
+  }
+  template <class S>
+  __device__ __forceinline__ S value(Offset at) const {
+    if constexpr (kCounts) return S(1);
+    else return cast<S>(matrix.value(at));
+  }
 };
 
 // The mode of a row of at most kEach * kLanes entries, for which `kLanes` lanes hold `kEach` each; all
 // lanes of the warp call it, those of a row with the same `begin`, `length` and `row`.
-template <int kLanes, int kEach, class S, class K, class A, class TiesT>
-__device__ __forceinline__ bool mode_of_row(const KeyedRows<K, A>& rows, const TiesT& ties,
+template <int kLanes, int kEach, class S, class K, class Rows, class TiesT>
+__device__ __forceinline__ bool mode_of_row(const Rows& rows, const TiesT& ties,
                                             Index row, Offset begin, int length, unsigned lane,
                                             K& winner) {
   const int base = static_cast<int>(lane) / kLanes * kLanes, rank = static_cast<int>(lane) % kLanes;
-  const bool counts = rows.matrix.value_stride == 0;
+  const bool counts = rows.are_equal();
   K key[kEach];
   S value[kEach], sum[kEach];
   unsigned valid[kEach];
@@ -106,7 +116,7 @@ __device__ __forceinline__ bool mode_of_row(const KeyedRows<K, A>& rows, const T
     bool has = false;
     if (place < length) has = rows.load(begin + place, key[e]);
     value[e] = 0;
-    if (has && !counts) value[e] = cast<S>(rows.matrix.value(begin + place));
+    if (has && !counts) value[e] = rows.template value<S>(begin + place);
     valid[e] = __ballot_sync(kAllLanes, has);
     sum[e] = 0;
     number[e] = 0;
@@ -132,7 +142,7 @@ __device__ __forceinline__ bool mode_of_row(const KeyedRows<K, A>& rows, const T
     }
   }
   if (counts) {
-    const S one = cast<S>(rows.matrix.values[0]);
+    const S one = rows.template value<S>(0);
 #pragma unroll
     for (int e = 0; e < kEach; ++e) sum[e] = static_cast<S>(number[e]) * one;
   }
@@ -280,8 +290,8 @@ struct KeyTable {
 };
 
 // Adds the entries of a row whose keys are of one part to the table. All threads of the block.
-template <class K, class S, class A>
-__device__ __forceinline__ void fill_key_table(KeyTable<K, S>& table, const KeyedRows<K, A>& rows,
+template <class K, class S, class Rows>
+__device__ __forceinline__ void fill_key_table(KeyTable<K, S>& table, const Rows& rows,
                                                Offset begin, Offset end,
                                                decltype(mixed(K())) part,
                                                decltype(mixed(K())) parts) {
@@ -302,15 +312,14 @@ __device__ __forceinline__ void fill_key_table(KeyTable<K, S>& table, const Keye
       if (!has[b]) continue;
       const auto bits = mixed(key[b]);
       if ((bits & (parts - 1)) != part) continue;
-      table.add(key[b], bits, cast<S>(rows.matrix.value(first + b * step)));
+      table.add(key[b], bits, rows.template value<S>(first + b * step));
     }
   }
 }
 
 // The mode of a row by a whole block; thread 0 gets it.
-template <class S, class K, class A, class TiesT>
-__device__ __forceinline__ RankedKey<K, S> mode_by_block(KeyTable<K, S>& table,
-                                                         const KeyedRows<K, A>& rows,
+template <class S, class K, class Rows, class TiesT>
+__device__ __forceinline__ RankedKey<K, S> mode_by_block(KeyTable<K, S>& table, const Rows& rows,
                                                          const TiesT& ties, Index row) {
   using Bits = decltype(mixed(K()));
   __shared__ RankedKey<K, S> of_warps[kWarp];
@@ -376,10 +385,11 @@ struct FoundRows {
 };
 
 // `out` is empty before.
-template <class S, class K, class A, class TiesT, class MaskT>
-SEMIRA_PHASE void mode_rows(const Team& team, const KeyedRows<K, A> rows, const TiesT ties,
-                            Index num_rows, const MaskT mask, const Plane<K> out,
+template <class S, class Rows, class TiesT, class MaskT>
+SEMIRA_PHASE void mode_rows(const Team& team, const Rows rows, const TiesT ties, Index num_rows,
+                            const MaskT mask, const Plane<typename Rows::Key> out,
                             Counters* counters) {
+  using K = typename Rows::Key;
   constexpr int kLongest = kWarp * kLaneMode;
   Count inserted = 0, touched = 0;
   const unsigned count = static_cast<unsigned>(num_rows);
