@@ -25,13 +25,14 @@ from semira import (
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
-from semira.algorithms.results import finished, sizes_of
+from semira.algorithms.results import Chained, finished, sizes_of
 from semira.algorithms.run import Layout, Run
 from semira.exceptions import InvalidValue
 
-#: Share of the vertices that want to move which do: neighbours that all moved could swap labels for
-#: ever. With 3/4 fewer iterations are needed than with 1/2, and communities are as good.
-_MOVE = 0.75
+#: Shares of the vertices that want to move which do, in turn, and for how many iterations: if all
+#: did, neighbours could swap labels for ever. By what took the fewest iterations on
+#: coAuthorsDBLP, cnr-2000 and email-Enron, where one share alone, 3/4 or 1/2, took up to twice as many.
+_SHARES, _AT_RANDOM = (0.75, 0.5), 32
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -103,7 +104,7 @@ class CommunityResult(Run):
 def label_propagation(
     A: Matrix,
     /,
-    max_iterations: int = 100,
+    max_iterations: int = 1000,
     *,
     seed: int = 0,
     tolerance: float = 0.0,
@@ -112,11 +113,12 @@ def label_propagation(
 ) -> CommunityResult:
     """Return communities: every vertex has a label that is most frequent among its neighbours.
 
-    Each vertex begins with a label of its own. In an iteration, every vertex whose label is not
-    among the most frequent ones of its neighbours wants one of these, and three in four such
-    vertices take it at once. Which vertices move, and which of several labels, are random and a
-    function of `seed`. Vertices i and j are neighbours if entry (i, j) or (j, i) is stored,
-    whatever its value; self-loops are ignored.
+    Each vertex begins with a label of its own. A vertex whose label is not among the most frequent
+    ones of its neighbours wants one of these. In an iteration, those move whose random number is
+    greater than that of all neighbours that want to; in the first 32 iterations also three in four
+    of the others, or one in two, by turns. Which of several labels a vertex wants is random too. All
+    random numbers are a function of `seed`. Vertices i and j are neighbours if entry (i, j) or
+    (j, i) is stored, whatever its value; self-loops are ignored.
 
     Parameters
     ----------
@@ -151,16 +153,18 @@ def label_propagation(
     Notes
     -----
     An iteration costs O(n) and the edges of the vertices that may want to move: those with a
-    neighbour that moved, and those that wanted to before. It ends with probability 1, usually after
-    20 to 60 iterations, of which the later ones are cheap. It waits for the end of its loop, and
-    for the number of self-loops.
+    neighbour that moved, and those that wanted to before. After the first 32 no two neighbours move
+    at once, so each move adds to the edges within communities: it ends. It takes 10 to 200
+    iterations in practice, of which the later ones are cheap. It waits for the end of its loops
+    (two from 32 iterations on), and for the number of self-loops.
 
     References
     ----------
     U. Raghavan, R. Albert, S. Kumara, *Near linear time algorithm to detect community structures
     in large-scale networks*, Physical Review E 76, 2007; S. Sahu, *GVE-LPA: fast label propagation
     algorithm (LPA) for community detection in shared memory setting*, 2023 (only vertices near a
-    change are looked at).
+    change are looked at); M. Luby, *A simple parallel algorithm for the maximal independent set
+    problem*, SIAM J. Computing 15, 1986 (the greatest number among neighbours).
 
     Examples
     --------
@@ -177,6 +181,7 @@ def label_propagation(
     with device(A.device):
         label, best, moved = (Vector(vertex_dtype(n), n) for _ in range(3))
         active = Vector.from_scalar(True, n)
+    share, both = Scalar.from_value(_SHARES[0]), Scalar.from_value(sum(_SHARES))
     label << 0
     label << label.apply(indexunary.index)
 
@@ -186,9 +191,12 @@ def label_propagation(
         best(active.S, replace=True) << votes
         wanted = best.ewise_mult(label, binary.ne).new()
         best(wanted.V, replace=True) << best
-        # Three in four of those who want to move do.
-        chance = best.apply(indexunary.random_uniform, turn).new()
-        moved(chance.apply(binary.lt, right=_MOVE).new().V, replace=True) << best
+        # Who draws no less than the share, and less than a neighbour that wants to move, waits.
+        draw = best.apply(indexunary.random_uniform, turn).new()
+        rival = edges.mxv(draw, semiring.max_second[dtypes.FP64]).new(mask=best.S, **opts)
+        less = draw.ewise_mult(rival, binary.lt).new()
+        waits = draw.apply(binary.ge, right=share).new().ewise_mult(less, binary.land).new()
+        moved(~waits.V, replace=True) << best
         label(moved.S) << moved
         # Next time, who has a neighbour that moved, and who wanted to.
         near = edges.mxv(moved, semiring.any_pair[dtypes.BOOL]).new(**opts)
@@ -196,11 +204,18 @@ def label_propagation(
         active(best.S) << True
         tie << tie + 1
         turn << turn + 1
+        share << both - share
         return best.nvals > few
 
-    loop = finished(repeat(step, max_iterations))
+    loop = finished(repeat(step, min(max_iterations, _AT_RANDOM)))
+    iterations, trace = loop.iterations, loop.trace
+    if loop.stopped_by == "limit" and iterations < max_iterations:
+        share << 0
+        both << 0
+        loop = finished(repeat(step, max_iterations - iterations))
+        iterations, trace = iterations + loop.iterations, Chained(trace, loop.trace)
     converged = loop.stopped_by == "condition"
-    return CommunityResult(loop.iterations, loop.trace, label, converged, edges=edges)
+    return CommunityResult(iterations, trace, label, converged, edges=edges)
 
 
 def _first_keys(seed: int) -> tuple[Scalar, Scalar]:
