@@ -65,7 +65,7 @@ def _as_seed(given: Any) -> Any:
         if given.dtype.kind not in "IU":
             raise DomainMismatch(f"seed must be an integer, got a Scalar of {given.dtype}")
         return given
-    if isinstance(given, Literal) or isinstance(given, bool):
+    if isinstance(given, (Literal, bool)):
         raise DomainMismatch(f"seed must be an integer, got {given!r}")
     if not isinstance(given, (int, np.integer)):
         raise DomainMismatch(f"seed must be an integer or a Scalar, got {type(given).__name__}")

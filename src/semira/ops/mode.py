@@ -32,7 +32,7 @@ def mode_of(sums: Mapping[int, Any], row: int, preferred: Any, seed: Any) -> int
     >>> mode_of({7: 2, 3: 2, 5: 1}, 0, None, None), mode_of({7: 2, 3: 2}, 0, 7, None)
     (3, 7)
     """
-    ranked = {key: -math.inf if total != total else total for key, total in sums.items()}
+    ranked = {key: -math.inf if math.isnan(total) else total for key, total in sums.items()}
     most = max(ranked.values())
     tied = [key for key, total in ranked.items() if total == most]
     if preferred is not None and int(preferred) in tied:

@@ -245,12 +245,14 @@ def _mode_rows(ctx: Context, number: int, statement: Statement) -> None:
     rows = f"KeyedRows<{key}, {ctype}, {counts}>{{{matrix}, {u}.here.values, {present}}}"
     ctx.headers["reduce/mode.cuh"] = None
     ctx.work.walks(f"{matrix}.nvals", f"v{statement.out}.size")
-    call = (
-        f"mode_rows<{total.type.cuda_type}>(team, {rows}, {ties}, v{statement.out}.size, "
-        f"{mask_text(ctx, statement.mask)}, {{plane}}, &sums{number});"
-    )
+    spec = Workspace(f"q{number}", "queue", None, arg.slot)
+    queue = f"open_queue(table->{ctx.workspace(spec, 'QueueDescriptor')})"
+    size, mask = f"v{statement.out}.size", mask_text(ctx, statement.mask)
+    name = f"<{total.type.cuda_type}>(team, {rows}, {ties}, "
+    call = f"mode_rows{name}{size}, {mask}, {{plane}}, {queue}, &sums{number});"
+    rest = f"mode_long_rows{name}{{plane}}, {queue}, now{number}.queued, &sums{number});"
     dtype = ctx.program.slots[keys.slot].dtype
-    _sum_and_merge(ctx, number, statement, known_monoids["max"].typed(dtype), reads, call)
+    _sum_and_merge(ctx, number, statement, known_monoids["max"].typed(dtype), reads, call, rest)
 
 
 def _row_sum(ctx: Context, monoid: TypedMonoid) -> str:

@@ -1,20 +1,20 @@
 // w_i = the key u_j of which row i has the largest sum of A_ij, by rows.
 //
-// A warp takes 32 rows. Of the short ones it sums four at once, of eight lanes each; each longer one
-// has all lanes, and up to four entries a lane. There every entry is compared with all others of its
-// row: registers alone, no atomics, and sums in the order of the entries. Rows of more entries have a
-// block, which sums by key in a table in shared memory; where the keys of a row are too many, the
-// row is walked several times, for a part of the keys each time.
+// A warp takes up to 32 rows. Of the short ones it does four at once, of eight lanes each; each longer
+// one has all lanes, and up to four entries a lane. There votes count one key after the other, or,
+// with values of their own, every entry meets all others of its row: registers alone, no atomics, and
+// sums in the order of the entries. Rows of more entries wait in a queue for a block, which sums by
+// key in a table in shared memory; where the keys of a row are too many, the row is walked several
+// times, for a part of the keys each time.
 #pragma once
 #include "common/random.cuh"
 #include "reduce/reduce.cuh"
 #include "vxm/product.cuh"
 #include "vxm/pull.cuh"
+#include "vxm/push.cuh"
 
 // Entries of the rows that lanes share four to a warp, and entries that a lane holds of longer ones.
 constexpr int kShortMode = 8, kLaneMode = 4;
-// Places of the table of a block, and keys that may be in it: probes stay short.
-constexpr unsigned kModeSlots = 2048, kModeKeys = 1408;
 
 // What sums are compared as: NaN loses.
 template <class S>
@@ -77,6 +77,7 @@ struct RankedKey {
 template <class K, class A, bool kCounts>
 struct KeyedRows {
   using Key = K;
+  static constexpr bool kSmall = kCounts;
   Compressed<A> matrix;
   const K* keys;
   const unsigned* present;  // null: every column has a key
@@ -86,9 +87,10 @@ struct KeyedRows {
     key = keys[column];
     return present == nullptr || (present[column / kWarp] >> (column % kWarp) & 1u);
   }
-  // Whether all entries have one value.
+  // Whether a sum is larger if it has more entries, and only then.
   __device__ __forceinline__ bool are_equal() const {
-    return kCounts || matrix.value_stride == 0;
+    if constexpr (kCounts) return true;
+    else return matrix.value_stride == 0 && matrix.values[0] > A(0);
   }
   template <class S>
   __device__ __forceinline__ S value(Offset at) const {
@@ -97,62 +99,98 @@ struct KeyedRows {
   }
 };
 
-// The mode of a row of at most kEach * kLanes entries, for which `kLanes` lanes hold `kEach` each; all
-// lanes of the warp call it, those of a row with the same `begin`, `length` and `row`.
-template <int kLanes, int kEach, class S, class K, class Rows, class TiesT>
-__device__ __forceinline__ bool mode_of_row(const Rows& rows, const TiesT& ties,
-                                            Index row, Offset begin, int length, unsigned lane,
-                                            K& winner) {
-  const int base = static_cast<int>(lane) / kLanes * kLanes, rank = static_cast<int>(lane) % kLanes;
-  const bool counts = rows.are_equal();
+// Keys of the entries of rows that lanes hold, `kEach` a lane: those that have an entry, by bits of a
+// word, and those of which the sum is the largest of their row.
+template <class K, int kEach>
+struct HeldKeys {
   K key[kEach];
-  S value[kEach], sum[kEach];
-  unsigned valid[kEach];
-  int number[kEach];
+  unsigned valid[kEach], tied[kEach];
+
+  // The key of the lowest bit of words; every lane of the group gets it, and which word that was.
+  __device__ __forceinline__ K first_of(const unsigned (&words)[kEach], unsigned lane, int& at,
+                                        int& source) const {
+    K found = key[0];
+    unsigned word = words[0];
+    at = 0;
+#pragma unroll
+    for (int e = 1; e < kEach; ++e) {
+      if (word != 0) continue;
+      word = words[e];
+      found = key[e];
+      at = e;
+    }
+    source = word == 0 ? static_cast<int>(lane) : __ffs(static_cast<int>(word)) - 1;
+    return shuffle(found, source);
+  }
+};
+
+// Where all entries count alike: one key after the other, until those left cannot be more.
+template <int kEach, class K>
+__device__ __forceinline__ void count_keys(HeldKeys<K, kEach>& held, int length, unsigned lane,
+                                           int lanes) {
+  unsigned left[kEach];
+  int remaining = 0, most = 0;
 #pragma unroll
   for (int e = 0; e < kEach; ++e) {
-    const int place = e * kLanes + rank;
-    key[e] = 0;
-    bool has = false;
-    if (place < length) has = rows.load(begin + place, key[e]);
-    value[e] = 0;
-    if (has && !counts) value[e] = rows.template value<S>(begin + place);
-    valid[e] = __ballot_sync(kAllLanes, has);
-    sum[e] = 0;
-    number[e] = 0;
+    left[e] = held.valid[e];
+    remaining += __popc(left[e]);
+    held.tied[e] = 0;
   }
-  // Rows of a warp may be unequally long: as many steps as the longest needs.
+  while (true) {
+    const bool goes_on = remaining > 0 && remaining >= most;
+    if (!__any_sync(kAllLanes, goes_on)) return;
+    int at, source;
+    const K key = held.first_of(left, lane, at, source);
+    int count = 0;
+#pragma unroll
+    for (int e = 0; e < kEach; ++e) {
+      if (e > 0 && e * lanes >= length) continue;  // alike in all lanes: only whole warps hold more
+      const unsigned hit = __ballot_sync(kAllLanes, held.key[e] == key) & left[e];
+      left[e] &= ~hit;
+      count += __popc(hit);
+    }
+    remaining -= count;
+    if (!goes_on || count < most) continue;
+#pragma unroll
+    for (int e = 0; e < kEach; ++e) {
+      if (count > most) held.tied[e] = 0;
+      if (e == at) held.tied[e] |= 1u << source;
+    }
+    most = count;
+  }
+}
+
+// Where they do not: every entry meets all others of its row, in their order.
+template <int kLanes, int kEach, class S, class K>
+__device__ __forceinline__ void sum_keys(HeldKeys<K, kEach>& held, const S (&value)[kEach],
+                                         unsigned lane, unsigned group) {
+  const int base = static_cast<int>(lane) / kLanes * kLanes;
+  S sum[kEach];
+#pragma unroll
+  for (int e = 0; e < kEach; ++e) sum[e] = 0;
 #pragma unroll
   for (int f = 0; f < kEach; ++f) {
-    if (valid[f] == 0) continue;
-#pragma unroll 8
+    if (!__any_sync(kAllLanes, held.valid[f] != 0)) continue;
+#pragma unroll 4
     for (int step = 0; step < kLanes; ++step) {
-      const K other = shuffle(key[f], base + step);
-      const S added = counts ? S(0) : shuffle(value[f], base + step);
-      const bool is_there = valid[f] >> (base + step) & 1u;
+      const K other = shuffle(held.key[f], base + step);
+      const S added = shuffle(value[f], base + step);
+      const bool is_there = held.valid[f] >> (base + step) & 1u;
 #pragma unroll
       for (int e = 0; e < kEach; ++e) {
-        if (!is_there || other != key[e]) continue;
-        if (counts) {
-          ++number[e];
-        } else {
-          sum[e] += added;
-        }
+        if (is_there && other == held.key[e]) sum[e] += added;
       }
     }
   }
-  if (counts) {
-    const S one = rows.template value<S>(0);
-#pragma unroll
-    for (int e = 0; e < kEach; ++e) sum[e] = static_cast<S>(number[e]) * one;
-  }
-  RankedKey<K, S> best{0, 0, 0, false};
+  S most = 0;
+  bool any = false;
 #pragma unroll
   for (int e = 0; e < kEach; ++e) {
-    best.take({comparable(sum[e]), 0, key[e], (valid[e] >> lane & 1u) != 0});
+    sum[e] = comparable(sum[e]);
+    const bool has = (held.valid[e] >> lane & 1u) != 0;
+    if (has && (!any || sum[e] > most)) most = sum[e];
+    any = any || has;
   }
-  S most = best.sum;
-  bool any = best.has;
 #pragma unroll
   for (int step = kLanes / 2; step > 0; step /= 2) {
     const int other = static_cast<int>(lane) ^ step;
@@ -161,35 +199,70 @@ __device__ __forceinline__ bool mode_of_row(const Rows& rows, const TiesT& ties,
     if (has && (!any || met > most)) most = met;
     any = any || has;
   }
-  // Where one key alone has the largest sum, nothing is drawn.
+#pragma unroll
+  for (int e = 0; e < kEach; ++e) {
+    const bool has = (held.valid[e] >> lane & 1u) != 0;
+    held.tied[e] = __ballot_sync(kAllLanes, has && sum[e] == most) & group;
+  }
+}
+
+// The mode of a row of at most kEach * kLanes entries, of which `kLanes` lanes hold `kEach` each; all
+// lanes of the warp call it, those of a row with the same `row`, `begin` and `length`.
+template <int kLanes, int kEach, class S, class Rows, class TiesT>
+__device__ __forceinline__ bool mode_of_row(const Rows& rows, const TiesT& ties, Index row,
+                                            Offset begin, int length, unsigned lane,
+                                            typename Rows::Key& winner) {
+  using K = typename Rows::Key;
+  const int rank = static_cast<int>(lane) % kLanes;
+  const unsigned base = lane / kLanes * kLanes;
   const unsigned group = kLanes == kWarp ? kAllLanes : ((1u << kLanes % kWarp) - 1) << base;
-  const unsigned first = __ballot_sync(kAllLanes, best.has && best.sum == most) & group;
-  winner = shuffle(best.key, first == 0 ? base : __ffs(static_cast<int>(first)) - 1);
+  const bool counts = rows.are_equal();
+  HeldKeys<K, kEach> held;
+  S value[kEach];
+#pragma unroll
+  for (int e = 0; e < kEach; ++e) {
+    const int place = e * kLanes + rank;
+    held.key[e] = 0;
+    value[e] = 0;
+    bool has = false;
+    if (place < length) has = rows.load(begin + place, held.key[e]);
+    if (has && !counts) value[e] = rows.template value<S>(begin + place);
+    held.valid[e] = __ballot_sync(kAllLanes, has) & group;
+  }
+  if (counts) {
+    count_keys(held, length, lane, kLanes);
+  } else {
+    sum_keys<kLanes>(held, value, lane, group);
+  }
+  int at, source;
+  winner = held.first_of(held.tied, lane, at, source);
+  unsigned all = 0;
   bool is_tied = false;
 #pragma unroll
   for (int e = 0; e < kEach; ++e) {
-    const bool has = (valid[e] >> lane & 1u) != 0;
-    is_tied = is_tied || (has && comparable(sum[e]) == most && key[e] != winner);
+    all |= held.tied[e];
+    is_tied = is_tied || ((held.tied[e] >> lane & 1u) != 0 && held.key[e] != winner);
   }
-  if (!__any_sync(kAllLanes, is_tied)) return any;
+  // Where one key alone has the largest sum, nothing is drawn.
+  if (!__any_sync(kAllLanes, is_tied)) return all != 0;
   bool has_own = false;
   K own = 0;
   if constexpr (TiesT::kPrefersOwn) {
-    has_own = any && ties.preferred.has(row);
+    has_own = all != 0 && ties.preferred.has(row);
     if (has_own) own = ties.preferred.values[row];
   }
-  best = RankedKey<K, S>{0, 0, 0, false};
+  RankedKey<K, S> best{0, 0, 0, false};
 #pragma unroll
   for (int e = 0; e < kEach; ++e) {
-    const bool has = (valid[e] >> lane & 1u) != 0 && comparable(sum[e]) == most;
-    if (has) best.take({most, ties.rank(key[e], row, has_own, own), key[e], true});
+    if ((held.tied[e] >> lane & 1u) == 0) continue;
+    best.take({0, ties.rank(held.key[e], row, has_own, own), held.key[e], true});
   }
 #pragma unroll
   for (int step = kLanes / 2; step > 0; step /= 2) {
     best.take(best.from_lane(static_cast<int>(lane) ^ step));
   }
-  if (any) winner = best.key;
-  return any;
+  if (all != 0) winner = best.key;
+  return all != 0;
 }
 
 // Bits of a key, mixed so that no two keys have the same.
@@ -206,17 +279,25 @@ __device__ __forceinline__ unsigned long long mixed(long long key) {
   return x ^ x >> 33;
 }
 
-// Sums by place, added to by many threads. Integers are two words: shared memory adds to one at once.
-template <class S>
+// Sums by place, added to by many threads. Counts are a word, other integers are two: shared memory
+// adds to one at once.
+template <class S, bool kSmall, unsigned kSlots>
 struct TableSums {
-  S sums[kModeSlots + 1];
+  S sums[kSlots + 1];
   __device__ __forceinline__ void reset(unsigned slot) { sums[slot] = 0; }
   __device__ __forceinline__ void add(unsigned slot, S value) { atomicAdd(&sums[slot], value); }
   __device__ __forceinline__ S get(unsigned slot) const { return sums[slot]; }
 };
-template <>
-struct TableSums<long long> {
-  unsigned low[kModeSlots + 1], high[kModeSlots + 1];
+template <unsigned kSlots>
+struct TableSums<long long, true, kSlots> {
+  unsigned sums[kSlots + 1];
+  __device__ __forceinline__ void reset(unsigned slot) { sums[slot] = 0; }
+  __device__ __forceinline__ void add(unsigned slot, long long) { atomicAdd(&sums[slot], 1u); }
+  __device__ __forceinline__ long long get(unsigned slot) const { return sums[slot]; }
+};
+template <unsigned kSlots>
+struct TableSums<long long, false, kSlots> {
+  unsigned low[kSlots + 1], high[kSlots + 1];
   __device__ __forceinline__ void reset(unsigned slot) { low[slot] = high[slot] = 0; }
   __device__ __forceinline__ void add(unsigned slot, long long value) {
     const unsigned added = static_cast<unsigned>(value);
@@ -230,39 +311,42 @@ struct TableSums<long long> {
 };
 
 // Keys of a row, or of a part of them. The lowest key marks a free place, and has one of its own
-// behind the others.
-template <class K, class S>
+// behind the others. With kSmall every entry counts 1.
+template <class K, class S, bool kSmall>
 struct KeyTable {
   static constexpr K kFree = kLowest<K>;
-  K keys[kModeSlots];
-  TableSums<S> sums;
-  unsigned filled;  // more than kModeKeys: the row is walked again, in more parts
+  // At most 32 KiB.
+  static constexpr int kBits = kSmall && sizeof(K) == 4 ? 12 : (sizeof(K) == 4 || kSmall ? 11 : 10);
+  static constexpr unsigned kMost = 1u << kBits, kKeys = kMost - kMost / 4;
+  K keys[kMost];
+  TableSums<S, kSmall, kMost> sums;
+  unsigned filled;  // more than kKeys: the row is walked again, in more parts
   bool has_lowest;
 
-  __device__ __forceinline__ void reset() {
-    for (unsigned slot = threadIdx.x; slot <= kModeSlots; slot += blockDim.x) {
-      if (slot < kModeSlots) keys[slot] = kFree;
+  __device__ __forceinline__ void reset(unsigned used) {
+    for (unsigned slot = threadIdx.x; slot < used; slot += blockDim.x) {
+      keys[slot] = kFree;
       sums.reset(slot);
     }
     if (threadIdx.x == 0) {
+      sums.reset(kMost);
       filled = 0;
       has_lowest = false;
     }
   }
   __device__ __forceinline__ bool is_full() const {
-    return *static_cast<const volatile unsigned*>(&filled) > kModeKeys;
+    return *static_cast<const volatile unsigned*>(&filled) > kKeys;
   }
   // Nothing where the table is full.
   template <class Bits>
-  __device__ __forceinline__ void add(K key, Bits bits, S value) {
+  __device__ __forceinline__ void add(K key, Bits bits, S value, unsigned used) {
     if (key == kFree) {
       has_lowest = true;
-      sums.add(kModeSlots, value);
+      sums.add(kMost, value);
       return;
     }
-    unsigned slot = static_cast<unsigned>(bits >> (8 * sizeof(Bits) - 11));
-    static_assert(kModeSlots == 1u << 11, "the bits that name a place");
-    for (unsigned tries = 0; tries < kModeSlots; ++tries) {
+    unsigned slot = static_cast<unsigned>(bits >> (8 * sizeof(Bits) - kBits)) & (used - 1);
+    for (unsigned tries = 0; tries < used; ++tries) {
       K found = keys[slot];
       if (found == kFree) {
         if (is_full()) return;
@@ -276,7 +360,7 @@ struct KeyTable {
         sums.add(slot, value);
         return;
       }
-      slot = (slot + 1) % kModeSlots;
+      slot = (slot + 1) & (used - 1);
     }
   }
   static __device__ __forceinline__ int compare_and_set(int* place, int key) {
@@ -290,9 +374,9 @@ struct KeyTable {
 };
 
 // Adds the entries of a row whose keys are of one part to the table. All threads of the block.
-template <class K, class S, class Rows>
-__device__ __forceinline__ void fill_key_table(KeyTable<K, S>& table, const Rows& rows,
-                                               Offset begin, Offset end,
+template <class K, class S, bool kSmall, class Rows>
+__device__ __forceinline__ void fill_key_table(KeyTable<K, S, kSmall>& table, const Rows& rows,
+                                               Offset begin, Offset end, unsigned used,
                                                decltype(mixed(K())) part,
                                                decltype(mixed(K())) parts) {
   constexpr int kBatch = 4;
@@ -312,15 +396,17 @@ __device__ __forceinline__ void fill_key_table(KeyTable<K, S>& table, const Rows
       if (!has[b]) continue;
       const auto bits = mixed(key[b]);
       if ((bits & (parts - 1)) != part) continue;
-      table.add(key[b], bits, rows.template value<S>(first + b * step));
+      table.add(key[b], bits, rows.template value<S>(first + b * step), used);
     }
   }
 }
 
 // The mode of a row by a whole block; thread 0 gets it.
-template <class S, class K, class Rows, class TiesT>
-__device__ __forceinline__ RankedKey<K, S> mode_by_block(KeyTable<K, S>& table, const Rows& rows,
-                                                         const TiesT& ties, Index row) {
+template <class S, class K, bool kSmall, class Rows, class TiesT>
+__device__ __forceinline__ RankedKey<K, S> mode_by_block(KeyTable<K, S, kSmall>& table,
+                                                         const Rows& rows, const TiesT& ties,
+                                                         Index row) {
+  using Table = KeyTable<K, S, kSmall>;
   using Bits = decltype(mixed(K()));
   __shared__ RankedKey<K, S> of_warps[kWarp];
   const Offset begin = rows.matrix.indptr[row], end = rows.matrix.indptr[row + 1];
@@ -330,12 +416,15 @@ __device__ __forceinline__ RankedKey<K, S> mode_by_block(KeyTable<K, S>& table, 
     has_own = ties.preferred.has(row);
     if (has_own) own = ties.preferred.values[row];
   }
+  // Of a row that may fill no more than half of them fewer places are used.
+  unsigned used = Table::kMost;
+  while (used / 4 >= static_cast<Count>(end - begin)) used /= 2;
   RankedKey<K, S> best{0, 0, 0, false};
   bool is_ranked = false;
   for (Bits part = 0, parts = 1; part < parts; ++part) {
-    table.reset();
+    table.reset(used);
     __syncthreads();
-    fill_key_table(table, rows, begin, end, part, parts);
+    fill_key_table(table, rows, begin, end, used, part, parts);
     __syncthreads();
     if (table.is_full()) {
       // From the start, in parts of half the size. Everybody has seen it before it is emptied.
@@ -345,11 +434,12 @@ __device__ __forceinline__ RankedKey<K, S> mode_by_block(KeyTable<K, S>& table, 
       __syncthreads();
       continue;
     }
-    for (unsigned slot = threadIdx.x; slot <= kModeSlots; slot += blockDim.x) {
-      const bool is_last = slot == kModeSlots;
-      const K key = is_last ? KeyTable<K, S>::kFree : table.keys[slot];
-      if (is_last ? !table.has_lowest : key == KeyTable<K, S>::kFree) continue;
-      RankedKey<K, S> met{comparable(table.sums.get(slot)), 0, key, true};
+    for (unsigned slot = threadIdx.x; slot <= used; slot += blockDim.x) {
+      const bool is_last = slot == used;
+      const K key = is_last ? Table::kFree : table.keys[slot];
+      if (is_last ? !table.has_lowest : key == Table::kFree) continue;
+      const S sum = comparable(table.sums.get(is_last ? Table::kMost : slot));
+      RankedKey<K, S> met{sum, 0, key, true};
       if (best.has && met.sum == best.sum) {
         if (!is_ranked) best.rank = ties.rank(best.key, row, has_own, own);
         is_ranked = true;
@@ -378,35 +468,41 @@ __device__ __forceinline__ RankedKey<K, S> mode_by_block(KeyTable<K, S>& table, 
   return best;
 }
 
-// Rows that a block has found for itself, at most one a thread.
-struct FoundRows {
-  unsigned count;
-  Index rows[1024];
-};
-
-// `out` is empty before.
+// `out` is empty before. Rows for a block are left in `queue`.
 template <class S, class Rows, class TiesT, class MaskT>
 SEMIRA_PHASE void mode_rows(const Team& team, const Rows rows, const TiesT ties, Index num_rows,
                             const MaskT mask, const Plane<typename Rows::Key> out,
-                            Counters* counters) {
+                            const ChunkQueue queue, Counters* counters) {
   using K = typename Rows::Key;
   constexpr int kLongest = kWarp * kLaneMode;
   Count inserted = 0, touched = 0;
   const unsigned count = static_cast<unsigned>(num_rows);
-  for (unsigned first = team.warp * kWarp; first < count; first += team.warps * kWarp) {
+  const unsigned turn = rows_of_turn<true>(count, team.warps);
+  for (unsigned first = team.warp * turn; first < count; first += team.warps * turn) {
     const unsigned mine = first + team.lane;
-    const bool open = mine < count && mask.allows(static_cast<Index>(mine));
+    const bool open =
+        team.lane < turn && mine < count && mask.allows(static_cast<Index>(mine));
+    if (!__any_sync(kAllLanes, open)) continue;
     const Offset begin = open ? rows.matrix.indptr[mine] : 0;
     const Offset entries = open ? rows.matrix.indptr[mine + 1] - begin : 0;
+    touched += static_cast<Count>(entries);
+    unsigned others = __ballot_sync(kAllLanes, entries > kLongest);
+    if (others != 0) {
+      Count place = 0;
+      if (team.lane == 0) place = atomicAdd(&counters->queued, static_cast<Count>(__popc(others)));
+      place = shuffle(place, 0);
+      if (entries > kLongest) {
+        queue.rows[place + __popc(others & ((1u << team.lane) - 1))] = static_cast<Index>(mine);
+      }
+    }
     const int length = entries > kLongest ? 0 : static_cast<int>(entries);
-    touched += static_cast<Count>(length);
     unsigned shorts = __ballot_sync(kAllLanes, length > 0 && length <= kShortMode);
-    unsigned others = __ballot_sync(kAllLanes, length > kShortMode);
+    others = __ballot_sync(kAllLanes, length > kShortMode);
     unsigned filled = 0;
     while (shorts != 0) {
-      const unsigned turn = team.lane / kShortMode;
-      const bool has_row = turn < static_cast<unsigned>(__popc(shorts));
-      const int source = has_row ? nth_bit(shorts, turn) : 0;
+      const unsigned which = team.lane / kShortMode;
+      const bool has_row = which < static_cast<unsigned>(__popc(shorts));
+      const int source = has_row ? nth_bit(shorts, which) : 0;
       const Offset from = __shfl_sync(kAllLanes, begin, source);
       const int items = __shfl_sync(kAllLanes, length, source);
       const Index row = static_cast<Index>(first) + source;
@@ -416,7 +512,8 @@ SEMIRA_PHASE void mode_rows(const Team& team, const Rows rows, const TiesT ties,
       const bool writes = found && has_row && team.lane % kShortMode == 0;
       if (writes) out.values[row] = winner;
       filled |= __reduce_or_sync(kAllLanes, writes ? 1u << source : 0u);
-      for (int k = 0; k < kWarp / kShortMode && shorts != 0; ++k) shorts &= shorts - 1;
+#pragma unroll
+      for (int k = 0; k < kWarp / kShortMode; ++k) shorts &= shorts - 1;
     }
     while (others != 0) {
       const int source = __ffs(static_cast<int>(others)) - 1;
@@ -430,39 +527,35 @@ SEMIRA_PHASE void mode_rows(const Team& team, const Rows rows, const TiesT ties,
       if (found && team.lane == 0) out.values[row] = winner;
       filled |= found ? 1u << source : 0u;
     }
-    // Blocks add the long rows of the word.
     if (team.lane == 0 && filled != 0) {
-      atomicOr(&out.words[first / kWarp], filled);
+      // Others may have rows of this word.
+      atomicOr(&out.words[first / kWarp], filled << (first % kWarp));
       inserted += static_cast<Count>(__popc(filled));
     }
   }
-  __shared__ FoundRows found;
-  __shared__ KeyTable<K, S> table;
-  // Neighbouring rows go to different blocks: long rows tend to be neighbours.
-  for (unsigned first = team.block; first < count; first += team.blocks * blockDim.x) {
-    if (threadIdx.x == 0) found.count = 0;
-    __syncthreads();
-    const unsigned mine = first + threadIdx.x * team.blocks;
-    if (mine < count && rows.matrix.degree(static_cast<Index>(mine)) > kLongest &&
-        mask.allows(static_cast<Index>(mine))) {
-      found.rows[atomicAdd(&found.count, 1u)] = static_cast<Index>(mine);
-    }
-    __syncthreads();
-    const unsigned number = found.count;
-    for (unsigned k = 0; k < number; ++k) {
-      const Index row = found.rows[k];
-      const RankedKey<K, S> best = mode_by_block<S>(table, rows, ties, row);
-      if (threadIdx.x != 0) continue;
-      touched += static_cast<Count>(rows.matrix.degree(row));
-      if (!best.has) continue;
-      out.values[row] = best.key;
-      atomicOr(&out.words[static_cast<unsigned>(row) / kWarp],
-               1u << (static_cast<unsigned>(row) % kWarp));
-      ++inserted;
-    }
-    __syncthreads();
-  }
   const Count values[2] = {inserted, touched};
   Count* const sums[2] = {&counters->inserted, &counters->touched};
+  add_over_block(values, sums);
+}
+
+// Second phase, if anything was queued: a row a block.
+template <class S, class Rows, class TiesT>
+SEMIRA_PHASE void mode_long_rows(const Team& team, const Rows rows, const TiesT ties,
+                                 const Plane<typename Rows::Key> out, const ChunkQueue queue,
+                                 Count queued, Counters* counters) {
+  using K = typename Rows::Key;
+  __shared__ KeyTable<K, S, Rows::kSmall> table;
+  Count inserted = 0;
+  for (Count k = team.block; k < queued; k += team.blocks) {
+    const Index row = queue.rows[k];
+    const RankedKey<K, S> best = mode_by_block<S>(table, rows, ties, row);
+    if (threadIdx.x != 0 || !best.has) continue;
+    out.values[row] = best.key;
+    atomicOr(&out.words[static_cast<unsigned>(row) / kWarp],
+             1u << (static_cast<unsigned>(row) % kWarp));
+    ++inserted;
+  }
+  const Count values[1] = {inserted};
+  Count* const sums[1] = {&counters->inserted};
   add_over_block(values, sums);
 }
