@@ -182,6 +182,8 @@ def label_propagation(
         label, best, moved = (Vector(vertex_dtype(n), n) for _ in range(3))
         active = Vector.from_scalar(True, n)
     share, both = Scalar.from_value(_SHARES[0]), Scalar.from_value(sum(_SHARES))
+    # Few rows are open, and their neighbours are all that is looked at.
+    inwards: Any = opts if "direction" in opts else {**opts, "direction": "pull"}
     label << 0
     label << label.apply(indexunary.index)
 
@@ -193,7 +195,7 @@ def label_propagation(
         best(wanted.V, replace=True) << best
         # Who draws no less than the share, and less than a neighbour that wants to move, waits.
         draw = best.apply(indexunary.random_uniform, turn).new()
-        rival = edges.mxv(draw, semiring.max_second[dtypes.FP64]).new(mask=best.S, **opts)
+        rival = edges.mxv(draw, semiring.max_second[dtypes.FP64]).new(mask=best.S, **inwards)
         less = draw.ewise_mult(rival, binary.lt).new()
         waits = draw.apply(binary.ge, right=share).new().ewise_mult(less, binary.land).new()
         moved(~waits.V, replace=True) << best
