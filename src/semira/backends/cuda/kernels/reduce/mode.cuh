@@ -1,9 +1,8 @@
 // w_i = the key u_j of which row i has the largest sum of A_ij, by rows.
 //
 // A warp takes up to 32 rows. Of the short ones it does four at once, of eight lanes each; each longer
-// one has all lanes, and up to four entries a lane. There votes count one key after the other, or,
-// with values of their own, every entry meets all others of its row: registers alone, no atomics, and
-// sums in the order of the entries. Rows of more entries wait in a queue for a block, which sums by
+// one has all lanes, and up to four entries a lane. There every entry meets all others of its row:
+// registers alone, no atomics, and sums in the order of the entries. Rows of more entries wait in a queue for a block, which sums by
 // key in a table in shared memory; where the keys of a row are too many, the row is walked several
 // times, for a part of the keys each time.
 #pragma once
@@ -124,39 +123,48 @@ struct HeldKeys {
   }
 };
 
-// Where all entries count alike: one key after the other, until those left cannot be more.
-template <int kEach, class K>
+// Where all entries count alike: how many of the row have the key of each.
+template <int kLanes, int kEach, class K>
 __device__ __forceinline__ void count_keys(HeldKeys<K, kEach>& held, int length, unsigned lane,
-                                           int lanes) {
-  unsigned left[kEach];
-  int remaining = 0, most = 0;
+                                           unsigned group) {
+  const unsigned base = lane / kLanes * kLanes;
+  int count[kEach];
+#pragma unroll
+  for (int e = 0; e < kEach; ++e) count[e] = 0;
+#pragma unroll
+  for (int f = 0; f < kEach; ++f) {
+    // Alike in all lanes: only whole warps hold more than an entry a lane.
+    if (f > 0 && f * kLanes >= length) continue;
+    const unsigned there = held.valid[f] >> base;
+#pragma unroll 8
+    for (int step = 0; step < kLanes; ++step) {
+      const K other = shuffle(held.key[f], static_cast<int>(base) + step);
+      const bool is_there = there >> step & 1u;
+#pragma unroll
+      for (int e = 0; e < kEach; ++e) {
+        if (e > 0 && e * kLanes >= length) continue;
+        count[e] += is_there && other == held.key[e] ? 1 : 0;
+      }
+    }
+  }
+  int most = 0;
 #pragma unroll
   for (int e = 0; e < kEach; ++e) {
-    left[e] = held.valid[e];
-    remaining += __popc(left[e]);
-    held.tied[e] = 0;
+    if ((held.valid[e] >> lane & 1u) == 0) count[e] = 0;
+    most = count[e] > most ? count[e] : most;
   }
-  while (true) {
-    const bool goes_on = remaining > 0 && remaining >= most;
-    if (!__any_sync(kAllLanes, goes_on)) return;
-    int at, source;
-    const K key = held.first_of(left, lane, at, source);
-    int count = 0;
+  if constexpr (kLanes == kWarp) {
+    most = static_cast<int>(__reduce_max_sync(kAllLanes, static_cast<unsigned>(most)));
+  } else {
 #pragma unroll
-    for (int e = 0; e < kEach; ++e) {
-      if (e > 0 && e * lanes >= length) continue;  // alike in all lanes: only whole warps hold more
-      const unsigned hit = __ballot_sync(kAllLanes, held.key[e] == key) & left[e];
-      left[e] &= ~hit;
-      count += __popc(hit);
+    for (int step = kLanes / 2; step > 0; step /= 2) {
+      const int met = __shfl_xor_sync(kAllLanes, most, step);
+      most = met > most ? met : most;
     }
-    remaining -= count;
-    if (!goes_on || count < most) continue;
+  }
 #pragma unroll
-    for (int e = 0; e < kEach; ++e) {
-      if (count > most) held.tied[e] = 0;
-      if (e == at) held.tied[e] |= 1u << source;
-    }
-    most = count;
+  for (int e = 0; e < kEach; ++e) {
+    held.tied[e] = __ballot_sync(kAllLanes, count[e] == most && most > 0) & group;
   }
 }
 
@@ -230,7 +238,7 @@ __device__ __forceinline__ bool mode_of_row(const Rows& rows, const TiesT& ties,
     held.valid[e] = __ballot_sync(kAllLanes, has) & group;
   }
   if (counts) {
-    count_keys(held, length, lane, kLanes);
+    count_keys<kLanes>(held, length, lane, group);
   } else {
     sum_keys<kLanes>(held, value, lane, group);
   }
@@ -523,7 +531,9 @@ SEMIRA_PHASE void mode_rows(const Team& team, const Rows rows, const TiesT ties,
       const Index row = static_cast<Index>(first) + source;
       K winner;
       const bool found =
-          mode_of_row<kWarp, kLaneMode, S>(rows, ties, row, from, items, team.lane, winner);
+          items <= kWarp
+              ? mode_of_row<kWarp, 1, S>(rows, ties, row, from, items, team.lane, winner)
+              : mode_of_row<kWarp, kLaneMode, S>(rows, ties, row, from, items, team.lane, winner);
       if (found && team.lane == 0) out.values[row] = winner;
       filled |= found ? 1u << source : 0u;
     }
