@@ -2,26 +2,28 @@
 
 import numpy as np
 
-from semira.backends.cpu.kernels.slots import draw, kernel
+from semira.backends.cpu.kernels.slots import LISTED, draw, kernel
 
 
 @kernel
 def modes(
-    lo, hi, indptr, indices, values, stride, keys, key_stride, present, present_stride,
+    lo, hi, listed, indptr, indices, values, stride, keys, key_stride, present, present_stride,
     prefers, preferred, preferred_stride, is_preferred, is_preferred_stride,
     draws, seed, may, truth, may_stride, complement,
     table, sums, stamps, used, out_values, out_present,
 ):  # fmt: skip
-    """Write the mode of each row that the mask opens; returns rows written and entries read.
+    """Write the mode of each row that is listed, or that the mask opens.
 
-    ``stamps`` names the row that filled a slot, so that nothing has to be emptied between rows; it
-    holds -1 at first. ``used`` has room for the longest row.
+    Returns rows written and entries read. ``stamps`` names the row that filled a slot, so that
+    nothing has to be emptied between rows; it holds -1 at first. ``used`` has room for the longest
+    row.
     """
     found = 0
     touched = 0
     last = len(stamps) - 1
-    for i in range(lo, hi):
-        if (may[i * may_stride] and truth[i * may_stride]) == complement:
+    for at in range(lo, hi):
+        i = listed[at] if LISTED else at
+        if not LISTED and (may[i * may_stride] and truth[i * may_stride]) == complement:
             continue
         count = 0
         touched += indptr[i + 1] - indptr[i]
