@@ -75,7 +75,8 @@ def test_uniform(device: str) -> None:
         v = gb.Vector.from_scalar(0, count)
         u = v.apply(gb.indexunary.random_uniform, 11).new().to_dense()
     assert u.dtype == np.float64
-    assert 0 <= u.min() and u.max() < 1
+    assert u.min() >= 0
+    assert u.max() < 1
     share = np.bincount((u * 16).astype(int), minlength=16)
     assert np.abs(share - count / 16).max() < 5 * np.sqrt(count / 16)
     assert abs(np.corrcoef(u[:-1], u[1:])[0, 1]) < 5 / np.sqrt(count)
@@ -89,7 +90,8 @@ def test_below(bound: int, device: str) -> None:
         found = v.apply(gb.indexunary.random_below, 5).new().to_dense()
         none = gb.Vector.from_dense(np.array([0, -4])).apply(gb.indexunary.random_below, 5).new()
     assert found.dtype == np.int64
-    assert found.min() >= 0 and found.max() < bound
+    assert found.min() >= 0
+    assert found.max() < bound
     if bound <= 10:
         share = np.bincount(found, minlength=bound)
         assert np.abs(share - count / bound).max() <= 5 * np.sqrt(count / bound)
@@ -97,7 +99,7 @@ def test_below(bound: int, device: str) -> None:
 
 
 def test_rejected_draws_are_drawn_again() -> None:
-    """A bound just above 2**63 refuses half of all draws: what is left is the next that it takes."""
+    """A bound just above 2**63 refuses half of all draws: the next one that it takes counts."""
     bound = 2**63 + 1
     least = 2**64 % bound
     again = 0

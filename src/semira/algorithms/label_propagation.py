@@ -29,9 +29,8 @@ from semira.algorithms.results import Chained, finished, sizes_of
 from semira.algorithms.run import Layout, Run
 from semira.exceptions import InvalidValue
 
-#: Shares of the vertices that want to move which do, in turn, and for how many iterations: if all
-#: did, neighbours could swap labels for ever. By what took the fewest iterations on
-#: coAuthorsDBLP, cnr-2000 and email-Enron, where one share alone, 3/4 or 1/2, took up to twice as many.
+#: Shares of the vertices that want to move which do, in turn, and for how many iterations. If all
+#: did, neighbours could swap labels for ever; with 3/4 alone, cnr-2000 does so.
 _SHARES, _AT_RANDOM = (0.75, 0.5), 32
 
 
@@ -116,8 +115,8 @@ def label_propagation(
     Each vertex begins with a label of its own. A vertex whose label is not among the most frequent
     ones of its neighbours wants one of these. In an iteration, those move whose random number is
     greater than that of all neighbours that want to; in the first 32 iterations also three in four
-    of the others, or one in two, by turns. Which of several labels a vertex wants is random too. All
-    random numbers are a function of `seed`. Vertices i and j are neighbours if entry (i, j) or
+    of the others, or one in two, by turns. Which of several labels a vertex wants is random too.
+    Random numbers are a function of `seed`. Vertices i and j are neighbours if entry (i, j) or
     (j, i) is stored, whatever its value; self-loops are ignored.
 
     Parameters

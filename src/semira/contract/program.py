@@ -32,7 +32,7 @@ from semira.contract.plan import Plan
 #: select         x, s                       keep entries where op(a, i, j, s) is true
 #: select_k       A                          first `k` entries of each row
 #: reduce_rows    A                          w_i = sum of row i (columns: A transposed)
-#: mode_rows      A, u[, v][, s]             w_i = the u_j of which row i has the largest sum of A_ij
+#: mode_rows      A, u[, v][, s]             w_i = the u_j with the largest sum of A_ij in row i
 #: reduce         u or A                     scalar; empty if there are no entries, unless the
 #:                                           parameter `identity` is true
 #: copy           x                          cast and transpose

@@ -136,14 +136,23 @@ __device__ __forceinline__ void count_keys(HeldKeys<K, kEach>& held, int length,
     // Alike in all lanes: only whole warps hold more than an entry a lane.
     if (f > 0 && f * kLanes >= length) continue;
     const unsigned there = held.valid[f] >> base;
-#pragma unroll 8
-    for (int step = 0; step < kLanes; ++step) {
-      const K other = shuffle(held.key[f], static_cast<int>(base) + step);
-      const bool is_there = there >> step & 1u;
+    int steps = kLanes;
+    if constexpr (kLanes == kWarp) {
+      // A multiple of what is unrolled: lanes beyond the row have no entry.
+      const int left = length - f * kWarp;
+      if (left < kWarp) steps = (left + 7) / 8 * 8;
+    }
+#pragma unroll 1
+    for (int first = 0; first < steps; first += 8) {
 #pragma unroll
-      for (int e = 0; e < kEach; ++e) {
-        if (e > 0 && e * kLanes >= length) continue;
-        count[e] += is_there && other == held.key[e] ? 1 : 0;
+      for (int step = first; step < first + 8; ++step) {
+        const K other = shuffle(held.key[f], static_cast<int>(base) + step);
+        const bool is_there = there >> step & 1u;
+#pragma unroll
+        for (int e = 0; e < kEach; ++e) {
+          if (e > 0 && e * kLanes >= length) continue;
+          count[e] += is_there && other == held.key[e] ? 1 : 0;
+        }
       }
     }
   }
