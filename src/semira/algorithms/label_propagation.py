@@ -96,7 +96,7 @@ class CommunityResult(Run):
         degrees = Vector(dtypes.FP64, self.edges.nrows)
         degrees.scatter(self.label, self.edges.mxv(ones, semiring.plus_second).new(), monoid.plus)
         expected = float(degrees.apply(binary.pow, right=2).reduce(monoid.plus).get(0))
-        return within / total - expected / total**2
+        return float(within / total - expected / total**2)
 
 
 @takes_graph()

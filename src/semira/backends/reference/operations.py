@@ -20,7 +20,7 @@ from semira.base.memory import require_bytes
 from semira.contract import Statement
 from semira.formats.index import WIDE
 from semira.ops.meaning import cast_scalar
-from semira.ops.mode import mode_of
+from semira.ops.modes import mode_of
 
 
 def _value(scalar: Entries) -> Any:

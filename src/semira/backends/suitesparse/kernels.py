@@ -25,7 +25,7 @@ from semira.base.errors import EmptyObject, IndexOutOfBound
 from semira.contract import Method, Slot, Statement
 from semira.formats import ScalarArrays
 from semira.ops.meaning import cast_array
-from semira.ops.mode import mode_of
+from semira.ops.modes import mode_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -264,8 +264,8 @@ def _mode_rows(statement: Statement, x: list[Any], regions: list[Any], out: Any)
             row[key] = monoid.op.scalar_function(row.get(key, monoid.identity), value, 0, 0, 0)
     found = [mode_of(row, i, preferred.get(i), seed) for i, row in sums.items()]
     dtype = dtype_of(x[1])
-    places = np.array(list(sums), np.int64)
-    return vector_of(out.size, dtype, places, np.array(found, dtype.array_dtype))
+    named = np.array(list(sums), np.int64)
+    return vector_of(out.size, dtype, named, np.array(found, dtype.array_dtype))
 
 
 def _listed(vector: Any) -> tuple[list[int], list[Any]]:

@@ -2,7 +2,38 @@
 
 import numpy as np
 
-from semira.backends.cpu.kernels.slots import LISTED, draw, kernel
+from semira.backends.cpu.kernels.slots import LISTED, draw, helper, kernel
+
+
+@helper
+def _first_of(i, used, table, sums, has_own, own, draws, seed):
+    """Return the slot of the largest sum; of equal ones that of the key that wins the tie."""
+    best = used[0]
+    best_draw = np.uint64(0)
+    is_drawn = False
+    for k in range(len(used)):
+        slot = used[k]
+        # NaN loses.
+        if sums[slot] != sums[slot]:
+            sums[slot] = -np.inf
+        if k == 0 or sums[slot] > sums[best]:
+            best = slot
+            is_drawn = False
+        elif sums[slot] == sums[best] and not (has_own and table[best] == own):
+            if has_own and table[slot] == own:
+                best = slot
+            elif not draws:
+                if table[slot] < table[best]:
+                    best = slot
+            else:
+                if not is_drawn:
+                    best_draw = draw(table[best], i, seed)
+                    is_drawn = True
+                mine = draw(table[slot], i, seed)
+                if mine > best_draw or (mine == best_draw and table[slot] < table[best]):
+                    best = slot
+                    best_draw = mine
+    return best
 
 
 @kernel
@@ -48,31 +79,7 @@ def modes(
             continue
         has_own = prefers and is_preferred[i * is_preferred_stride]
         own = np.int64(preferred[i * preferred_stride]) if has_own else np.int64(0)
-        best = used[0]
-        best_draw = np.uint64(0)
-        is_drawn = False
-        for k in range(count):
-            slot = used[k]
-            # NaN loses.
-            if sums[slot] != sums[slot]:
-                sums[slot] = -np.inf
-            if k == 0 or sums[slot] > sums[best]:
-                best = slot
-                is_drawn = False
-            elif sums[slot] == sums[best] and not (has_own and table[best] == own):
-                if has_own and table[slot] == own:
-                    best = slot
-                elif not draws:
-                    if table[slot] < table[best]:
-                        best = slot
-                else:
-                    if not is_drawn:
-                        best_draw = draw(table[best], i, seed)
-                        is_drawn = True
-                    mine = draw(table[slot], i, seed)
-                    if mine > best_draw or (mine == best_draw and table[slot] < table[best]):
-                        best = slot
-                        best_draw = mine
+        best = _first_of(i, used[:count], table, sums, has_own, own, draws, seed)
         out_values[i] = table[best]
         out_present[i] = True
         found += 1

@@ -109,10 +109,8 @@ class _Sides:
             cut = list(self.region(statement, out))
             self.all_equal(cut, shapes[0])
             masked = cut if statement.param("submask") else out
-        elif statement.op == "gather":
-            self.all_equal(out, shapes[1])
-        elif statement.op == "scatter":
-            self.all_equal(*shapes)
+        elif statement.op in ("gather", "scatter"):
+            self.all_equal(out if statement.op == "gather" else shapes[0], shapes[1])
         elif statement.op == "reduce_rows":
             self.all_equal(out, shapes[0][:1])
         elif statement.op == "mode_rows":
