@@ -116,6 +116,18 @@ def test_in_a_loop(device: str) -> None:
     assert got == [labels[i] for i in range(30)]
 
 
+@pytest.mark.parametrize("dtype", ["INT64", "FP32"])
+def test_positions_of_the_largest_values(dtype: str, device: str) -> None:
+    """With column numbers as keys: the first of the largest values of each row."""
+    rng = np.random.default_rng(8)
+    dense = rng.integers(-9, 9, (40, 70)).astype(dtype.lower().replace("fp", "float"))
+    with gb.device(device):
+        A = gb.Matrix.from_dense(dense)
+        columns = gb.Vector.from_dense(np.arange(70, dtype=np.int32))
+        found = A.mode_rowwise(columns).new().to_dense()
+    assert found.tolist() == dense.argmax(axis=1).tolist()
+
+
 def test_nothing_to_count(device: str) -> None:
     with gb.device(device):
         A = gb.Matrix(int, 3, 4)

@@ -135,7 +135,8 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         -----
         O(entries) expected; nothing of the size of (rows x keys) is stored. Integers and truth
         values are summed in INT64, floats in FP64. A sum that is NaN loses against all others.
-        On ``cuda``, floats in long rows are added in an order that differs from run to run.
+        On ``cuda``, floats in long rows are added in an order that differs from run to run. With
+        column numbers as keys it is an arg-reduction: the position of the largest value of a row.
 
         Examples
         --------

@@ -210,3 +210,30 @@ def test_real_graphs(device, name):
     assert (found.iterations, found.converged) == (iterations, ended)
     assert found.modularity == pytest.approx(modularity(graph, label))
     assert is_settled(graph, label)
+
+
+#: Real graphs of many kinds, small enough for NetworkX.
+COMPARED = (
+    "karate", "dolphins", "jazz", "netscience", "polbooks", "ca-GrQc", "power", "minnesota",
+    "polblogs", "add20", "3elt", "whitaker3", "ego-Facebook", "cora", "citeseer",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_communities_are_as_good_as_those_of_networkx() -> None:
+    """Mean modularity over graphs and seeds, beside both of NetworkX's label propagations."""
+    ours, theirs = [], []
+    for name in COMPARED:
+        edges = load_graph(name)
+        G = nx.Graph()
+        G.add_nodes_from(range(edges.nrows))
+        pairs = zip(edges.rows.tolist(), edges.cols.tolist(), strict=True)
+        G.add_edges_from((i, j) for i, j in pairs if i != j)
+        with gb.device("cpu"):
+            A = gb.Matrix.from_coo(edges.rows, edges.cols, nrows=edges.nrows, ncols=edges.ncols)
+        ours.append(np.mean([label_propagation(A, seed=seed).modularity for seed in range(5)]))
+        drawn = (nx.community.asyn_lpa_communities(G, seed=seed) for seed in range(3))
+        found = [nx.community.modularity(G, groups) for groups in drawn]
+        in_turns = nx.community.label_propagation_communities(G)
+        theirs.append((np.mean(found), nx.community.modularity(G, in_turns)))
+    assert np.mean(ours) >= np.mean(theirs, axis=0).max()
