@@ -106,7 +106,7 @@ def label_propagation(
     max_iterations: int = 1000,
     *,
     seed: int = 0,
-    tolerance: float = 0.0,
+    tolerance: float = 0,
     symmetric: bool = False,
     **opts: Unpack[ProductOptions],
 ) -> CommunityResult:
