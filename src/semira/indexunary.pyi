@@ -13,6 +13,7 @@ ss: SubNamespace
 
 _indexunaryops: list[IndexUnaryOp]
 (
-    colgt, colindex, colle, diag, diagindex, index, indexgt, indexle, offdiag, rowgt, rowindex,
-    rowle, tril, triu, valueeq, valuege, valuegt, valuele, valuelt, valuene,
+    colgt, colindex, colle, diag, diagindex, index, indexgt, indexle, offdiag, random_below,
+    random_bits, random_uniform, rowgt, rowindex, rowle, tril, triu, valueeq, valuege, valuegt,
+    valuele, valuelt, valuene,
 ) = _indexunaryops

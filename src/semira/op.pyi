@@ -129,7 +129,7 @@ _selectops: list[SelectOp]
 
 _indexunaryops: list[IndexUnaryOp]
 (
-    colindex, diagindex, index, rowindex,
+    colindex, diagindex, index, random_below, random_bits, random_uniform, rowindex,
 ) = _indexunaryops
 
 _parameterizeds: list[Parameterized]

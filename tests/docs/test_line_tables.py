@@ -10,8 +10,7 @@ from tests.docs.line_tables import FOLDER, PACKAGE, SHARED, called_by, lines_of_
 def test_called_files_are_found_through_others() -> None:
     assert called_by("bfs") == set()
     assert called_by("sssp") == {"delta_stepping", "moving_window", "routes", "sssp_choice"}
-    # neighbours.py by way of graph_colouring.py too.
-    assert called_by("label_propagation") == {"graph_colouring", "neighbours"}
+    assert called_by("label_propagation") == {"neighbours"}
 
 
 def test_called_files_are_those_whose_functions_a_file_has() -> None:

@@ -32,6 +32,7 @@ from semira.contract.plan import Plan
 #: select         x, s                       keep entries where op(a, i, j, s) is true
 #: select_k       A                          first `k` entries of each row
 #: reduce_rows    A                          w_i = sum of row i (columns: A transposed)
+#: mode_rows      A, u[, v][, s]             w_i = the u_j with the largest sum of A_ij in row i
 #: reduce         u or A                     scalar; empty if there are no entries, unless the
 #:                                           parameter `identity` is true
 #: copy           x                          cast and transpose
@@ -44,7 +45,8 @@ from semira.contract.plan import Plan
 #: =============  =========================  =====================================================
 OPS = (
     "mxv", "vxm", "mxm", "ewise_add", "ewise_mult", "ewise_union", "apply", "select", "select_k",
-    "reduce_rows", "reduce", "copy", "assign", "extract", "gather", "scatter", "nvals", "diag",
+    "reduce_rows", "mode_rows", "reduce", "copy", "assign", "extract", "gather", "scatter", "nvals",
+    "diag",
 )  # fmt: skip
 
 #: Those that multiply: the operations with a semiring.
@@ -141,7 +143,8 @@ class Statement:
     params : tuple of (str, object)
         Further structural facts: ``side`` ("left"/"right" of a bound scalar), ``k``,
         ``identity``, ``submask`` (the mask has the shape of the region), ``dup`` (TypedMonoid),
-        ``new`` (the output is a fresh temporary).
+        ``prefers``, ``draws`` and ``counts`` (`mode_rows` has keys that win ties, a seed, and
+        counts entries), ``new`` (the output is a fresh temporary).
     hints : Hints
         What the caller pinned.
     plan : Plan or None

@@ -142,6 +142,16 @@ def _reduce_rows(item: Expression, markup: Markup) -> str:
     return f"{argument_text(matrix, markup)}.{method}({item._template.operator!r})"
 
 
+def _mode_rows(item: Expression, markup: Markup) -> str:
+    matrix, keys, *others = (argument_text(one, markup) for one in item._template.args)
+    names = [name for name, _ in item._template.params]
+    words = {"prefers": "prefer", "draws": "seed"}
+    values = [*others, "True"] if "counts" in names else others
+    pairs = zip(names, values, strict=True)
+    given = [keys, *(f"{words.get(name, 'count')}={text}" for name, text in pairs)]
+    return f"{matrix}.mode_rowwise({', '.join(given)})"
+
+
 def _extract(item: Expression, markup: Markup) -> str:
     template = item._template
     (x,) = template.args
@@ -171,5 +181,6 @@ _WRITTEN: dict[str, Callable[[Expression, Markup], str]] = {
     "select": _select,
     "reduce": _reduce,
     "reduce_rows": _reduce_rows,
+    "mode_rows": _mode_rows,
     "extract": _extract,
 }

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue
 from semira.engine.values import Value
-from semira.frontend import compose, construct, products, reading
+from semira.frontend import compose, construct, modes, products, reading
 from semira.frontend.aggregators import aggregate
 from semira.frontend.call import Template
 from semira.frontend.checks import as_diagonal
@@ -91,6 +91,60 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
     def reduce_columnwise(self, op: Any = "plus") -> VectorExpression:
         """Return the monoid or aggregator over each column."""
         return _reduced_rows(self.T, op)
+
+    def mode_rowwise(
+        self,
+        keys: VectorOperand,
+        *,
+        prefer: VectorOperand | None = None,
+        seed: Any = None,
+        count: bool = False,
+    ) -> VectorExpression:
+        """Return, for each row, the key with the largest sum: a weighted mode.
+
+        Entry (i, j) adds its value to the sum of key ``keys_j`` in row i. With labels of vertices
+        as keys, the result is the label that most neighbours have.
+
+        Parameters
+        ----------
+        keys : Vector of INT32 or INT64, shape (ncols,)
+            Columns without a key do not count.
+        prefer : Vector of the same dtype, shape (nrows,), optional
+            A key for each row that wins every tie it takes part in.
+        seed : int or Scalar, optional
+            Other ties are broken at random, by `indexunary.random_bits` of key and row; the same on
+            every device. None: the smallest key wins.
+        count : bool
+            Let every entry count 1, whatever its value.
+
+        Returns
+        -------
+        VectorExpression, shape (nrows,), dtype of `keys`
+            An entry for each row that has an entry in a column with a key.
+
+        Raises
+        ------
+        DimensionMismatch
+            Sizes do not fit.
+        DomainMismatch
+            Keys are no integers of 32 or 64 bits, or the matrix' values cannot be ordered.
+        EmptyObject
+            When it runs: `seed` is an empty Scalar.
+
+        Notes
+        -----
+        O(entries) expected; nothing of the size of (rows x keys) is stored. Integers and truth
+        values are summed in INT64, floats in FP64. A sum that is NaN loses against all others.
+        On ``cuda``, floats in long rows are added in an order that differs from run to run. With
+        column numbers as keys it is an arg-reduction: the position of the largest value of a row.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 0, 0, 1], [0, 1, 2, 2], [1, 1, 3, 1], nrows=2, ncols=3)
+        >>> A.mode_rowwise(Vector.from_dense([5, 5, 4])).new().to_dict()
+        {0: 4, 1: 4}
+        """
+        return modes.mode_rowwise(self, keys, prefer, seed, count)  # type: ignore[no-any-return]
 
     def reduce_scalar(self, op: Any = "plus", *, allow_empty: bool = True) -> ScalarExpression:
         """Return the monoid over all entries; see `Vector.reduce`."""

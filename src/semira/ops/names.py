@@ -35,7 +35,9 @@ _POSITIONS = ("tril", "triu", "diag", "offdiag", "colle", "colgt", "rowle", "row
 #: Where two of our names are one operator in C, and where BOOL has other names.
 _SAME = {"index": "rowindex", "indexgt": "rowgt", "indexle": "rowle"}
 _MONOID_OF_BOOL = {"max": "lor", "min": "land", "times": "land"}
-_OF_OUR_OWN = frozenset(("floordiv", "rfloordiv", "absfirst", "abssecond", "rpow", "binom"))
+_OF_OUR_OWN = frozenset(
+    ("floordiv", "rfloordiv", "absfirst", "abssecond", "rpow", "binom", "random")
+)
 
 
 def c_api_name(opclass: str, name: str, dtype: DataType) -> str:

@@ -32,6 +32,7 @@ BALANCE = {
     "select": ("edges", "each entry costs the same"),
     "select_k": ("rows", "each row is cut by itself"),
     "reduce_rows": ("rows", "each row is folded by itself"),
+    "mode_rows": ("rows", "the keys of each row are summed by themselves"),
     "reduce": ("edges", "each entry costs the same"),
     "copy": ("edges", "each entry costs the same"),
     "assign": ("edges", "each entry costs the same"),

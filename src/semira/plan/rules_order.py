@@ -20,7 +20,7 @@ def monoid_of(statement: Statement) -> TypedMonoid | None:
         return operator.monoid  # type: ignore[no-any-return]
     if statement.op == "scatter":
         return statement.param("dup")  # type: ignore[no-any-return]
-    return operator if statement.op in ("reduce", "reduce_rows") else None
+    return operator if statement.op in ("reduce", "reduce_rows", "mode_rows") else None
 
 
 def needs_order(statement: Statement) -> bool:

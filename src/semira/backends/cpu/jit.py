@@ -45,7 +45,7 @@ _VERSIONS = {
     "python": sys.version,
     "numpy": ".".join(np.__version__.split(".")[:2]),
     "numba": numba.__version__,
-    "llvmlite": machine.llvmlite.__version__,
+    "llvmlite": machine.toolchain()["llvmlite"],
 }
 _FOLDER = digest_of(*_VERSIONS.values(), kernel_files.FORMAT)
 

@@ -41,6 +41,7 @@ _OPERATIONS = {
     "nvals": ("structure", "nvals"),
     "reduce": ("reduce", "reduce"),
     "reduce_rows": ("reduce", "reduce_rows"),
+    "mode_rows": ("mode", "mode_rows"),
     "scatter": ("gather", "scatter"),
     "select": ("select", "compute"),
     "select_k": ("select", "first_of_rows"),

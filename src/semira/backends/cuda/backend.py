@@ -82,7 +82,7 @@ Prepared = CudaExecutable | StagedExecutable | OwnExecutable | HostedExecutable
 
 _DIRECT = (
     "ewise_add", "ewise_mult", "apply", "select", "assign", "copy", "reduce", "nvals", "extract",
-    "gather", "scatter", "reduce_rows", "diag", "select_k",
+    "gather", "scatter", "reduce_rows", "mode_rows", "diag", "select_k",
 )  # fmt: skip
 
 #: What its kernels can do; known without a GPU.

@@ -20,6 +20,7 @@ from semira.base.memory import require_bytes
 from semira.contract import Statement
 from semira.formats.index import WIDE
 from semira.ops.meaning import cast_scalar
+from semira.ops.modes import mode_of
 
 
 def _value(scalar: Entries) -> Any:
@@ -156,6 +157,26 @@ def reduce_rows(statement: Statement, args: list[Any], out: Entries) -> Entries:
     for (i, _), value in args[0].cast(monoid.type).sorted():
         items[(i,)] = add(items[(i,)], value, 0, 0, 0) if (i,) in items else value
     return Entries(out.shape, monoid.type, items)
+
+
+def mode_rows(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """w_i = the key u_j of which row i has the largest sum of A_ij."""
+    monoid, keys, others = statement.operator, args[1], args[2:]
+    preferred = others.pop(0).items if statement.param("prefers") else {}
+    seed = _value(others.pop(0)) if statement.param("draws") else None
+    sums: dict[int, dict[int, Any]] = {}
+    counts = bool(statement.param("counts"))
+    matrix = args[0] if counts else args[0].cast(monoid.type)
+    for (i, j), entry in matrix.sorted():
+        if (j,) in keys.items:
+            value = monoid.type.scalar(1) if counts else entry
+            row, key = sums.setdefault(i, {}), int(keys.items[(j,)])
+            row[key] = monoid.op.scalar_function(row[key], value, 0, 0, 0) if key in row else value
+    items: dict[Position, Any] = {
+        (i,): keys.dtype.scalar(mode_of(row, i, preferred.get((i,)), seed))
+        for i, row in sums.items()
+    }
+    return Entries(out.shape, keys.dtype, items)
 
 
 def reduce(statement: Statement, args: list[Any], out: Entries) -> Entries:
@@ -369,6 +390,7 @@ OPERATIONS: dict[str, Operation] = {
     "select": select,
     "select_k": select_k,
     "reduce_rows": reduce_rows,
+    "mode_rows": mode_rows,
     "reduce": reduce,
     "copy": copy,
     "assign": assign,

@@ -23,8 +23,16 @@ REMADE = frozenset(
     {
         *("floordiv", "rfloordiv", "rpow", "numpy.floor_divide", "numpy.fmod"),
         *("numpy.left_shift", "numpy.right_shift", "numpy.reciprocal", "numpy.sign"),
+        *("random_bits", "random_uniform", "random_below"),
     }
 )
+
+
+_OPERANDS = {
+    "UnaryOp": ("a",),
+    "BinaryOp": ("a", "b"),
+    "IndexUnaryOp": ("a", "i", "j", "t"),
+}
 
 
 def calls_python(statement: Statement) -> bool:
@@ -66,7 +74,7 @@ def for_suitesparse(function: Callable[..., Any], opclass: str) -> Callable[...,
 
 
 def from_meaning(op: TypedOp) -> Callable[..., Any]:
-    """Return what an operator of one or two values means, as a function for python-graphblas."""
+    """Return what an operator that is no select means, as a function for python-graphblas."""
     import numba
 
     compiled = numba.njit(error_model="numpy")
@@ -74,7 +82,7 @@ def from_meaning(op: TypedOp) -> Callable[..., Any]:
     for name in helpers.NAMES:
         if name in op.python:
             scope[name] = compiled(getattr(helpers, name))
-    operands = "a" if op.parent.opclass == "UnaryOp" else "a, b"
+    operands = ", ".join(_OPERANDS[op.parent.opclass])
     meaning: Callable[..., Any] = eval(f"lambda {operands}: ({op.python})", scope)  # noqa: S307
     return for_suitesparse(meaning, op.parent.opclass)
 

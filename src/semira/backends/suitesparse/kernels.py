@@ -24,6 +24,8 @@ from semira.backends.suitesparse.operators import operator_of
 from semira.base.errors import EmptyObject, IndexOutOfBound
 from semira.contract import Method, Slot, Statement
 from semira.formats import ScalarArrays
+from semira.ops.meaning import cast_array
+from semira.ops.modes import mode_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,6 +239,40 @@ def _reduce_rows(statement: Statement, x: list[Any], regions: list[Any], out: An
     return _multiplied(x[0].reduce_rowwise(op), op, x)
 
 
+def _mode_rows(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+    """Sum by key on the host: SuiteSparse has no such operation."""
+    del regions
+    others, monoid = x[2:], statement.operator
+    preferred = (
+        dict(zip(*_listed(others.pop(0)), strict=True)) if statement.param("prefers") else {}
+    )
+    seed = None
+    if statement.param("draws"):
+        seed = others.pop(0).value
+        if seed is None:
+            raise EmptyObject("an empty Scalar was used where a value is needed")
+    places, keys = _listed(x[1])
+    key_of = dict(zip(places, keys, strict=True))
+    rows, cols, values = x[0].to_coo()
+    if statement.param("counts"):
+        values = np.ones(len(values), np.int64)
+    values = cast_array(values, monoid.type.array_dtype)
+    sums: dict[int, dict[int, Any]] = {}
+    for i, j, value in zip(rows.tolist(), cols.tolist(), values, strict=True):
+        if j in key_of:
+            row, key = sums.setdefault(i, {}), key_of[j]
+            row[key] = monoid.op.scalar_function(row.get(key, monoid.identity), value, 0, 0, 0)
+    found = [mode_of(row, i, preferred.get(i), seed) for i, row in sums.items()]
+    dtype = dtype_of(x[1])
+    named = np.array(list(sums), np.int64)
+    return vector_of(out.size, dtype, named, np.array(found, dtype.array_dtype))
+
+
+def _listed(vector: Any) -> tuple[list[int], list[Any]]:
+    places, values = vector.to_coo()
+    return places.tolist(), values.tolist()
+
+
 def _single(dtype: Any, value: Any) -> Any:
     return lifted(ScalarArrays(dtype, value))
 
@@ -344,6 +380,7 @@ _OPERATIONS: dict[str, Callable[[Statement, list[Any], list[Any], Any], Any]] = 
     "select": _select,
     "select_k": _select_k,
     "reduce_rows": _reduce_rows,
+    "mode_rows": _mode_rows,
     "reduce": _reduce,
     "copy": _copy,
     "assign": _assign,

@@ -34,7 +34,7 @@ from semira.backends.cpu.storage import (
 )
 from semira.backends.interpreter import KernelSet, MaskData, Produced
 from semira.backends.renumbering.lists import joined_ids, located
-from semira.base.errors import OutOfMemory
+from semira.base.errors import NotImplementedException, OutOfMemory
 from semira.contract import Arg, Method, Statement
 from semira.formats import ScalarArrays, index_dtype
 from semira.formats.index import WIDE
@@ -169,6 +169,25 @@ def _short(size: int, like: CpuVector) -> CpuVector:
     )
 
 
+def _mode(
+    kernels: KernelSet, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+) -> Produced:
+    """mode_rows: keys are looked up at the columns in use, preferred ones at the rows."""
+    del mask
+    x = _operand(statement, args, 0)
+    if statement.param("draws"):
+        raise NotImplementedException(
+            "mode_rowwise with a seed draws by row number, which the cpu backend has for fewer "
+            f"than 2**31 rows and columns alone; this matrix has shape ({out.size}, "
+            f"{args[1].size}): leave the seed out"
+        )
+    ends = (x.col_ids, x.row_ids)
+    vectors = [narrowed_vector(u, ids) for u, ids in zip(args[1:], ends, strict=False)]
+    small_out = _short(len(x.row_ids), out)
+    produced = kernels.compute(_plain(statement), DIRECT, [x.small, *vectors], None, small_out)
+    return _back(produced, x.row_ids, x.col_ids, out)
+
+
 def _mxm(
     kernels: KernelSet, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
 ) -> Produced:
@@ -293,6 +312,7 @@ _OPERATIONS: dict[str, Callable[..., Produced]] = {
     "mxm": _mxm,
     "mxv": _mxv,
     "vxm": _mxv,
+    "mode_rows": _mode,
     "ewise_add": _ewise,
     "ewise_mult": _ewise,
     "ewise_union": _ewise,

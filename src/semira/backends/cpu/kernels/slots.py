@@ -39,6 +39,9 @@ keep = _slot
 accumulate = _slot
 store = _slot
 
+#: Random number of a key in a row: ``draw(key, row, seed)``.
+draw = _slot
+
 #: Value that ends a reduction.
 TERMINAL: Any = None
 #: The single value of every entry of an iso result.

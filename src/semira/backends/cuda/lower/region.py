@@ -37,6 +37,7 @@ from semira.base.dtypes import BOOL
 from semira.contract import Arg, IndexSpec, Statement, Why
 from semira.ops import TypedMonoid
 from semira.ops.registry import binary
+from semira.ops.registry import monoid as known_monoids
 
 
 def is_partial_assign(statement: Statement) -> bool:
@@ -52,13 +53,14 @@ def lower_region(ctx: Context, number: int, statement: Statement) -> None:
         "scatter": _scatter,
         "diag": _diagonal,
         "reduce_rows": _reduce_rows,
+        "mode_rows": _mode_rows,
         "assign": _assign,
     }
     rows[statement.op](ctx, number, statement)
 
 
 #: Operations lowered here; `assign` only to a part of a vector.
-OPERATIONS = frozenset({"extract", "gather", "scatter", "diag", "reduce_rows"})
+OPERATIONS = frozenset({"extract", "gather", "scatter", "diag", "reduce_rows", "mode_rows"})
 
 
 def region_text(spec: IndexSpec) -> str:
@@ -217,6 +219,40 @@ def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:
     else:
         call = f"spmv_pull_masked<true, kSideBySide>({given}, &sums{number});"
     _sum_and_merge(ctx, number, statement, monoid, reads, call, rest)
+
+
+def _mode_rows(ctx: Context, number: int, statement: Statement) -> None:
+    total: TypedMonoid = statement.operator
+    if statement.plan is not None and statement.plan.ordered:
+        unsupported(f"mode_rowwise that adds up by {total!r} in a fixed order (deterministic=True)")
+    arg, keys, *others = statement.args
+    ctype, key, u = ctx.ctype(arg.slot), ctx.ctype(keys.slot), f"v{keys.slot}"
+    matrix = line_of(ctx, arg, by_columns=False)
+    prefers, draws = (bool(statement.param(name)) for name in ("prefers", "draws"))
+    preferred, seed = f"Plane<{key}>()", "0"
+    reads = {u, *mask_reads(statement.mask)}
+    if prefers:
+        slot = others.pop(0).slot
+        preferred = f"v{slot}.here"
+        reads.add(f"v{slot}")
+    if draws:
+        slot = others.pop(0).slot
+        ctx.need_value(slot, number)
+        seed = f"cast<long long>(x{slot}.value)"
+    ties = f"Ties<{key}, {str(prefers).lower()}, {str(draws).lower()}>{{{preferred}, {seed}}}"
+    present = f"{u}.nvals == {u}.size ? nullptr : {u}.here.words"
+    counts = str(bool(statement.param("counts"))).lower()
+    rows = f"KeyedRows<{key}, {ctype}, {counts}>{{{matrix}, {u}.here.values, {present}}}"
+    ctx.headers["reduce/mode.cuh"] = None
+    ctx.work.walks(f"{matrix}.nvals", f"v{statement.out}.size")
+    spec = Workspace(f"q{number}", "queue", None, arg.slot)
+    queue = f"open_queue(table->{ctx.workspace(spec, 'QueueDescriptor')})"
+    size, mask = f"v{statement.out}.size", mask_text(ctx, statement.mask)
+    name = f"<{total.type.cuda_type}>(team, {rows}, {ties}, "
+    call = f"mode_rows{name}{size}, {mask}, {{plane}}, {queue}, &sums{number});"
+    rest = f"mode_long_rows{name}{{plane}}, {queue}, now{number}.queued, &sums{number});"
+    dtype = ctx.program.slots[keys.slot].dtype
+    _sum_and_merge(ctx, number, statement, known_monoids["max"].typed(dtype), reads, call, rest)
 
 
 def _row_sum(ctx: Context, monoid: TypedMonoid) -> str:

@@ -109,14 +109,20 @@ class _Sides:
             cut = list(self.region(statement, out))
             self.all_equal(cut, shapes[0])
             masked = cut if statement.param("submask") else out
-        elif statement.op == "gather":
-            self.all_equal(out, shapes[1])
-        elif statement.op == "scatter":
-            self.all_equal(*shapes)
+        elif statement.op in ("gather", "scatter"):
+            self.all_equal(out if statement.op == "gather" else shapes[0], shapes[1])
         elif statement.op == "reduce_rows":
             self.all_equal(out, shapes[0][:1])
+        elif statement.op == "mode_rows":
+            self._learn_mode(out, *shapes)
         if statement.mask is not None:
             self.all_equal(masked, self.shape(Arg(statement.mask.slot)))
+
+    def _learn_mode(self, out: list[Side], matrix: list[Side], *vectors: list[Side]) -> None:
+        """Note that keys belong to columns, and preferred ones, if there are any, to rows."""
+        self.all_equal([*out, *vectors[0]], matrix)
+        for other in vectors[1:]:
+            self.all_equal(out, other)
 
     def _learn_product(self, out: list[Side], left: list[Side], right: list[Side]) -> None:
         """Note that inner sides are equal, and the outer ones those of the result."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
@@ -142,6 +143,16 @@ def _check_reduce_rows(number: int, statement: Statement, things: list[Any]) -> 
     _require(number, statement, "output", things[statement.out].size, rows)
 
 
+def _check_mode_rows(number: int, statement: Statement, things: list[Any]) -> None:
+    _check_reduce_rows(number, replace(statement, args=statement.args[:1]), things)
+    matrix = things[statement.args[0].slot]
+    columns = matrix.nrows if statement.args[0].transposed else matrix.ncols
+    _require(number, statement, "vector of keys", _size(statement, things, 1), columns)
+    if statement.param("prefers"):
+        wanted = things[statement.out].size
+        _require(number, statement, "vector of preferred keys", _size(statement, things, 2), wanted)
+
+
 def _check_diag(number: int, statement: Statement, things: list[Any]) -> None:
     (arg,) = statement.args
     matrix, k = things[arg.slot], int(statement.param("k", 0))
@@ -155,6 +166,7 @@ _CHECKS = {
     "diag": _check_diag,
     "extract": _check_extract,
     "gather": _check_gather,
+    "mode_rows": _check_mode_rows,
     "reduce_rows": _check_reduce_rows,
     "scatter": _check_scatter,
 }

@@ -21,6 +21,7 @@ from semira.backends.cuda.staged.executable import StagedExecutable
 from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Pieces, Stage
 from semira.backends.cuda.staged.text import result_dtype
+from semira.backends.renumbering.positions import looks_at_positions
 from semira.contract import Statement
 from semira.contract.backend import Binding, Outcome
 
@@ -125,7 +126,7 @@ def _apply(job: Job) -> Pieces:
     a = job.operand(1 if left else 0, "a")
     if len(statement.args) > 1:
         job.scalar(0 if left else 1, "x")
-    iso = a.iso and not statement.operator.is_positional and a.most > 0
+    iso = a.iso and a.most > 0 and not looks_at_positions(statement.operator)
     count = 1 if iso else a.most
     values = job.stage.runtime.allocate(job.dtype.itemsize * max(1, count))
     job.stage.launch("t_map", count, count, values)

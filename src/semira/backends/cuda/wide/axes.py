@@ -16,7 +16,7 @@ from semira.backends.cuda.wide.objects import WideObject, lengths
 from semira.backends.cuda.wide.store import Array, CudaStore
 from semira.backends.renumbering.lists import joined_ids, places_of
 from semira.base.dtypes import INT64
-from semira.base.errors import OutOfMemory
+from semira.base.errors import NotImplementedException, OutOfMemory
 from semira.contract import Arg, IndexSpec, Mask, Program, Slot, Statement
 from semira.formats.index import WIDE
 
@@ -26,6 +26,7 @@ _LETTERS: dict[str, tuple[tuple[str, ...], str]] = {
     "mxv": (("ik", "k"), "i"),
     "vxm": (("k", "kj"), "j"),
     "reduce_rows": (("ij",), "i"),
+    "mode_rows": (("ij", "j", "i"), "i"),
     "gather": (("p", "i"), "i"),
     "scatter": (("i", "i"), "p"),
 }
@@ -89,8 +90,19 @@ class Task:
 
 
 def letter_all(task: Task) -> None:
-    """Give every use its letters, but for the operations on regions."""
+    """Give every use its letters, but for the operations on regions.
+
+    Raises
+    ------
+    NotImplementedException
+        Row numbers count, and rows have others here.
+    """
     statement = task.statement
+    if statement.op == "mode_rows" and statement.param("draws"):
+        raise NotImplementedException(
+            "mode_rowwise with a seed draws by row number, which the cuda backend has for fewer "
+            "than 2**31 rows and columns alone; leave the seed out"
+        )
     out = "ij"[: len(task.out.x.shape)] if isinstance(task.out, Use) else ""
     letters = _LETTERS.get(statement.op)
     for number, use in enumerate(task.args):

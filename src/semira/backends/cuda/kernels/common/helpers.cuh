@@ -1,6 +1,7 @@
 // Functions that operator expressions call; semira.ops.helpers spells the same in Python.
 #pragma once
 #include "common/complex.cuh"
+#include "common/random.cuh"
 #include "common/types.cuh"
 
 // -x that wraps.
