@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from semira import Matrix, Vector, binary, device, dtypes, fused, indexunary, monoid, repeat, select
+from semira import (
+    Matrix,
+    Vector,
+    binary,
+    device,
+    device_traits,
+    dtypes,
+    fused,
+    indexunary,
+    monoid,
+    repeat,
+    select,
+)
 from semira.algorithms.checks import check_no_nan, check_ordered, check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import finished
@@ -104,7 +116,7 @@ def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
     check_ordered(A, "minimum_spanning_forest")
     check_no_nan(A, "minimum_spanning_forest")
     lower = _below_diagonal(A)
-    place, edge, head, tail = _ranked(lower)
+    entries, place, edge, head, tail = _ranked(lower)
     label, own = _every_vertex_alone(A)
     with device(A.device):
         found = Vector(edge.dtype, edge.size)
@@ -137,7 +149,7 @@ def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
         return cheapest.nvals > 0
 
     loop = finished(repeat(step, max_iterations=max(n, 1)))
-    return ForestResult(loop.iterations, loop.trace, _edges_at(lower, found, place))
+    return ForestResult(loop.iterations, loop.trace, _forest(lower, entries, found, place))
 
 
 def _below_diagonal(A: Matrix) -> Matrix:
@@ -147,23 +159,24 @@ def _below_diagonal(A: Matrix) -> Matrix:
     return lower
 
 
-def _ranked(lower: Matrix) -> tuple[Vector, ...]:
-    """Return the edges by weight, then position: position, rank, and both ends."""
-    n, m = lower.nrows, lower.nvals
-    # A vector of all positions, i n + j; its entries by value, equal ones by position.
-    place = lower.ss.flatten().ss.compactify("smallest", m, asindex=True).dup("INT64")
+def _ranked(lower: Matrix) -> tuple[Any, ...]:
+    """Return the entries of `lower`, and by weight, then position: place, rank, and both ends."""
+    n, m = lower.nrows, int(lower.nvals)
+    where = lower.device if device_traits(lower.device).own_memory else None
+    entries = lower.to_coo(device=where)
     with device(lower.device):
+        rows, cols = (Vector.from_dense(ends, vertex_dtype(n)) for ends in entries[:2])
+        # Places by weight; those of equally light entries in their order.
+        weights = Vector.from_dense(entries[2], lower.dtype)
+        place = weights.ss.compactify("smallest", m, asindex=True).dup("INT64")
         edge = Vector(vertex_dtype(m), m)
-        head, tail = Vector(vertex_dtype(n), m), Vector(vertex_dtype(n), m)
 
     def number() -> None:
         edge << 0
         edge << edge.apply(indexunary.index)
-        head << place.apply(binary.floordiv, right=max(n, 1))
-        tail << place.ewise_mult(head.apply(binary.times["INT64"], right=n), binary.minus)
 
     fused(number)
-    return place, edge, head, tail
+    return entries, place, edge, rows.gather(place).new(), cols.gather(place).new()
 
 
 def _every_vertex_alone(A: Matrix) -> tuple[Vector, ...]:
@@ -181,11 +194,12 @@ def _every_vertex_alone(A: Matrix) -> tuple[Vector, ...]:
     return label, own
 
 
-def _edges_at(lower: Matrix, found: Vector, place: Vector) -> Matrix:
+def _forest(lower: Matrix, entries: Any, found: Vector, place: Vector) -> Matrix:
     """Return the entries of `lower` whose ranks were found."""
-    places = found.ewise_mult(place, binary.second).new().to_coo(indices=False)[1]
-    rows, cols = places // max(lower.nrows, 1), places % max(lower.nrows, 1)
+    where = lower.device if device_traits(lower.device).own_memory else None
+    places = found.ewise_mult(place, binary.second).new().to_coo(indices=False, device=where)[1]
+    rows, cols, weights = (part[places] for part in entries)
     with device(lower.device):
-        kept = Matrix.from_coo(rows, cols, True, nrows=lower.nrows, ncols=lower.ncols)
-    forest: Matrix = lower.dup(mask=kept.S)
-    return forest
+        return Matrix.from_coo(
+            rows, cols, weights, lower.dtype, nrows=lower.nrows, ncols=lower.ncols
+        )
