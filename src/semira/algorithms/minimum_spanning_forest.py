@@ -165,9 +165,9 @@ def _ranked(lower: Matrix) -> tuple[Any, ...]:
     where = lower.device if device_traits(lower.device).own_memory else None
     entries = lower.to_coo(device=where)
     with device(lower.device):
-        rows, cols = (Vector.from_dense(ends, vertex_dtype(n)) for ends in entries[:2])
+        rows, cols = (Vector.from_dense(ends, dtype=vertex_dtype(n)) for ends in entries[:2])
         # Places by weight; those of equally light entries in their order.
-        weights = Vector.from_dense(entries[2], lower.dtype)
+        weights = Vector.from_dense(entries[2], dtype=lower.dtype)
         place = weights.ss.compactify("smallest", m, asindex=True).dup("INT64")
         edge = Vector(vertex_dtype(m), m)
 
