@@ -24,7 +24,7 @@ from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
 from semira.exceptions import InvalidValue
 
-#: Most vertices: edges are sorted by their positions i n + j, of which there are at most 2**60.
+#: Most vertices: several numbers are kept of each.
 _MOST = 2**30
 
 
@@ -87,11 +87,12 @@ def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
 
     Notes
     -----
-    Edges are sorted once; their ranks make weights unique. A round finds the first edge out of
-    every tree by two scatters, lets every tree hook onto the one at the other end, and points
-    every vertex at its root. At most log2(n) + 1 rounds of O(n log n + edges between trees). The
-    rounds are recorded. Besides, it waits for the number of edges, the sort, and the edges found,
-    of which at most n - 1 come to the host.
+    Edges are sorted by weight, and their numbers make weights unique. A round finds the first edge
+    out of every tree by two scatters, lets every tree hook onto the one at the other end, and
+    points every vertex at its root. At most log2(n) + 1 rounds of O(n log n + edges between trees).
+    The rounds are recorded. The edges in order stay with `A` until that is written
+    (`Matrix.derived`: 8 bytes an edge and its weight), so that only the first call sorts. Each call
+    waits for the end of its loop, and for the edges found, which do not leave the device.
 
     References
     ----------
@@ -109,97 +110,93 @@ def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
     n = check_square(A, "minimum_spanning_forest")
     if n > _MOST:
         raise InvalidValue(
-            f"minimum_spanning_forest sorts edges by their positions, of which {n} x {n} are more "
-            f"than 2**60: a graph has at most {_MOST} = 2**30 vertices; extract the part of the "
-            "matrix that has edges first"
+            f"minimum_spanning_forest keeps the tree of every vertex: a graph has at most {_MOST} "
+            f"= 2**30 vertices, not {n}; extract the part of the matrix that has edges first"
         )
     check_ordered(A, "minimum_spanning_forest")
     check_no_nan(A, "minimum_spanning_forest")
-    lower = _below_diagonal(A)
-    entries, place, edge, head, tail = _ranked(lower)
-    label, own = _every_vertex_alone(A)
-    with device(A.device):
-        found = Vector(edge.dtype, edge.size)
-        cheapest, nothing = Vector(edge.dtype, n), Vector(edge.dtype, n)
-
-    def shorten() -> Any:
-        grand = label.gather(label).new()
-        moved = grand.ewise_mult(label, binary.ne).new()
-        label << grand
-        return moved.reduce(monoid.lor)
-
-    def step() -> Any:
-        # The trees at both ends of the edges; edges inside of a tree drop out.
-        a, b = label.gather(head).new(), label.gather(tail).new()
-        apart = a.ewise_mult(b, binary.ne).new()
-        for each in (edge, head, tail):
-            each(apart.V, replace=True) << each
-        # cheapest = the first edge out of each tree
-        cheapest << nothing
-        cheapest.scatter(a, edge, monoid.min)
-        cheapest.scatter(b, edge, monoid.min)
-        found.scatter(cheapest, cheapest)
-        # Every tree hooks onto the tree at the other end: that of the two which it is not.
-        ends = a.gather(cheapest).ewise_mult(b.gather(cheapest), binary.bxor).new()
-        label(ends.S) << ends.ewise_mult(own, binary.bxor)
-        # Where two trees chose the same edge, the smaller one stays a root.
-        mutual = label.gather(label).ewise_mult(own, binary.eq).new()
-        label(mutual.V) << label.ewise_mult(own, binary.min)
-        repeat(shorten)
-        return cheapest.nvals > 0
-
-    loop = finished(repeat(step, max_iterations=max(n, 1)))
-    return ForestResult(loop.iterations, loop.trace, _forest(lower, entries, found, place))
-
-
-def _below_diagonal(A: Matrix) -> Matrix:
-    """Return each connected pair once, with the smaller weight of its directions."""
-    below, above = A.select(select.tril, -1).new(), A.select(select.triu, 1).new()
-    lower: Matrix = below.ewise_add(above.T, binary.min).new()
-    return lower
-
-
-def _ranked(lower: Matrix) -> tuple[Any, ...]:
-    """Return the entries of `lower`, and by weight, then position: place, rank, and both ends."""
-    n, m = lower.nrows, int(lower.nvals)
-    where = lower.device if device_traits(lower.device).own_memory else None
-    entries = lower.to_coo(device=where)
-    with device(lower.device):
-        rows, cols = (Vector.from_dense(ends, dtype=vertex_dtype(n)) for ends in entries[:2])
-        # Places by weight; those of equally light entries in their order.
-        weights = Vector.from_dense(entries[2], dtype=lower.dtype)
-        place = weights.ss.compactify("smallest", m, asindex=True).dup("INT64")
-        edge = Vector(vertex_dtype(m), m)
-
-    def number() -> None:
-        edge << 0
-        edge << edge.apply(indexunary.index)
-
-    fused(number)
-    return entries, place, edge, rows.gather(place).new(), cols.gather(place).new()
-
-
-def _every_vertex_alone(A: Matrix) -> tuple[Vector, ...]:
-    """Return the label of each vertex, which is the vertex itself, and the vertices."""
-    n = A.nrows
+    head, tail, weight = A.derived("edges by weight", lambda: _edges_by_weight(A))
+    m = head.size
     with device(A.device):
         label, own = Vector(vertex_dtype(n), n), Vector(vertex_dtype(n), n)
+        edge, found = Vector(vertex_dtype(m), m), Vector(vertex_dtype(m), m)
+        a, b, cheapest = Vector(label.dtype, m), Vector(label.dtype, m), Vector(edge.dtype, n)
 
     def number() -> None:
         label << 0
         label << label.apply(indexunary.index)
         own << label
+        edge << 0
+        edge << edge.apply(indexunary.index)
+        found << -1
+
+    def shorten() -> Any:
+        # Three steps towards the root cost little more than one.
+        grand = label.gather(label.gather(label).new()).new()
+        grand = label.gather(grand).new()
+        moved = grand.ewise_mult(label, binary.ne).new()
+        label << grand
+        return moved.reduce(monoid.lor)
+
+    def step() -> Any:
+        cheapest << m
+        # The trees at both ends of the edges; edges inside of a tree drop out.
+        a(edge.S, replace=True) << label.gather(head)
+        b(edge.S, replace=True) << label.gather(tail)
+        edge(a.ewise_mult(b, binary.ne).new().V, replace=True) << edge
+        # cheapest = the first edge out of each tree, m where there is none
+        cheapest.scatter(a, edge, monoid.min)
+        cheapest.scatter(b, edge, monoid.min)
+        chosen = cheapest.select(select.valuelt, m).new()
+        found.scatter(chosen, chosen, monoid.max)
+        # Every tree hooks onto the tree at the other end: that of the two which it is not.
+        ends = a.gather(chosen).ewise_mult(b.gather(chosen), binary.bxor).new()
+        label(ends.S) << ends.ewise_mult(own, binary.bxor)
+        # Where two trees chose the same edge, the smaller one stays a root.
+        mutual = label.gather(label).ewise_mult(own, binary.eq).new()
+        label(mutual.V) << label.ewise_mult(own, binary.min)
+        repeat(shorten)
+        return chosen.nvals > 0
 
     fused(number)
-    return label, own
+    loop = finished(repeat(step, max_iterations=max(n, 1)))
+    forest = _forest(A, (head, tail, weight), found.select(select.valuege, 0).new())
+    return ForestResult(loop.iterations, loop.trace, forest)
 
 
-def _forest(lower: Matrix, entries: Any, found: Vector, place: Vector) -> Matrix:
-    """Return the entries of `lower` whose ranks were found."""
-    where = lower.device if device_traits(lower.device).own_memory else None
-    places = found.ewise_mult(place, binary.second).new().to_coo(indices=False, device=where)[1]
-    rows, cols, weights = (part[places] for part in entries)
-    with device(lower.device):
-        return Matrix.from_coo(
-            rows, cols, weights, lower.dtype, nrows=lower.nrows, ncols=lower.ncols
-        )
+def _edges_by_weight(A: Matrix) -> tuple[Vector, ...]:
+    """Return both ends of each edge, the greater one first, and its weight: by weight, then ends.
+
+    Of the weights of both directions the smaller one counts.
+    """
+    below, above = A.select(select.tril, -1).new(), A.select(select.triu, 1).new()
+    lower: Matrix = below.ewise_add(above.T, binary.min).new()
+    rows, cols, weights = lower.to_coo(device=_where(A))
+    with device(A.device):
+        ends = [Vector.from_dense(each, dtype=vertex_dtype(A.nrows)) for each in (rows, cols)]
+        weight = Vector.from_dense(weights, dtype=A.dtype)
+        # Places by weight; equally light edges stay in their order.
+        place = weight.ss.compactify("smallest", weight.size, asindex=True).dup("INT64")
+    return tuple(each.gather(place).new() for each in (*ends, weight))
+
+
+def _forest(A: Matrix, edges: tuple[Vector, ...], found: Vector) -> Matrix:
+    """Return the edges whose numbers were found."""
+    number = found.to_coo(indices=False, device=_where(A))[1]
+    with device(A.device):
+        at = Vector.from_dense(number, dtype=found.dtype)
+        picked = [Vector(each.dtype, at.size) for each in edges]
+
+    def pick() -> None:
+        for each, part in zip(edges, picked, strict=True):
+            part << each.gather(at)
+
+    fused(pick)
+    rows, cols, weights = (part.to_dense(device=_where(A)) for part in picked)
+    with device(A.device):
+        return Matrix.from_coo(rows, cols, weights, A.dtype, nrows=A.nrows, ncols=A.ncols)
+
+
+def _where(A: Matrix) -> str | None:
+    """Return the device whose arrays hold what is in `A`; None for the host's."""
+    return A.device if device_traits(A.device).own_memory else None
