@@ -11,15 +11,18 @@ from semira import (
     Scalar,
     Vector,
     binary,
+    device,
     dtypes,
     monoid,
     repeat,
+    select,
     semiring,
     unary,
 )
 from semira.algorithms.checks import check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
-from semira.algorithms.neighbours import priorities, undirected
+from semira.algorithms.neighbours import falling_edges
+from semira.algorithms.oriented_edges import by_rows
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
 
@@ -85,11 +88,12 @@ def graph_colouring(
     Notes
     -----
     A vertex is coloured as soon as no neighbour with a greater number waits. Colours are tried 64
-    at a time; who finds none among them waits for the next 64. O(n + nvals) to begin with; an
-    iteration looks at the edges of the vertices that wait. For each 64 colours there are as
-    many iterations as the longest path of falling numbers has vertices: O(log n) where degrees
-    are bounded, and never fewer than the clique has vertices that takes these colours. It waits for
-    the end of its loop.
+    at a time; who finds none among them waits for the next 64. O(n + nvals) for each 64 colours,
+    in which a vertex tells its neighbours once. There are as many iterations as the longest path of
+    falling numbers has vertices: O(log n) where degrees are bounded, and never fewer than the
+    clique has vertices that takes these colours. The edges, each from the greater number to the
+    smaller one, stay with `A` until that is written (`Matrix.derived`; of the last seed). It waits
+    for the end of its loop.
 
     References
     ----------
@@ -106,34 +110,39 @@ def graph_colouring(
     ({0: 0, 1: 1, 2: 2, 3: 0}, 3)
     """
     n = check_square(A, "graph_colouring", opts)
-    # The numbers of the vertices without a colour, and of those that still try this word.
-    waiting = priorities(A, seed)
-    edges, trying = undirected(A, symmetric), waiting.dup()
-    ready, colour = Vector(waiting.dtype, n), Vector(vertex_dtype(n), n)
-    used, bit = (Vector(dtypes.UINT64, n) for _ in range(2))
+    edges, number = falling_edges(A, seed, symmetric), vertex_dtype(n)
+    # The vertices without a colour; the neighbours that each of them waits for; whose turn it is.
+    with device(A.device):
+        waiting, count, ready, colour = (Vector(number, n) for _ in range(4))
+        used, bit = (Vector(dtypes.UINT64, n) for _ in range(2))
     first, rounds = Scalar.from_value(0), Scalar.from_value(0)
-    max_second, bor_second = semiring.max_second[waiting.dtype], semiring.bor_second[used.dtype]
-    exponent = unary.frexpe[dtypes.FP64]
+    # Every edge is walked once for each word: a pull would look at those of all others.
+    pushed: Any = by_rows(A, "push") | opts
+    plus_pair, bor_first = semiring.plus_pair[number], semiring.bor_first[used.dtype]
+    first_of, exponent = binary.first[used.dtype], unary.frexpe[dtypes.FP64]
 
     def choose() -> Any:
-        # ready = trying, and no neighbour that tries has a greater number
-        best = edges.mxv(trying, max_second).new(mask=trying.S, **opts)
-        lower = trying.ewise_mult(best, binary.lt).new()
-        ready(~lower.V, replace=True) << trying
-        # used<ready> = the bits of all neighbours; bit<ready> = the lowest of the others, if any
-        used(ready.S, replace=True) << 0
-        used(mask=ready.S, accum=binary.bor, **opts) << edges.mxv(bit, bor_second)
-        free = used.apply(unary.bnot).new()
+        # chosen<ready> = the lowest bit that no neighbour has, if any is left
+        free = used.ewise_mult(ready, first_of).new().apply(unary.bnot).new()
         lowest = free.ewise_mult(free.apply(unary.ainv), binary.band).new()
-        bit(lowest.V) << lowest
-        trying(~ready.S, replace=True) << trying
+        chosen = lowest.select(select.valuene, 0).new()
+        bit(chosen.S) << chosen
+        # Those who come later hear of it: used bor= chosen bor.first edges, count -= turns taken
+        used(accum=binary.bor, **pushed) << chosen.vxm(edges, bor_first)
+        told = ready.vxm(edges, plus_pair).new(**pushed)
+        left = count.ewise_mult(told, binary.minus).new()
+        count(left.S) << left
+        ready << left.select(select.valueeq, 0)
         rounds << rounds + 1
-        return trying.nvals > 0
+        return ready.nvals > 0
 
     def next_word() -> Any:
-        # Nobody who waits has a bit: this empties the word.
-        bit(waiting.S, replace=True) << bit
-        trying << waiting
+        bit << bit.dup(clear=True)
+        used(waiting.S, replace=True) << 0
+        # count<waiting> = neighbours with greater numbers that wait too
+        count(waiting.S, replace=True) << 0
+        count(mask=waiting.S, accum=binary.plus, **pushed) << waiting.vxm(edges, plus_pair)
+        ready << count.select(select.valueeq, 0)
         repeat(choose, max_iterations=max(n, 1))
         # 2**k = 0.5 * 2**(k + 1)
         colour(bit.S) << bit.apply(exponent).apply(binary.plus, right=first - 1)
@@ -141,5 +150,6 @@ def graph_colouring(
         waiting(~bit.S, replace=True) << waiting
         return waiting.nvals > 0
 
+    waiting << 0
     loop = finished(repeat(next_word, max_iterations=max(n, 1)))
     return ColouringResult(int(rounds), loop.trace, colour)
