@@ -28,7 +28,7 @@ from semira.exceptions import InvalidValue
 
 #: Squared degrees, added up, from which on counting all triangles again costs more than taking off
 #: those that are lost.
-_MANY = 1 << 26
+_MANY = 1 << 30
 
 #: A triangle is the smallest truss that is not just the graph.
 _LEAST = 3

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
 from fractions import Fraction
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -16,6 +18,8 @@ from tests.unit.algorithms import cases
 import semira as gb
 from semira import exceptions
 from semira.algorithms import betweenness_centrality
+
+module = importlib.import_module(betweenness_centrality.__module__)
 
 #: Sums of at most n^2 fractions, each rounded a few times, in an order that a device is free in.
 CLOSE = {"rtol": 1e-11, "atol": 1e-13}
@@ -187,6 +191,25 @@ def test_many_paths(device):
     for batch in (1, 2):
         found = scores(graph, device, sources=[0], normalized=False, batch=batch)
         np.testing.assert_allclose(found, whole(graph, [0]), **CLOSE)
+
+
+@pytest.mark.parametrize("batch", [None, 2, 3, 64])
+def test_copies_side_by_side(device, batch, monkeypatch):
+    # What a GPU does, on every device.
+    monkeypatch.setattr(module, "device_traits", lambda _: SimpleNamespace(own_memory=True))
+    graph = cases.SHAPES["random"]
+    sources = [0, 1, 2, 3, 3, 5, 5, 5, 9]
+    found = scores(graph, device, sources=sources, normalized=False, batch=batch)
+    np.testing.assert_allclose(found, whole(graph, sources), **CLOSE)
+
+
+def test_sums_in_a_fixed_order(device):
+    graph = cases.SHAPES["random"]
+    A = graph.matrix(device)
+    with gb.config.set(deterministic=True):
+        first, again = (betweenness_centrality(A, batch=1).centrality for _ in range(2))
+    assert first.isequal(again)
+    np.testing.assert_allclose(first.to_dense(), scores(graph, device), **CLOSE)
 
 
 @pytest.mark.hardware(reason="1,030 levels take minutes")
