@@ -154,15 +154,14 @@ def _in_one_loop(A: Matrix, vertices: Any, size: int, score: Vector, opts: Produ
     if size == 1:
         return _all_turns(A, A, vertices, 1, score, opts)
     with device(A.device):
-        one = Vector.from_scalar(True, size)
-        apart = Vector(dtypes.FP64, size * A.nrows)
+        one, own = Vector.from_scalar(True, size), Vector.from_scalar(True, A.nrows)
         row = Matrix.from_coo(np.zeros(size, int), np.arange(size), True, nrows=1, ncols=size)
-        own = Vector.from_scalar(True, A.nrows)
-    copies = one.diag().kronecker(A, binary.pair).new()
+        copies = one.diag().kronecker(A, binary.pair).new()
+        # Each vertex of the graph from all of its copies.
+        together = row.kronecker(own.diag(), binary.pair).new()
+        apart = Vector(dtypes.FP64, size * A.nrows)
     apart << 0
     levels = _all_turns(A, copies, vertices, size, apart, opts)
-    # The sum over the copies of each vertex.
-    together = row.kronecker(own.diag(), binary.pair).new()
     score(accum=binary.plus, **by_rows(A, "pull")) << together.mxv(apart, _PLUS_SECOND)
     return levels
 
