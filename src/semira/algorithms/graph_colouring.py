@@ -114,7 +114,7 @@ def graph_colouring(
     # The vertices without a colour; the neighbours that each of them waits for; whose turn it is.
     with device(A.device):
         waiting, count, ready, colour = (Vector(number, n) for _ in range(4))
-        used, bit = (Vector(dtypes.UINT64, n) for _ in range(2))
+        used, bit, chosen = (Vector(dtypes.UINT64, n) for _ in range(3))
     first, rounds = Scalar.from_value(0), Scalar.from_value(0)
     # Every edge is walked once for each word: a pull would look at those of all others.
     pushed: Any = by_rows(A, "push") | opts
@@ -122,27 +122,28 @@ def graph_colouring(
     first_of, exponent = binary.first[used.dtype], unary.frexpe[dtypes.FP64]
 
     def choose() -> Any:
-        # chosen<ready> = the lowest bit that no neighbour has, if any is left
-        free = used.ewise_mult(ready, first_of).new().apply(unary.bnot).new()
-        lowest = free.ewise_mult(free.apply(unary.ainv), binary.band).new()
-        chosen = lowest.select(select.valuene, 0).new()
-        bit(chosen.S) << chosen
         # Those who come later hear of it: used bor= chosen bor.first edges, count -= turns taken
         used(accum=binary.bor, **pushed) << chosen.vxm(edges, bor_first)
         told = ready.vxm(edges, plus_pair).new(**pushed)
         left = count.ewise_mult(told, binary.minus).new()
         count(left.S) << left
         ready << left.select(select.valueeq, 0)
+        # chosen<ready> = the lowest bit that no neighbour has, if any is left
+        free = used.ewise_mult(ready, first_of).new().apply(unary.bnot).new()
+        lowest = free.ewise_mult(free.apply(unary.ainv), binary.band).new()
+        chosen << lowest.select(select.valuene, 0)
+        bit(chosen.S) << chosen
         rounds << rounds + 1
         return ready.nvals > 0
 
     def next_word() -> Any:
-        bit << bit.dup(clear=True)
         used(waiting.S, replace=True) << 0
         # count<waiting> = neighbours with greater numbers that wait too
         count(waiting.S, replace=True) << 0
         count(mask=waiting.S, accum=binary.plus, **pushed) << waiting.vxm(edges, plus_pair)
         ready << count.select(select.valueeq, 0)
+        chosen(ready.S, replace=True) << 1
+        bit << chosen
         repeat(choose, max_iterations=max(n, 1))
         # 2**k = 0.5 * 2**(k + 1)
         colour(bit.S) << bit.apply(exponent).apply(binary.plus, right=first - 1)
