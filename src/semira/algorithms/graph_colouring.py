@@ -110,47 +110,44 @@ def graph_colouring(
     ({0: 0, 1: 1, 2: 2, 3: 0}, 3)
     """
     n = check_square(A, "graph_colouring", opts)
-    edges, number = falling_edges(A, seed, symmetric), vertex_dtype(n)
-    # The vertices without a colour; the neighbours that each of them waits for; whose turn it is.
+    later, number = falling_edges(A, seed, symmetric), vertex_dtype(n)
+    # The vertices without a colour, those who have to look again, and colours as bits of a word.
     with device(A.device):
-        waiting, count, ready, colour = (Vector(number, n) for _ in range(4))
-        used, bit, chosen = (Vector(dtypes.UINT64, n) for _ in range(3))
+        waiting, told = Vector(dtypes.BOOL, n), Vector(dtypes.BOOL, n)
+        used, bit = Vector(dtypes.UINT64, n), Vector(dtypes.UINT64, n)
+        colour = Vector(number, n)
     first, rounds = Scalar.from_value(0), Scalar.from_value(0)
-    # Every edge is walked once for each word: a pull would look at those of all others.
-    pushed: Any = by_rows(A, "push") | opts
-    plus_pair, bor_first = semiring.plus_pair[number], semiring.bor_first[used.dtype]
-    first_of, exponent = binary.first[used.dtype], unary.frexpe[dtypes.FP64]
+    bor_second, exponent = semiring.bor_second[used.dtype], unary.frexpe[dtypes.FP64]
+    # Those who have moved are few, and so are those whom they tell.
+    out: Any = by_rows(A, "push") | opts
+    back: Any = by_rows(A, "pull") | opts
 
     def choose() -> Any:
-        # Those who come later hear of it: used bor= chosen bor.first edges, count -= turns taken
-        used(accum=binary.bor, **pushed) << chosen.vxm(edges, bor_first)
-        told = ready.vxm(edges, plus_pair).new(**pushed)
-        left = count.ewise_mult(told, binary.minus).new()
-        count(left.S) << left
-        ready << left.select(select.valueeq, 0)
-        # chosen<ready> = the lowest bit that no neighbour has, if any is left
-        free = used.ewise_mult(ready, first_of).new().apply(unary.bnot).new()
+        # used<told> = the bits of the neighbours before
+        used(told.S, replace=True) << 0
+        used(mask=told.S, accum=binary.bor, **back) << later.T.mxv(bit, bor_second)
+        # lowest<told> = the lowest bit that none of them has, 0 if none is left
+        free = used.apply(unary.bnot).new()
         lowest = free.ewise_mult(free.apply(unary.ainv), binary.band).new()
-        chosen << lowest.select(select.valuene, 0)
-        bit(chosen.S) << chosen
+        moved = lowest.ewise_mult(bit, binary.ne).new()
+        moved << moved.select(select.valueeq, True)
+        bit(lowest.S) << lowest
+        # told<waiting> = the neighbours behind those who have moved
+        told(waiting.S, replace=True, **out) << moved.vxm(later, semiring.any_pair)
         rounds << rounds + 1
-        return ready.nvals > 0
+        return told.nvals > 0
 
     def next_word() -> Any:
-        used(waiting.S, replace=True) << 0
-        # count<waiting> = neighbours with greater numbers that wait too
-        count(waiting.S, replace=True) << 0
-        count(mask=waiting.S, accum=binary.plus, **pushed) << waiting.vxm(edges, plus_pair)
-        ready << count.select(select.valueeq, 0)
-        chosen(ready.S, replace=True) << 1
-        bit << chosen
+        bit(waiting.S, replace=True) << 1
+        told << waiting
         repeat(choose, max_iterations=max(n, 1))
+        bit << bit.select(select.valuene, 0)
         # 2**k = 0.5 * 2**(k + 1)
         colour(bit.S) << bit.apply(exponent).apply(binary.plus, right=first - 1)
         first << first + _WORD
         waiting(~bit.S, replace=True) << waiting
         return waiting.nvals > 0
 
-    waiting << 0
+    waiting << True
     loop = finished(repeat(next_word, max_iterations=max(n, 1)))
     return ColouringResult(int(rounds), loop.trace, colour)

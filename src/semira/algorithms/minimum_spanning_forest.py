@@ -7,6 +7,7 @@ from typing import Any
 
 from semira import (
     Matrix,
+    Scalar,
     Vector,
     binary,
     device,
@@ -121,6 +122,7 @@ def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
         label, own = Vector(vertex_dtype(n), n), Vector(vertex_dtype(n), n)
         edge, found = Vector(vertex_dtype(m), m), Vector(vertex_dtype(m), m)
         a, b, cheapest = Vector(label.dtype, m), Vector(label.dtype, m), Vector(edge.dtype, n)
+    rounds = Scalar.from_value(0)
 
     def number() -> None:
         label << 0
@@ -156,12 +158,17 @@ def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
         mutual = label.gather(label).ewise_mult(own, binary.eq).new()
         label(mutual.V) << label.ewise_mult(own, binary.min)
         repeat(shorten)
+        rounds << rounds + 1
         return chosen.nvals > 0
 
-    fused(number)
-    loop = finished(repeat(step, max_iterations=max(n, 1)))
-    forest = _forest(A, (head, tail, weight), found.select(select.valuege, 0).new())
-    return ForestResult(loop.iterations, loop.trace, forest)
+    def join() -> None:
+        number()
+        repeat(step, max_iterations=max(n, 1))
+        found << found.select(select.valuege, 0)
+
+    loop = finished(fused(join))
+    forest = _forest(A, (head, tail, weight), found)
+    return ForestResult(int(rounds), loop.trace, forest)
 
 
 def _edges_by_weight(A: Matrix) -> tuple[Vector, ...]:
@@ -182,17 +189,9 @@ def _edges_by_weight(A: Matrix) -> tuple[Vector, ...]:
 
 def _forest(A: Matrix, edges: tuple[Vector, ...], found: Vector) -> Matrix:
     """Return the edges whose numbers were found."""
-    number = found.to_coo(indices=False, device=_where(A))[1]
-    with device(A.device):
-        at = Vector.from_dense(number, dtype=found.dtype)
-        picked = [Vector(each.dtype, at.size) for each in edges]
-
-    def pick() -> None:
-        for each, part in zip(edges, picked, strict=True):
-            part << each.gather(at)
-
-    fused(pick)
-    rows, cols, weights = (part.to_dense(device=_where(A)) for part in picked)
+    where = _where(A)
+    number = found.to_coo(indices=False, device=where)[1]
+    rows, cols, weights = (each.to_dense(device=where)[number] for each in edges)
     with device(A.device):
         return Matrix.from_coo(rows, cols, weights, A.dtype, nrows=A.nrows, ncols=A.ncols)
 
