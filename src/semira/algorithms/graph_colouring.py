@@ -1,4 +1,4 @@
-"""Graph colouring: Jones-Plassmann, with the colours of neighbours as bits of a word."""
+"""Graph colouring: the greedy one as a fixed point, with colours as bits of a word."""
 
 from __future__ import annotations
 
@@ -87,20 +87,21 @@ def graph_colouring(
 
     Notes
     -----
-    A vertex is coloured as soon as no neighbour with a greater number waits. Colours are tried 64
-    at a time; who finds none among them waits for the next 64. O(n + nvals) for each 64 colours,
-    in which a vertex tells its neighbours once. There are as many iterations as the longest path of
-    falling numbers has vertices: O(log n) where degrees are bounded, and never fewer than the
-    clique has vertices that takes these colours. The edges, each from the greater number to the
+    Each vertex takes the least colour that its neighbours with greater numbers leave, and again
+    whenever one of them has moved, until nobody moves. Colours are tried 64 at a time; who finds
+    none among them waits for the next 64. An iteration looks at the edges of those who look again
+    or have moved. For each 64 colours there are at most as many iterations as the longest path of
+    falling numbers has vertices: O(log n) where degrees are bounded, and one fewer than the clique
+    has vertices that takes these colours, or more. The edges, each from the greater number to the
     smaller one, stay with `A` until that is written (`Matrix.derived`; of the last seed). It waits
     for the end of its loop.
 
     References
     ----------
     M. Jones, P. Plassmann, *A parallel graph coloring heuristic*, SIAM J. Scientific Computing
-    14, 1993; M. Osama, M. Truong, C. Yang, A. Buluç, J. Owens, *Graph coloring on the GPU*, GrAPL
-    2019 (in GraphBLAS; reference 57 of C. Yang, *High-performance linear algebra-based graph
-    framework on the GPU*, 2019).
+    14, 1993 (the order); M. Osama, M. Truong, C. Yang, A. Buluç, J. Owens, *Graph coloring on the
+    GPU*, GrAPL 2019 (in GraphBLAS; reference 57 of C. Yang, *High-performance linear algebra-based
+    graph framework on the GPU*, 2019).
 
     Examples
     --------
