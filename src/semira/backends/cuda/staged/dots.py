@@ -19,22 +19,11 @@ from semira.contract import SEARCH_AMONG_MERGES, SEARCH_LOOKS
 #: nearly all lanes search. Else those that do hold up those that merge. Measured: decision 39.
 UNLIKE = 4
 
-#: Merged entries that a search counts for where products are kept: always fewer. There merges take
-#: several times as long as in a sum. One H200, ``C<L> = L plus.pair L'`` of soc-Slashdot0902 and
-#: loc-gowalla, kept by merges or searches, and summed: 0.43, 0.15, 0.09 and 1.04, 0.22, 0.19 ms;
-#: ``C<L> = L plus.pair L``, whose lists differ more, kept: 2.31, 0.30 and 2.70, 0.34 ms.
-KEPT_COST = 0
 
-
-def dot_launches(job: Job, *, kept: bool) -> list[Launch]:
+def dot_launches(job: Job) -> list[Launch]:
     """Enter the operands, and return the launches that compute every dot product.
 
     Nothing is waited for.
-
-    Parameters
-    ----------
-    kept : bool
-        Whether each of them is stored; else only their sum.
     """
     part = dots_part(job.statement)
     if part is None and job.statement.hints.intersect is None and is_full(job, 1):
@@ -43,8 +32,7 @@ def dot_launches(job: Job, *, kept: bool) -> list[Launch]:
     if part is not None:
         launches: list[Launch] = part.dot_launches(job, a, b)
         return launches
-    cost = KEPT_COST if kept else search_cost(a.mean, b.mean)
-    return [_by_entry(job, job.stage.operands["mask"], cost)]
+    return [_by_entry(job, job.stage.operands["mask"], search_cost(a.mean, b.mean))]
 
 
 def search_cost(mean: int, other: int) -> int:
@@ -69,7 +57,7 @@ def _by_entry(job: Job, mask: Pieces, cost: int) -> Launch:
 def dots(job: Job) -> tuple[Pieces, Callable[[], int]]:
     """Return ``C<M> = A (+).(*) B``, and what tells how many entries were touched."""
     stage, scratch = job.stage, job.stage.scratch
-    launches = dot_launches(job, kept=True)
+    launches = dot_launches(job)
     mask: Pieces = stage.operands["mask"]
     # What no launch comes to has no product.
     width = 4 if stage.offset_type == "int" else 8
@@ -126,7 +114,7 @@ def summed_dots(job: Job, out: Sequence[int], itemsize: int) -> Summed:
         Bytes of a sum.
     """
     stage = job.stage
-    launches = dot_launches(job, kept=False)
+    launches = dot_launches(job)
     stage.enter("x", out)
     parts = sum(one.blocks for one in launches)
     sums = _room(job, parts, itemsize)
