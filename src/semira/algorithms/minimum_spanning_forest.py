@@ -108,14 +108,7 @@ def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
     >>> found.forest.to_dicts(), found.weight, found.trees
     ({2: {0: 4, 1: 2}}, 6, 2)
     """
-    n = check_square(A, "minimum_spanning_forest")
-    if n > _MOST:
-        raise InvalidValue(
-            f"minimum_spanning_forest keeps the tree of every vertex: a graph has at most {_MOST} "
-            f"= 2**30 vertices, not {n}; extract the part of the matrix that has edges first"
-        )
-    check_ordered(A, "minimum_spanning_forest")
-    check_no_nan(A, "minimum_spanning_forest")
+    n = _checked(A)
     head, tail, weight = A.derived("edges by weight", lambda: _edges_by_weight(A))
     m = head.size
     with device(A.device):
@@ -169,6 +162,19 @@ def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
     loop = finished(fused(join))
     forest = _forest(A, (head, tail, weight), found)
     return ForestResult(int(rounds), loop.trace, forest)
+
+
+def _checked(A: Matrix) -> int:
+    """Check a graph; return its number of vertices."""
+    n = check_square(A, "minimum_spanning_forest")
+    if n > _MOST:
+        raise InvalidValue(
+            f"minimum_spanning_forest keeps the tree of every vertex: a graph has at most {_MOST} "
+            f"= 2**30 vertices, not {n}; extract the part of the matrix that has edges first"
+        )
+    check_ordered(A, "minimum_spanning_forest")
+    check_no_nan(A, "minimum_spanning_forest")
+    return n
 
 
 def _edges_by_weight(A: Matrix) -> tuple[Vector, ...]:
