@@ -26,7 +26,7 @@ from semira import (
 )
 from semira.algorithms.checks import check_count, check_sources, check_square, vertex_dtype
 from semira.algorithms.naming import Vertex, count_or_vertices, takes_graph
-from semira.algorithms.oriented_edges import by_rows
+from semira.algorithms.neighbours import by_rows
 from semira.algorithms.results import CentralityResult, finished, rows_of
 from semira.exceptions import InvalidValue
 

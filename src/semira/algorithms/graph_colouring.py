@@ -21,8 +21,7 @@ from semira import (
 )
 from semira.algorithms.checks import check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
-from semira.algorithms.neighbours import falling_edges
-from semira.algorithms.oriented_edges import by_rows
+from semira.algorithms.neighbours import by_rows, falling_edges
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
 

@@ -8,7 +8,8 @@ from typing import Unpack
 from semira import Matrix, ProductOptions, Vector, binary, device, dtypes, fused, monoid, semiring
 from semira.algorithms.checks import check_square
 from semira.algorithms.naming import takes_graph
-from semira.algorithms.oriented_edges import by_rows, oriented_edges
+from semira.algorithms.neighbours import by_rows
+from semira.algorithms.oriented_edges import oriented_edges
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
 

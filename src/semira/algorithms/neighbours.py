@@ -6,7 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, Vector, binary, device, dtypes, fused, indexunary, select, semiring
+from semira import (
+    Matrix,
+    Vector,
+    binary,
+    device,
+    device_traits,
+    dtypes,
+    fused,
+    indexunary,
+    select,
+    semiring,
+)
 from semira.algorithms.checks import check_count
 
 #: Rounds of the finaliser of MurmurHash3 (A. Appleby): h ^= h >> shift, h *= factor.
@@ -74,6 +85,14 @@ def falling_edges(A: Matrix, seed: Any, symmetric: bool) -> Matrix:
         kept[:] = seed, oriented()
     found: Matrix = kept[1]
     return found
+
+
+def by_rows(A: Matrix, direction: str) -> dict[str, Any]:
+    """Return the options of a product in one direction, where the device of `A` has several.
+
+    A push by rows needs no columns, which nothing else may ask for.
+    """
+    return {"direction": direction} if direction in device_traits(A.device).directions else {}
 
 
 def priorities(A: Matrix, seed: Any) -> Vector:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from semira import (
     select,
     semiring,
 )
+from semira.algorithms.neighbours import by_rows
 from semira.exceptions import InvalidValue
 
 #: Edges are oriented by degree from this mean degree on (after the GAP benchmark's triangle
@@ -66,14 +67,6 @@ def oriented_edges(A: Matrix, *, symmetric: bool, order: str) -> Oriented:
 
     found: Oriented = A.derived(("oriented edges", symmetric, order), counted)
     return found
-
-
-def by_rows(A: Matrix, direction: str) -> dict[str, Any]:
-    """Return the options of a product in one direction, where the device of `A` has several.
-
-    A push by rows needs no columns, which nothing else may ask for.
-    """
-    return {"direction": direction} if direction in device_traits(A.device).directions else {}
 
 
 def _oriented(A: Matrix, symmetric: bool, order: str) -> Oriented:
