@@ -188,7 +188,8 @@ def _searches(
 
     Those of one turn reach different vertices. ``p`` counts the shortest paths to each vertex; on
     the way back ``share`` has (1 + d_w) / p_w of the level before, for the dependency d_w on each w
-    of it (see `_accumulate`). Frontiers push and levels pull: both walk rows, each of them once.
+    of it (see `_accumulate`). Frontiers push and levels pull on a GPU: both walk rows, each of them
+    once.
     """
     n, number = A.nrows, vertex_dtype(A.nrows)
     with device(A.device):
@@ -197,10 +198,11 @@ def _searches(
         frontier, paths, share, gained = (Vector(dtypes.FP64, n) for _ in range(4))
     turn, depth, levels = (Scalar.from_value(0, number) for _ in range(3))
     most = Scalar.from_value(0.0, dtypes.FP64)
-    # What is pushed is added up as threads come, which a fixed order of sums rules out.
+    # On a GPU. What is pushed is added up as threads come, which a fixed order of sums rules out.
+    by_row = device_traits(A.device).own_memory
     fixed = opts.get("deterministic", config.get("deterministic"))
-    out: Any = ({} if fixed else by_rows(A, "push")) | opts
-    back: Any = by_rows(A, "pull") | opts
+    out: Any = (by_rows(A, "push") if by_row and not fixed else {}) | opts
+    back: Any = (by_rows(A, "pull") if by_row else {}) | opts
 
     def spread() -> Any:
         level(frontier.S) << depth

@@ -112,7 +112,7 @@ def _dot_kernels(
         )  # fmt: skip
         kernels: list[str] = part.dot_kernels(given)
         return kernels
-    meeting = _MEETINGS.get(text.statement.hints.intersect, unpinned)
+    meeting = _MEETINGS.get(text.statement.hints.intersect or "", unpinned)
     return [
         kernel(
             "t_dots_by_entry",
