@@ -147,9 +147,12 @@ def test_betweenness_is_one_loop_over_all_sources():
     """Beside it, the scores are emptied before, and scaled after it, those of sources apart."""
     rows = np.arange(30)
     A = gb.Matrix.from_coo(rows, (rows + 1) % 30, 1, nrows=30, ncols=30).to("cuda")
-    launches = []
-    for sources in ([0, 5], [0, 5], [3, 9, 20, 27]):
-        before = backend_for("cuda").statistics()
-        gb.algorithms.betweenness_centrality(A, sources=sources).centrality.wait()
-        launches.append(backend_for("cuda").statistics().launches - before.launches)
-    assert launches[1:] == [4, 4]
+    launches = {1: [], 2: []}
+    for batch, found in launches.items():
+        for sources in ([0, 5], [0, 5], [3, 9, 20, 27]):
+            before = backend_for("cuda").statistics()
+            gb.algorithms.betweenness_centrality(A, sources=sources, batch=batch).centrality.wait()
+            found.append(backend_for("cuda").statistics().launches - before.launches)
+    assert launches[1][1:] == [4, 4]
+    # Two copies of the graph are made, and added up; four sources take two turns in one loop.
+    assert launches[2][1] == launches[2][2] <= 30

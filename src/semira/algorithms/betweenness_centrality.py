@@ -13,6 +13,7 @@ from semira import (
     Scalar,
     Vector,
     binary,
+    config,
     device,
     device_traits,
     dtypes,
@@ -25,6 +26,7 @@ from semira import (
 )
 from semira.algorithms.checks import check_count, check_sources, check_square, vertex_dtype
 from semira.algorithms.naming import Vertex, count_or_vertices, takes_graph
+from semira.algorithms.neighbours import by_rows
 from semira.algorithms.results import CentralityResult, finished, rows_of
 from semira.exceptions import InvalidValue
 
@@ -33,6 +35,10 @@ _PLUS_SECOND = semiring.plus_second[dtypes.FP64]
 
 #: Sources of a batch where nobody says how many, but for devices that loop by themselves.
 _BATCH = 32
+
+#: Entries of the copies of a graph in which a device that loops by itself searches at a time: its
+#: loops wait for each other less often, and 5 bytes each are little beside its memory.
+_ENTRIES = 1 << 24
 
 
 @takes_graph(sources=count_or_vertices)
@@ -64,9 +70,10 @@ def betweenness_centrality(
     seed : int >= 0
         Of the draw (`numpy.random.default_rng`).
     batch : int >= 1, optional
-        Sources that are searched from at a time: rows of a matrix. More make larger products, in
-        more memory. With 1 a search is made of vectors, and all searches are one recorded loop.
-        Default: 1 on ``cuda``, whose loops need no host, else 32.
+        Sources that are searched from at a time: rows of a matrix, by default 32. More make larger
+        products, in more memory. With 1 a search is made of vectors, and all searches are one
+        recorded loop. So they are with any number on ``cuda``, whose loops need no host: there
+        each of them has a copy of the graph, by default as many as have 16,777,216 entries.
     normalized : bool
         Divide by the (n - 1) (n - 2) pairs of other vertices.
     directed : bool
@@ -93,10 +100,11 @@ def betweenness_centrality(
     Notes
     -----
     O(nvals) work in products for each source, O(n nvals) in all; a level also walks the vertices
-    found so far, all of them with ``batch=1``. One by one, a search takes 44 bytes a vertex, and
-    the host waits for the last one only. A batch takes its levels, 12 bytes for each pair reached,
-    and as many marks; it keeps the matrix of each level, so its loop is not recorded, and the host
-    reads the size of the frontier at each. Products push or pull as the frontier fills.
+    found so far, all of them in a recorded loop. There a search takes 44 bytes a vertex, and with
+    others at a time 5 bytes for each entry of its copy, and the host waits for the last one only. A
+    batch of rows takes its levels, 12 bytes for each pair reached, and as many marks; it keeps the
+    matrix of each level, so its loop is not recorded, and the host reads the size of the frontier
+    at each.
 
     References
     ----------
@@ -113,63 +121,102 @@ def betweenness_centrality(
     """
     n = check_square(A, "betweenness_centrality", opts)
     vertices = check_sources(sources, n, seed)
-    usual = 1 if device_traits(A.device).own_memory else _BATCH
-    size = usual if batch is None else check_count(batch, "batch", 1)
+    loops = device_traits(A.device).own_memory
+    usual = _side_by_side(A) if loops else _BATCH
+    size = min(usual if batch is None else check_count(batch, "batch", 1), max(len(vertices), 1))
     with device(A.device):
         score = Vector(dtypes.FP64, n)
     score << 0
     with tracing() as run:
-        if size == 1:
-            levels = _one_by_one(A, vertices, score, opts)
+        if loops or size == 1:
+            levels = _in_one_loop(A, vertices, size, score, opts)
         else:
             levels = _in_batches(A, vertices, size, score, opts)
     _rescale(score, vertices, normalized, directed)
     return CentralityResult(levels, rows_of(run), score, len(vertices))
 
 
-def _one_by_one(A: Matrix, vertices: Any, score: Vector, opts: ProductOptions) -> int:
+def _side_by_side(A: Matrix) -> int:
+    """Return for how many searches there is a copy of the graph each."""
+    return max(1, _ENTRIES // max(int(A.nvals), A.nrows, 1))
+
+
+def _in_one_loop(A: Matrix, vertices: Any, size: int, score: Vector, opts: ProductOptions) -> int:
     """Add the dependencies of all searches to `score`; return the number of levels.
+
+    So many searches at a time are one in a graph of copies of `A`, side by side.
 
     Raises
     ------
     InvalidValue
         There are too many paths.
     """
+    if size == 1:
+        return _all_turns(A, A, vertices, 1, score, opts)
+    with device(A.device):
+        one, own = Vector.from_scalar(True, size), Vector.from_scalar(True, A.nrows)
+        row = Matrix.from_coo(np.zeros(size, int), np.arange(size), True, nrows=1, ncols=size)
+        copies = one.diag().kronecker(A, binary.pair).new()
+        # Each vertex of the graph from all of its copies.
+        together = row.kronecker(own.diag(), binary.pair).new()
+        apart = Vector(dtypes.FP64, size * A.nrows)
+    apart << 0
+    levels = _all_turns(A, copies, vertices, size, apart, opts)
+    score(accum=binary.plus, **by_rows(A, "pull")) << together.mxv(apart, _PLUS_SECOND)
+    return levels
+
+
+def _all_turns(
+    A: Matrix, copies: Matrix, vertices: Any, size: int, score: Vector, opts: ProductOptions
+) -> int:
+    """Search from all vertices, so many at a time; return the number of levels."""
     levels, left = 0, np.asarray(vertices)
     while len(left):
         # Each vertex once; what is given several times is left for the next turns.
         once, first = np.unique(left, return_index=True)
-        levels += _searches(A, once, score, opts)
+        number = np.arange(len(once))
+        starts = once + number % size * A.nrows
+        levels += _searches(copies, starts, number // size, A.nrows, score, opts)
         left = np.delete(left, first)
     return levels
 
 
-def _searches(A: Matrix, vertices: Any, score: Vector, opts: ProductOptions) -> int:
-    """Search from different vertices, one after the other, in one loop.
+def _searches(
+    A: Matrix, starts: Any, turns: Any, most_levels: int, score: Vector, opts: ProductOptions
+) -> int:
+    """Search from different vertices in one loop, those of a turn together.
 
-    ``p`` counts the shortest paths to each vertex; on the way back ``share`` has (1 + d_w) / p_w of
-    the level before, for the dependency d_w on each w of it (see `_accumulate`).
+    Those of one turn reach different vertices. ``p`` counts the shortest paths to each vertex; on
+    the way back ``share`` has (1 + d_w) / p_w of the level before, for the dependency d_w on each w
+    of it (see `_accumulate`). Frontiers push and levels pull on a GPU: both walk rows, each of them
+    once.
     """
     n, number = A.nrows, vertex_dtype(A.nrows)
-    turn_of = Vector.from_coo(vertices, np.arange(len(vertices)), number, size=n)
-    level, start = Vector(number, n), Vector(number, n)
-    frontier, paths, share, gained = (Vector(dtypes.FP64, n) for _ in range(4))
+    with device(A.device):
+        turn_of = Vector.from_coo(starts, turns, number, size=n)
+        level, start = Vector(number, n), Vector(number, n)
+        frontier, paths, share, gained = (Vector(dtypes.FP64, n) for _ in range(4))
     turn, depth, levels = (Scalar.from_value(0, number) for _ in range(3))
     most = Scalar.from_value(0.0, dtypes.FP64)
+    # On a GPU. What is pushed is added up as threads come, which a fixed order of sums rules out.
+    by_row = device_traits(A.device).own_memory
+    fixed = opts.get("deterministic", config.get("deterministic"))
+    out: Any = (by_rows(A, "push") if by_row and not fixed else {}) | opts
+    back: Any = (by_rows(A, "pull") if by_row else {}) | opts
 
     def spread() -> Any:
         level(frontier.S) << depth
         paths(frontier.S) << frontier
         depth << depth + 1
         # frontier<not level, replace> = frontier plus.first A
-        frontier(~level.S, replace=True, **opts) << frontier.vxm(A, _PLUS_FIRST)
+        frontier(~level.S, replace=True, **out) << frontier.vxm(A, _PLUS_FIRST)
         return frontier.nvals > 0
 
     def collect() -> Any:
         depth << depth - 1
         here = level.select(select.valueeq, depth).new()
         # gained<here, replace> = A plus.second share
-        gained(here.S, replace=True, **opts) << A.mxv(share, _PLUS_SECOND)
+        gained(here.S, replace=True, **back) << A.mxv(share, _PLUS_SECOND)
         score(~start.S, accum=binary.plus) << gained.ewise_mult(paths, binary.times)
         share(here.S, replace=True) << paths.apply(unary.minv)
         share(accum=binary.plus) << gained
@@ -181,16 +228,16 @@ def _searches(A: Matrix, vertices: Any, score: Vector, opts: ProductOptions) -> 
         paths(start.S, replace=True) << 1
         frontier << paths
         depth << 0
-        repeat(spread, max_iterations=n)
+        repeat(spread, max_iterations=most_levels)
         levels << levels + depth
         most(accum=binary.max) << paths.reduce(monoid.max)
         depth << depth - 1
         share << paths.apply(unary.minv)
         share(level.select(select.valueeq, depth).new().S, replace=True) << share
-        repeat(collect, max_iterations=n)
+        repeat(collect, max_iterations=most_levels)
         turn << turn + 1
 
-    finished(repeat(search, max_iterations=len(vertices)))
+    finished(repeat(search, max_iterations=int(turns[-1]) + 1))
     _check_paths(most.value)
     return int(levels)
 

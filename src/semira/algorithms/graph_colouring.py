@@ -1,4 +1,4 @@
-"""Graph colouring: Jones-Plassmann, with the colours of neighbours as bits of a word."""
+"""Graph colouring: the greedy one as a fixed point, with colours as bits of a word."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from semira import (
     Scalar,
     Vector,
     binary,
+    device,
     dtypes,
     monoid,
     repeat,
+    select,
     semiring,
     unary,
 )
 from semira.algorithms.checks import check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
-from semira.algorithms.neighbours import priorities, undirected
+from semira.algorithms.neighbours import by_rows, falling_edges
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
 
@@ -84,19 +86,21 @@ def graph_colouring(
 
     Notes
     -----
-    A vertex is coloured as soon as no neighbour with a greater number waits. Colours are tried 64
-    at a time; who finds none among them waits for the next 64. O(n + nvals) to begin with; an
-    iteration looks at the edges of the vertices that wait. For each 64 colours there are as
-    many iterations as the longest path of falling numbers has vertices: O(log n) where degrees
-    are bounded, and never fewer than the clique has vertices that takes these colours. It waits for
-    the end of its loop.
+    Each vertex takes the least colour that its neighbours with greater numbers leave, and again
+    whenever one of them has moved, until nobody moves. Colours are tried 64 at a time; who finds
+    none among them waits for the next 64. An iteration looks at the edges of those who look again
+    or have moved. For each 64 colours there are at most as many iterations as the longest path of
+    falling numbers has vertices: O(log n) where degrees are bounded, and one fewer than the clique
+    has vertices that takes these colours, or more. The edges, each from the greater number to the
+    smaller one, stay with `A` until that is written (`Matrix.derived`; of the last seed). It waits
+    for the end of its loop.
 
     References
     ----------
     M. Jones, P. Plassmann, *A parallel graph coloring heuristic*, SIAM J. Scientific Computing
-    14, 1993; M. Osama, M. Truong, C. Yang, A. Buluç, J. Owens, *Graph coloring on the GPU*, GrAPL
-    2019 (in GraphBLAS; reference 57 of C. Yang, *High-performance linear algebra-based graph
-    framework on the GPU*, 2019).
+    14, 1993 (the order); M. Osama, M. Truong, C. Yang, A. Buluç, J. Owens, *Graph coloring on the
+    GPU*, GrAPL 2019 (in GraphBLAS; reference 57 of C. Yang, *High-performance linear algebra-based
+    graph framework on the GPU*, 2019).
 
     Examples
     --------
@@ -106,40 +110,44 @@ def graph_colouring(
     ({0: 0, 1: 1, 2: 2, 3: 0}, 3)
     """
     n = check_square(A, "graph_colouring", opts)
-    # The numbers of the vertices without a colour, and of those that still try this word.
-    waiting = priorities(A, seed)
-    edges, trying = undirected(A, symmetric), waiting.dup()
-    ready, colour = Vector(waiting.dtype, n), Vector(vertex_dtype(n), n)
-    used, bit = (Vector(dtypes.UINT64, n) for _ in range(2))
+    later, number = falling_edges(A, seed, symmetric), vertex_dtype(n)
+    # The vertices without a colour, those who have to look again, and colours as bits of a word.
+    with device(A.device):
+        waiting, told = Vector(dtypes.BOOL, n), Vector(dtypes.BOOL, n)
+        used, bit = Vector(dtypes.UINT64, n), Vector(dtypes.UINT64, n)
+        colour = Vector(number, n)
     first, rounds = Scalar.from_value(0), Scalar.from_value(0)
-    max_second, bor_second = semiring.max_second[waiting.dtype], semiring.bor_second[used.dtype]
-    exponent = unary.frexpe[dtypes.FP64]
+    bor_second, exponent = semiring.bor_second[used.dtype], unary.frexpe[dtypes.FP64]
+    # Those who have moved are few, and so are those whom they tell.
+    out: Any = by_rows(A, "push") | opts
+    back: Any = by_rows(A, "pull") | opts
 
     def choose() -> Any:
-        # ready = trying, and no neighbour that tries has a greater number
-        best = edges.mxv(trying, max_second).new(mask=trying.S, **opts)
-        lower = trying.ewise_mult(best, binary.lt).new()
-        ready(~lower.V, replace=True) << trying
-        # used<ready> = the bits of all neighbours; bit<ready> = the lowest of the others, if any
-        used(ready.S, replace=True) << 0
-        used(mask=ready.S, accum=binary.bor, **opts) << edges.mxv(bit, bor_second)
+        # used<told> = the bits of the neighbours before
+        used(told.S, replace=True) << 0
+        used(mask=told.S, accum=binary.bor, **back) << later.T.mxv(bit, bor_second)
+        # lowest<told> = the lowest bit that none of them has, 0 if none is left
         free = used.apply(unary.bnot).new()
         lowest = free.ewise_mult(free.apply(unary.ainv), binary.band).new()
-        bit(lowest.V) << lowest
-        trying(~ready.S, replace=True) << trying
+        moved = lowest.ewise_mult(bit, binary.ne).new()
+        moved << moved.select(select.valueeq, True)
+        bit(lowest.S) << lowest
+        # told<waiting> = the neighbours behind those who have moved
+        told(waiting.S, replace=True, **out) << moved.vxm(later, semiring.any_pair)
         rounds << rounds + 1
-        return trying.nvals > 0
+        return told.nvals > 0
 
     def next_word() -> Any:
-        # Nobody who waits has a bit: this empties the word.
-        bit(waiting.S, replace=True) << bit
-        trying << waiting
+        bit(waiting.S, replace=True) << 1
+        told << waiting
         repeat(choose, max_iterations=max(n, 1))
+        bit << bit.select(select.valuene, 0)
         # 2**k = 0.5 * 2**(k + 1)
         colour(bit.S) << bit.apply(exponent).apply(binary.plus, right=first - 1)
         first << first + _WORD
         waiting(~bit.S, replace=True) << waiting
         return waiting.nvals > 0
 
+    waiting << True
     loop = finished(repeat(next_word, max_iterations=max(n, 1)))
     return ColouringResult(int(rounds), loop.trace, colour)

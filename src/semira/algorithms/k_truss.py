@@ -5,13 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Unpack
 
-from semira import Matrix, ProductOptions, Scalar, dtypes, repeat, select, semiring
+from semira import (
+    Matrix,
+    ProductOptions,
+    Scalar,
+    Vector,
+    binary,
+    device,
+    dtypes,
+    fused,
+    monoid,
+    repeat,
+    select,
+    semiring,
+)
 from semira.algorithms.checks import check_count, check_square
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
-from semira.algorithms.results import finished
+from semira.algorithms.results import Chained, finished
 from semira.algorithms.run import Layout, Run
 from semira.exceptions import InvalidValue
+
+#: Squared degrees, added up, from which on counting all triangles again costs more than taking off
+#: those that are lost.
+_MANY = 1 << 30
 
 #: A triangle is the smallest truss that is not just the graph.
 _LEAST = 3
@@ -73,7 +90,10 @@ def k_truss(
     -----
     ``C<C> = C plus.pair C'``, of which entries of at least k - 2 stay, until all do. An iteration
     costs the sum over the edges left of the degrees of both ends; each but the last one drops
-    edges. The loop writes a matrix: on a GPU the host reads its condition once an iteration.
+    edges. Where the squares of the degrees add up to much, triangles are counted once: later
+    iterations take off those that the edges dropped were in, D, ``C<C> -= D plus.pair (C + D)' +
+    C plus.pair D'``, with more passes over C, but with products as large as D. The loop writes
+    matrices: on a GPU the host reads its condition once an iteration. It waits for the squares.
 
     References
     ----------
@@ -96,13 +116,48 @@ def k_truss(
     edges = undirected(A, symmetric).select(select.offdiag).new()
     truss, before = Matrix(dtypes.INT64, n, n), Scalar(int)
     truss(edges.S) << 1
+    plus_pair = semiring.plus_pair[truss.dtype]
+    # Most rows of what is dropped are empty, which a dot product sees at once.
+    dots: Any = {"method": "dot"} | opts
+
+    def count() -> None:
+        # truss<truss, replace> = truss plus.pair truss': triangles of each edge
+        truss(truss.S, replace=True, **opts) << truss.mxm(truss.T, plus_pair)
 
     def drop() -> Any:
-        # truss<truss, replace> = truss plus.pair truss': triangles of each edge
         before << truss.nvals
-        truss(truss.S, replace=True, **opts) << truss.mxm(truss.T, semiring.plus_pair[truss.dtype])
+        count()
         truss << truss.select(select.valuege, least)
         return truss.nvals < before
 
-    loop = finished(repeat(drop))
-    return KTrussResult(loop.iterations, loop.trace, truss)
+    def drop_and_take_off() -> Any:
+        whole, dropped = truss.dup(), truss.select(select.valuelt, least).new()
+        truss << truss.select(select.valuege, least)
+        # lost<truss> = dropped plus.pair whole' + truss plus.pair dropped'
+        lost = dropped.mxm(whole.T, plus_pair).new(mask=truss.S, **dots)
+        lost(mask=truss.S, accum=binary.plus, **dots) << truss.mxm(dropped.T, plus_pair)
+        truss(accum=binary.minus) << lost
+        return dropped.nvals > 0
+
+    if _squared_degrees(edges) < _MANY:
+        loop = finished(repeat(drop))
+        return KTrussResult(loop.iterations, loop.trace, truss)
+    first = finished(fused(count))
+    # An edge in no triangle has no entry.
+    loop = finished(repeat(drop_and_take_off))
+    return KTrussResult(loop.iterations, Chained(first.trace, loop.trace), truss)
+
+
+def _squared_degrees(edges: Matrix) -> int:
+    """Return the sum over all vertices of their squared degrees."""
+    with device(edges.device):
+        ones, degree = Vector(dtypes.INT64, edges.nrows), Vector(dtypes.INT64, edges.nrows)
+    total = Scalar(dtypes.INT64)
+
+    def add_up() -> None:
+        ones << 1
+        degree << edges.mxv(ones, semiring.plus_second[dtypes.INT64])
+        total << degree.ewise_mult(degree, binary.times).reduce(monoid.plus, allow_empty=False)
+
+    fused(add_up)
+    return int(total.value)

@@ -1,24 +1,15 @@
-"""Local clustering coefficients by one masked product."""
+"""Local clustering coefficients by two masked products of oriented edges."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Unpack
 
-from semira import (
-    Matrix,
-    ProductOptions,
-    Vector,
-    binary,
-    device,
-    dtypes,
-    fused,
-    monoid,
-    select,
-    semiring,
-)
+from semira import Matrix, ProductOptions, Vector, binary, device, dtypes, fused, monoid, semiring
 from semira.algorithms.checks import check_square
 from semira.algorithms.naming import takes_graph
+from semira.algorithms.neighbours import by_rows
+from semira.algorithms.oriented_edges import oriented_edges
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
 
@@ -75,11 +66,12 @@ def local_clustering_coefficient(
 
     Notes
     -----
-    With U the connected pairs and L those below the diagonal, ``C<L> = U plus.pair U'`` counts
-    the triangles over each edge; the rows and columns of C add up to twice those of each vertex.
-    Work: the sum over edges of the degrees of both ends, half of the sum over vertices of their
-    squared degrees. The body is recorded; a device
-    that runs loops by itself lets the host start its pieces, because it writes a matrix.
+    With L the oriented edges, each connected pair once, ``C<L> = L plus.pair L'`` counts each
+    triangle at the edge between its first two vertices, and ``E<L> = L plus.pair L`` at the edge
+    from its first to its last vertex: the rows and columns of C and the columns of E add up to the
+    triangles of each vertex. Work: two triangle counts, O(nvals ** 1.5) by degree. L stays with
+    `A` until that is written, as for `triangle_count`, which makes the same. The body is recorded;
+    a device that runs loops by itself lets the host start its pieces, because it writes matrices.
 
     References
     ----------
@@ -97,35 +89,37 @@ def local_clustering_coefficient(
     0.583
     """
     n = check_square(A, "local_clustering_coefficient", opts)
-    U = _undirected(A, symmetric)
-    L = U.select(select.tril, -1).new()
+    graph = oriented_edges(A, symmetric=symmetric, order="auto")
+    L = graph.edges
     with device(A.device):
-        coefficient = Vector(dtypes.FP64, n)
-        ones = Vector.from_scalar(True, n)
-    number, plus_pair = dtypes.INT64, semiring.plus_pair["INT64"]
+        coefficient, found = Vector(dtypes.FP64, n), Vector(dtypes.FP64, n)
+        ones = Vector.from_scalar(1, n, dtypes.INT64)
+        count, degree = Vector(dtypes.INT64, n), Vector(dtypes.INT64, n)
+    # Rows are what the products make: columns would be sorted for one sum.
+    pull, push = by_rows(A, "pull"), by_rows(A, "push")
+    plus_pair = semiring.plus_pair["INT64"]
+    plus_first, plus_second = semiring.plus_first["INT64"], semiring.plus_second["INT64"]
 
     def step() -> None:
-        # C<L> = U plus.pair U'
-        C = U.mxm(U.T, plus_pair).new(mask=L.S, **opts)
-        # twice = row sums of C + column sums of C
-        twice = C.mxv(ones, semiring.plus_first[number]).new()
-        twice(accum=binary.plus) << ones.vxm(C, semiring.plus_second[number])
-        # coefficient = twice / (degree (degree - 1)), 0 where there is no triangle
-        degree = U.mxv(ones, plus_pair).new()
+        # C<L> = L plus.pair L', E<L> = L plus.pair L
+        C = L.mxm(L.T, plus_pair).new(mask=L.S, **opts)
+        E = L.mxm(L, plus_pair).new(mask=L.S, **opts)
+        # count = row sums of C + column sums of C + column sums of E
+        count(**pull) << C.mxv(ones, plus_first)
+        count(accum=binary.plus, **push) << ones.vxm(C, plus_second)
+        count(accum=binary.plus, **push) << ones.vxm(E, plus_second)
+        # degree = edges that leave + edges that arrive
+        degree(**pull) << L.mxv(ones, plus_pair)
+        degree(accum=binary.plus, **push) << ones.vxm(L, plus_pair)
+        # coefficient = 2 count / (degree (degree - 1)), 0 where there is no triangle
         pairs = degree.ewise_mult(degree.apply(binary.minus, right=1), binary.times).new()
+        twice = count.apply(binary.times, right=2).new()
+        found << twice.ewise_mult(pairs, binary.truediv)
         coefficient << 0
-        found = twice.ewise_mult(pairs, binary.truediv).new(mask=twice.V)
-        coefficient(found.S) << found
+        if graph.places is None:
+            coefficient(found.S) << found
+        else:
+            coefficient.scatter(graph.places, found, monoid.plus)
 
     loop = finished(fused(step))
     return ClusteringResult(1, loop.trace, coefficient)
-
-
-def _undirected(A: Matrix, symmetric: bool) -> Matrix:
-    """Return the connected pairs of different vertices, each as two entries."""
-    U: Matrix = A.select(select.offdiag).new()
-    if not symmetric:
-        U << U.ewise_add(U.T, binary.any)
-    # Known by construction: the other orientation need not be made.
-    U.symmetric = True
-    return U

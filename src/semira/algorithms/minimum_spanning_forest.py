@@ -5,14 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from semira import Matrix, Vector, binary, device, dtypes, fused, indexunary, monoid, repeat, select
+from semira import (
+    Matrix,
+    Scalar,
+    Vector,
+    binary,
+    device,
+    device_traits,
+    dtypes,
+    fused,
+    indexunary,
+    monoid,
+    repeat,
+    select,
+)
 from semira.algorithms.checks import check_no_nan, check_ordered, check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
 from semira.exceptions import InvalidValue
 
-#: Most vertices: edges are sorted by their positions i n + j, of which there are at most 2**60.
+#: Most vertices: several numbers are kept of each.
 _MOST = 2**30
 
 
@@ -75,11 +88,12 @@ def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
 
     Notes
     -----
-    Edges are sorted once; their ranks make weights unique. A round finds the first edge out of
-    every tree by two scatters, lets every tree hook onto the one at the other end, and points
-    every vertex at its root. At most log2(n) + 1 rounds of O(n log n + edges between trees). The
-    rounds are recorded. Besides, it waits for the number of edges, the sort, and the edges found,
-    of which at most n - 1 come to the host.
+    Edges are sorted by weight, and their numbers make weights unique. A round finds the first edge
+    out of every tree by two scatters, lets every tree hook onto the one at the other end, and
+    points every vertex at its root. At most log2(n) + 1 rounds of O(n log n + edges between trees).
+    The rounds are recorded. The edges in order stay with `A` until that is written
+    (`Matrix.derived`: 8 bytes an edge and its weight), so that only the first call sorts. Each call
+    waits for the end of its loop, and for the edges found, which do not leave the device.
 
     References
     ----------
@@ -94,98 +108,100 @@ def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
     >>> found.forest.to_dicts(), found.weight, found.trees
     ({2: {0: 4, 1: 2}}, 6, 2)
     """
-    n = check_square(A, "minimum_spanning_forest")
-    if n > _MOST:
-        raise InvalidValue(
-            f"minimum_spanning_forest sorts edges by their positions, of which {n} x {n} are more "
-            f"than 2**60: a graph has at most {_MOST} = 2**30 vertices; extract the part of the "
-            "matrix that has edges first"
-        )
-    check_ordered(A, "minimum_spanning_forest")
-    check_no_nan(A, "minimum_spanning_forest")
-    lower = _below_diagonal(A)
-    place, edge, head, tail = _ranked(lower)
-    label, own = _every_vertex_alone(A)
-    with device(A.device):
-        found = Vector(edge.dtype, edge.size)
-        cheapest, nothing = Vector(edge.dtype, n), Vector(edge.dtype, n)
-
-    def shorten() -> Any:
-        grand = label.gather(label).new()
-        moved = grand.ewise_mult(label, binary.ne).new()
-        label << grand
-        return moved.reduce(monoid.lor)
-
-    def step() -> Any:
-        # The trees at both ends of the edges; edges inside of a tree drop out.
-        a, b = label.gather(head).new(), label.gather(tail).new()
-        apart = a.ewise_mult(b, binary.ne).new()
-        for each in (edge, head, tail):
-            each(apart.V, replace=True) << each
-        # cheapest = the first edge out of each tree
-        cheapest << nothing
-        cheapest.scatter(a, edge, monoid.min)
-        cheapest.scatter(b, edge, monoid.min)
-        found.scatter(cheapest, cheapest)
-        # Every tree hooks onto the tree at the other end: that of the two which it is not.
-        ends = a.gather(cheapest).ewise_mult(b.gather(cheapest), binary.bxor).new()
-        label(ends.S) << ends.ewise_mult(own, binary.bxor)
-        # Where two trees chose the same edge, the smaller one stays a root.
-        mutual = label.gather(label).ewise_mult(own, binary.eq).new()
-        label(mutual.V) << label.ewise_mult(own, binary.min)
-        repeat(shorten)
-        return cheapest.nvals > 0
-
-    loop = finished(repeat(step, max_iterations=max(n, 1)))
-    return ForestResult(loop.iterations, loop.trace, _edges_at(lower, found, place))
-
-
-def _below_diagonal(A: Matrix) -> Matrix:
-    """Return each connected pair once, with the smaller weight of its directions."""
-    below, above = A.select(select.tril, -1).new(), A.select(select.triu, 1).new()
-    lower: Matrix = below.ewise_add(above.T, binary.min).new()
-    return lower
-
-
-def _ranked(lower: Matrix) -> tuple[Vector, ...]:
-    """Return the edges by weight, then position: position, rank, and both ends."""
-    n, m = lower.nrows, lower.nvals
-    # A vector of all positions, i n + j; its entries by value, equal ones by position.
-    place = lower.ss.flatten().ss.compactify("smallest", m, asindex=True).dup("INT64")
-    with device(lower.device):
-        edge = Vector(vertex_dtype(m), m)
-        head, tail = Vector(vertex_dtype(n), m), Vector(vertex_dtype(n), m)
-
-    def number() -> None:
-        edge << 0
-        edge << edge.apply(indexunary.index)
-        head << place.apply(binary.floordiv, right=max(n, 1))
-        tail << place.ewise_mult(head.apply(binary.times["INT64"], right=n), binary.minus)
-
-    fused(number)
-    return place, edge, head, tail
-
-
-def _every_vertex_alone(A: Matrix) -> tuple[Vector, ...]:
-    """Return the label of each vertex, which is the vertex itself, and the vertices."""
-    n = A.nrows
+    n = _checked(A)
+    head, tail, weight = A.derived("edges by weight", lambda: _edges_by_weight(A))
+    m = head.size
     with device(A.device):
         label, own = Vector(vertex_dtype(n), n), Vector(vertex_dtype(n), n)
+        edge, found = Vector(vertex_dtype(m), m), Vector(vertex_dtype(m), m)
+        a, b, cheapest = Vector(label.dtype, m), Vector(label.dtype, m), Vector(edge.dtype, n)
+    rounds = Scalar.from_value(0)
 
     def number() -> None:
         label << 0
         label << label.apply(indexunary.index)
         own << label
+        edge << 0
+        edge << edge.apply(indexunary.index)
+        found << -1
 
-    fused(number)
-    return label, own
+    def shorten() -> Any:
+        # Three steps towards the root cost little more than one.
+        grand = label.gather(label.gather(label).new()).new()
+        grand = label.gather(grand).new()
+        moved = grand.ewise_mult(label, binary.ne).new()
+        label << grand
+        return moved.reduce(monoid.lor)
+
+    def step() -> Any:
+        cheapest << m
+        # The trees at both ends of the edges; edges inside of a tree drop out.
+        a(edge.S, replace=True) << label.gather(head)
+        b(edge.S, replace=True) << label.gather(tail)
+        edge(a.ewise_mult(b, binary.ne).new().V, replace=True) << edge
+        # cheapest = the first edge out of each tree, m where there is none
+        cheapest.scatter(a, edge, monoid.min)
+        cheapest.scatter(b, edge, monoid.min)
+        chosen = cheapest.select(select.valuelt, m).new()
+        found.scatter(chosen, chosen, monoid.max)
+        # Every tree hooks onto the tree at the other end: that of the two which it is not.
+        ends = a.gather(chosen).ewise_mult(b.gather(chosen), binary.bxor).new()
+        label(ends.S) << ends.ewise_mult(own, binary.bxor)
+        # Where two trees chose the same edge, the smaller one stays a root.
+        mutual = label.gather(label).ewise_mult(own, binary.eq).new()
+        label(mutual.V) << label.ewise_mult(own, binary.min)
+        repeat(shorten)
+        rounds << rounds + 1
+        return chosen.nvals > 0
+
+    def join() -> None:
+        number()
+        repeat(step, max_iterations=max(n, 1))
+        found << found.select(select.valuege, 0)
+
+    loop = finished(fused(join))
+    forest = _forest(A, (head, tail, weight), found)
+    return ForestResult(int(rounds), loop.trace, forest)
 
 
-def _edges_at(lower: Matrix, found: Vector, place: Vector) -> Matrix:
-    """Return the entries of `lower` whose ranks were found."""
-    places = found.ewise_mult(place, binary.second).new().to_coo(indices=False)[1]
-    rows, cols = places // max(lower.nrows, 1), places % max(lower.nrows, 1)
-    with device(lower.device):
-        kept = Matrix.from_coo(rows, cols, True, nrows=lower.nrows, ncols=lower.ncols)
-    forest: Matrix = lower.dup(mask=kept.S)
-    return forest
+def _checked(A: Matrix) -> int:
+    """Check a graph; return its number of vertices."""
+    n = check_square(A, "minimum_spanning_forest")
+    if n > _MOST:
+        raise InvalidValue(
+            f"minimum_spanning_forest keeps the tree of every vertex: a graph has at most {_MOST} "
+            f"= 2**30 vertices, not {n}; extract the part of the matrix that has edges first"
+        )
+    check_ordered(A, "minimum_spanning_forest")
+    check_no_nan(A, "minimum_spanning_forest")
+    return n
+
+
+def _edges_by_weight(A: Matrix) -> tuple[Vector, ...]:
+    """Return both ends of each edge, the greater one first, and its weight: by weight, then ends.
+
+    Of the weights of both directions the smaller one counts.
+    """
+    below, above = A.select(select.tril, -1).new(), A.select(select.triu, 1).new()
+    lower: Matrix = below.ewise_add(above.T, binary.min).new()
+    rows, cols, weights = lower.to_coo(device=_where(A))
+    with device(A.device):
+        ends = [Vector.from_dense(each, dtype=vertex_dtype(A.nrows)) for each in (rows, cols)]
+        weight = Vector.from_dense(weights, dtype=A.dtype)
+        # Places by weight; equally light edges stay in their order.
+        place = weight.ss.compactify("smallest", weight.size, asindex=True).dup("INT64")
+    return tuple(each.gather(place).new() for each in (*ends, weight))
+
+
+def _forest(A: Matrix, edges: tuple[Vector, ...], found: Vector) -> Matrix:
+    """Return the edges whose numbers were found."""
+    where = _where(A)
+    number = found.to_coo(indices=False, device=where)[1]
+    rows, cols, weights = (each.to_dense(device=where)[number] for each in edges)
+    with device(A.device):
+        return Matrix.from_coo(rows, cols, weights, A.dtype, nrows=A.nrows, ncols=A.ncols)
+
+
+def _where(A: Matrix) -> str | None:
+    """Return the device whose arrays hold what is in `A`; None for the host's."""
+    return A.device if device_traits(A.device).own_memory else None

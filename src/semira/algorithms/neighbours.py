@@ -6,7 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, Vector, binary, device, dtypes, fused, indexunary
+from semira import (
+    Matrix,
+    Vector,
+    binary,
+    device,
+    device_traits,
+    dtypes,
+    fused,
+    indexunary,
+    select,
+    semiring,
+)
 from semira.algorithms.checks import check_count
 
 #: Rounds of the finaliser of MurmurHash3 (A. Appleby): h ^= h >> shift, h *= factor.
@@ -16,13 +27,72 @@ _ROUNDS = ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1))
 def undirected(A: Matrix, symmetric: bool) -> Matrix:
     """Return a matrix with the entries of `A` in both directions; `A` itself if it has them.
 
+    It stays with `A` (`Matrix.derived`) and is not to be written. Only its pattern is of use.
+
     Parameters
     ----------
     A : Matrix, shape (n, n)
     symmetric : bool
         The caller knows that the entries of `A` are symmetric.
     """
-    return A if symmetric else A.ewise_add(A.T, binary.any).new()
+
+    def both_ways() -> Matrix:
+        edges: Matrix = A.ewise_add(A.T, binary.any).new()
+        # True everywhere: the other orientation is the same, values included.
+        with device(A.device):
+            pattern = Matrix(dtypes.BOOL, A.nrows, A.ncols)
+        pattern(edges.S) << True
+        pattern.symmetric = True
+        return pattern
+
+    if symmetric:
+        return A
+    found: Matrix = A.derived("entries in both directions", both_ways)
+    return found
+
+
+def falling_edges(A: Matrix, seed: Any, symmetric: bool) -> Matrix:
+    """Return each connected pair as an entry from its vertex of greater priority to the other.
+
+    That of the last seed stays with `A` (`Matrix.derived`) and is not to be written.
+
+    Parameters
+    ----------
+    A : Matrix, shape (n, n)
+    seed : int >= 0
+        Of the `priorities`.
+    symmetric : bool
+        The caller knows that the entries of `A` are symmetric.
+
+    Raises
+    ------
+    InvalidValue
+        `seed` is negative or no integer.
+    """
+    number = priorities(A, seed)
+
+    def oriented() -> Matrix:
+        with device(A.device):
+            column = Matrix(number.dtype, A.nrows, 1)
+        column[:, 0] << number
+        edges = undirected(A, symmetric)
+        falls = column.mxm(column.T, semiring.any_gt).new(mask=edges.S)
+        made: Matrix = falls.select(select.valueeq, True).new()
+        return made
+
+    kept: list[Any] = A.derived(("falling edges", symmetric), lambda: [None, None])
+    if kept[0] != seed:
+        kept[:] = seed, oriented()
+    found: Matrix = kept[1]
+    return found
+
+
+def by_rows(A: Matrix, direction: str) -> dict[str, Any]:
+    """Return the options of a product in one direction, where the device of `A` has several.
+
+    A push by rows needs no columns, which nothing else may ask for.
+    """
+    return {"direction": direction} if direction in device_traits(A.device).directions else {}
 
 
 def priorities(A: Matrix, seed: Any) -> Vector:

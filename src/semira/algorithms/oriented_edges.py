@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from semira import (
     select,
     semiring,
 )
+from semira.algorithms.neighbours import by_rows
 from semira.exceptions import InvalidValue
 
 #: Edges are oriented by degree from this mean degree on (after the GAP benchmark's triangle
@@ -27,7 +28,25 @@ _MEAN_DEGREE = 10
 _SKEW = 3
 
 
-def oriented_edges(A: Matrix, *, symmetric: bool, order: str) -> tuple[Matrix, bool]:
+class Oriented(NamedTuple):
+    """The edges of an undirected graph, each once.
+
+    Attributes
+    ----------
+    edges : Matrix, shape (n, n)
+        An entry for each connected pair, from one end to the other; no vertex reaches itself.
+    by_degree : bool
+        Whether an entry leads to its end of higher degree.
+    places : Vector or None
+        The vertex that each row and column of `edges` belongs to; None: row i to vertex i.
+    """
+
+    edges: Matrix
+    by_degree: bool
+    places: Vector | None = None
+
+
+def oriented_edges(A: Matrix, *, symmetric: bool, order: str) -> Oriented:
     """Return each connected pair once, and whether it leads to its end of higher degree.
 
     They stay with `A` (`Matrix.derived`). Their number is known: what is kept is then no longer
@@ -41,16 +60,16 @@ def oriented_edges(A: Matrix, *, symmetric: bool, order: str) -> tuple[Matrix, b
     if order not in ("auto", "degree", "natural"):
         raise InvalidValue(f"order={order!r}; choose 'auto', 'degree' or 'natural'")
 
-    def counted() -> tuple[Matrix, bool]:
-        L, by_degree = _oriented(A, symmetric, order)
-        L.nvals  # noqa: B018
-        return L, by_degree
+    def counted() -> Oriented:
+        graph = _oriented(A, symmetric, order)
+        graph.edges.nvals  # noqa: B018
+        return graph
 
-    found: tuple[Matrix, bool] = A.derived(("triangle_count", symmetric, order), counted)
+    found: Oriented = A.derived(("oriented edges", symmetric, order), counted)
     return found
 
 
-def _oriented(A: Matrix, symmetric: bool, order: str) -> tuple[Matrix, bool]:
+def _oriented(A: Matrix, symmetric: bool, order: str) -> Oriented:
     """Return what `oriented_edges` keeps."""
     pairs = A if symmetric else _lower(A, symmetric=False)
     if A.nrows and order != "natural":
@@ -62,8 +81,8 @@ def _oriented(A: Matrix, symmetric: bool, order: str) -> tuple[Matrix, bool]:
             turned = _upwards if device_traits(A.device).own_memory else _renumbered
             found = turned(pairs, symmetric, least)
             if found is not None:
-                return found, True
-    return (_lower(A, symmetric=True) if symmetric else pairs), False
+                return found
+    return Oriented(_lower(A, symmetric=True) if symmetric else pairs, by_degree=False)
 
 
 def _lower(A: Matrix, *, symmetric: bool) -> Matrix:
@@ -75,7 +94,7 @@ def _lower(A: Matrix, *, symmetric: bool) -> Matrix:
     return below
 
 
-def _upwards(pairs: Matrix, symmetric: bool, least: float) -> Matrix | None:
+def _upwards(pairs: Matrix, symmetric: bool, least: float) -> Oriented | None:
     """Return the entries that lead to the higher degree; among equal ones to the greater number.
 
     None if no degree reaches `least`.
@@ -97,11 +116,10 @@ def _upwards(pairs: Matrix, symmetric: bool, least: float) -> Matrix | None:
     ranks = Matrix("INT64", n, 1)
     ranks[:, 0] << degrees.apply(binary.times, right=n) + degrees.apply(indexunary.index)
     rises = ranks.mxm(ranks.T, semiring.any_lt).new(mask=edges.S)
-    found: Matrix = rises.select(select.valueeq, True).new()
-    return found
+    return Oriented(rises.select(select.valueeq, True).new(), by_degree=True)
 
 
-def _renumbered(pairs: Matrix, symmetric: bool, least: float) -> Matrix | None:
+def _renumbered(pairs: Matrix, symmetric: bool, least: float) -> Oriented | None:
     """Return the pairs below the diagonal once vertices are numbered by falling degree.
 
     None if no degree reaches `least`.
@@ -109,10 +127,7 @@ def _renumbered(pairs: Matrix, symmetric: bool, least: float) -> Matrix | None:
     ones, plus_pair = Vector.from_scalar(1, pairs.nrows, "INT64"), semiring.plus_pair["INT64"]
     degrees: Vector = pairs.mxv(ones, plus_pair).new()
     if not symmetric:
-        # Pushed where that is possible: pulling would walk the columns, which nothing else needs.
-        can_push = "push" in device_traits(pairs.device).directions
-        pins: dict[str, Any] = {"direction": "push"} if can_push else {}
-        degrees(accum=binary.plus, **pins) << pairs.T.mxv(ones, plus_pair)
+        degrees(accum=binary.plus, **by_rows(pairs, "push")) << pairs.T.mxv(ones, plus_pair)
     degree = degrees.to_dense(0)
     if degree.max() < least:
         return None
@@ -123,4 +138,5 @@ def _renumbered(pairs: Matrix, symmetric: bool, least: float) -> Matrix | None:
     keys.sort()
     places = keys & ((1 << bits) - 1)
     # The lower triangle leads to higher degrees.
-    return _lower(pairs[places, places].new(), symmetric=symmetric)
+    edges = _lower(pairs[places, places].new(), symmetric=symmetric)
+    return Oriented(edges, True, Vector.from_dense(places))

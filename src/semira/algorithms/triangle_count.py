@@ -69,7 +69,8 @@ def triangle_count(
     1
     """
     check_square(A, "triangle_count", opts)
-    L, by_degree = oriented_edges(A, symmetric=symmetric, order=order)
+    graph = oriented_edges(A, symmetric=symmetric, order=order)
+    L = graph.edges
     count = Scalar("INT64")
 
     def step() -> None:
@@ -78,4 +79,5 @@ def triangle_count(
         count << C.reduce_scalar(monoid.plus, allow_empty=False)
 
     loop = finished(fused(step))
-    return TriangleResult(1, loop.trace, int(count.value), "degree" if by_degree else "natural")
+    order = "degree" if graph.by_degree else "natural"
+    return TriangleResult(1, loop.trace, int(count.value), order)

@@ -123,8 +123,9 @@ SENTENCES: dict[int, str] = {
         "by count at more than {2:g} for each pair that is multiplied row by row"
     ),
     Code.LISTS_MEET: (
-        "the two lists of a dot product are merged; one more than {0} times as long as the other "
-        "is searched, {1} times where lines of the operands differ much in length"
+        "the shorter list of a dot product is walked, and the longer one searched; in a product of "
+        "which only the sum is asked they are merged, unless one is more than {0} times as long "
+        "as the other, or {1} times where lines of the operands differ much in length"
     ),
     Code.LISTS_PINNED: "the two lists of a dot product meet by {0}: intersect is pinned",
     Code.FULL_OPERANDS: "an operand that has every entry is read where it lies instead",

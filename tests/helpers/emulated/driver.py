@@ -26,6 +26,7 @@ from tests.helpers.fake_cuda import (
     Status,
 )  # fmt: skip
 
+from semira.backends.cuda.build import exchange
 from semira.backends.cuda.jit import compile as compiling
 from semira.backends.cuda.runtime import device as device_module
 from semira.backends.cuda.runtime.device import Runtime
@@ -322,4 +323,6 @@ def install() -> None:
     # Every buffer is an allocation of its own.
     memory.open_memory = lambda runtime, policy: runtime.device.memory_resource
     sys.modules["cupy"] = Library()
+    # The stream that arrays are handed over on.
+    exchange._stream = lambda handle: _Stream()
     emulated_package.is_installed = True

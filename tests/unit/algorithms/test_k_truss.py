@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import networkx as nx
 import pytest
 from hypothesis import given
@@ -13,6 +15,8 @@ from tests.unit.algorithms import cases
 import semira as gb
 from semira import exceptions
 from semira.algorithms import k_truss
+
+module = importlib.import_module(k_truss.__module__)
 
 
 def expected_truss(graph: cases.Graph, k: int) -> dict[tuple[int, int], int]:
@@ -39,12 +43,27 @@ def test_trusses(graph, device, k):
     assert k_truss(both, k, symmetric=True).truss.isequal(found.truss)
 
 
+@pytest.fixture(params=[0, 1 << 30], ids=["taken off", "counted again"])
+def _both_ways(request, monkeypatch):
+    """Let small graphs go either way."""
+    monkeypatch.setattr(module, "_MANY", request.param)
+
+
+@pytest.mark.usefixtures("_both_ways")
+@every("k", [3, 4, 5])
+@cases.shapes
+def test_triangles_are_taken_off_or_counted_again(graph, device, k):
+    found = k_truss(graph.matrix(device), k)
+    assert entries(found.truss) == expected_truss(graph, k)
+
+
 @given(graph=cases.graphs(), k=st.integers(3, 6))
 @cases.examples(max_examples=40)
 def test_trusses_of_any_graph(device, graph, k):
     assert entries(k_truss(graph.matrix(device), k).truss) == expected_truss(graph, k)
 
 
+@pytest.mark.usefixtures("_both_ways")
 def test_dropping_goes_on_until_nothing_more_falls(device):
     # A clique of four, at a corner of a grid of triangles that loses layer after layer.
     side = 9
@@ -93,7 +112,8 @@ def test_no_host_reads(monkeypatch):
     A = graph.matrix("reference")
     with cases.loops_without_host_reads(monkeypatch) as loops:
         found = k_truss(A, 4)
-    assert len(loops) == 1
+    # The squares of the degrees, and the loop.
+    assert len(loops) == 2
     assert entries(found.truss) == expected_truss(graph, 4)
 
 

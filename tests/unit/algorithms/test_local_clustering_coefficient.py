@@ -12,6 +12,7 @@ from tests.unit.algorithms import cases
 import semira as gb
 from semira import exceptions
 from semira.algorithms import local_clustering_coefficient
+from semira.algorithms.oriented_edges import oriented_edges
 
 #: One division of integers.
 CLOSE = {"rtol": 1e-15, "atol": 0}
@@ -51,8 +52,20 @@ def test_of_any_graph(device, graph):
 def test_every_method_of_the_product(device, method):
     graph = cases.SHAPES["random dense"]
     found = local_clustering_coefficient(graph.matrix(device), method=method)
-    assert [row.method for row in found.trace if row.op == "mxm"] == [method]
+    assert [row.method for row in found.trace if row.op == "mxm"] == [method] * 2
     assert_right(graph, graph.matrix(device), method=method)
+
+
+def test_hubs_come_last(device):
+    # Mean degree and greatest degree are those from which edges lead to the higher degree.
+    rng = np.random.default_rng(3)
+    pairs = {(hub, v) for hub in range(3) for v in rng.choice(60, 50, replace=False).tolist()}
+    pairs |= {(i, j) for i, j in rng.integers(0, 60, (220, 2)).tolist()}
+    graph = cases.unweighted(60, sorted(pairs))
+    A = graph.matrix(device)
+    assert oriented_edges(A, symmetric=False, order="auto").by_degree
+    assert_right(graph, A)
+    assert_right(graph, graph.both_ways().matrix(device), symmetric=True)
 
 
 def test_by_hand(device):

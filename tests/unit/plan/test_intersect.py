@@ -40,9 +40,10 @@ def test_a_pin_leaves_dot_products_alone(intersect):
 
 def test_the_rule_is_said_where_there_is_a_choice():
     said = reasons(planned())
-    assert "one more than 31 times as long as the other is searched, 7 times where" in said
-    assert "lists of a dot product" not in reasons(planned(capabilities=CPU))
-    assert "lists of a dot product" not in reasons(planned(mask=None))
+    assert "the longer one searched; in a product of which only the sum is asked" in said
+    assert "one is more than 31 times as long as the other, or 7 times where" in said
+    assert "list of a dot product" not in reasons(planned(capabilities=CPU))
+    assert "list of a dot product" not in reasons(planned(mask=None))
 
 
 @pytest.mark.parametrize("kind", ["hash", "bitmap"])
@@ -52,7 +53,7 @@ def test_a_pinned_set_is_a_method_of_dot_products(kind):
     assert (method.name, method.storage, method.intersect) == ("dot", "sets", "")
     assert method.parameters == (("kind", kind),)
     assert f"intersect='{kind}' is pinned" in reasons(statement)
-    assert "lists of a dot product" not in reasons(statement)
+    assert "list of a dot product" not in reasons(statement)
     by_name = planned(method="sets", parameters=(("kind", kind),))
     assert by_name.plan.methods == statement.plan.methods
 

@@ -88,16 +88,19 @@ def _dots(text: Text, semiring: str, declared: list[str]) -> list[str]:
         f"scan_x, scan_y, nrows, {OUT});"
     )
     return [
-        *_dot_kernels(text, semiring, [*declared, mask_type], _kept(semiring)),
+        # Beside the code that stores, merges take several times as long as in a sum (decision 39).
+        *_dot_kernels(text, semiring, [*declared, mask_type], _kept(semiring), "kSearch"),
         kernel("t_fill", f"const void* found, {FILL}", mask_type, fill),
     ]
 
 
-#: How lists meet, in the words of kernels/mxm/entrywise.cuh.
-_MEETINGS = {None: "kByCount", "merge": "kMerge", "search": "kSearch"}
+#: How lists meet where that is pinned, in the words of kernels/mxm/entrywise.cuh.
+_MEETINGS = {"merge": "kMerge", "search": "kSearch"}
 
 
-def _dot_kernels(text: Text, semiring: str, declared: list[str], emit: _Emit) -> list[str]:
+def _dot_kernels(
+    text: Text, semiring: str, declared: list[str], emit: _Emit, unpinned: str
+) -> list[str]:
     """Return the kernels that compute dot products."""
     assert text.statement.mask is not None
     exits, structural = _stops(text), str(text.statement.mask.structural).lower()
@@ -109,7 +112,7 @@ def _dot_kernels(text: Text, semiring: str, declared: list[str], emit: _Emit) ->
         )  # fmt: skip
         kernels: list[str] = part.dot_kernels(given)
         return kernels
-    meeting = _MEETINGS[text.statement.hints.intersect]
+    meeting = _MEETINGS.get(text.statement.hints.intersect or "", unpinned)
     return [
         kernel(
             "t_dots_by_entry",
@@ -129,7 +132,7 @@ def summed_source(program: Program, product: Statement, total: Statement) -> str
     semiring, declared = multiplied(text)
     assert product.mask is not None
     declared.append(entries("mask", text.ctx.ctype(product.mask.slot)))
-    kernels = _dot_kernels(text, semiring, declared, _summed(text, total))
+    kernels = _dot_kernels(text, semiring, declared, _summed(text, total), "kByCount")
     return "\n".join([*text.ctx.structs.values(), TABLE, *kernels])
 
 
