@@ -16,6 +16,7 @@ from semira.backends.cpu.compiler.types import (
     INT64,
     SCALARS,
     Array,
+    Group,
     Scalar,
     UnsupportedError,
     Value,
@@ -84,6 +85,22 @@ class Calls(Expressions):
             signature = ir.FunctionType(type_.register, [type_.register] * len(held))
             function = ir.Function(self.b.module, signature, name)
         return Value(type_, self.b.call(function, held))
+
+    def _call_math_frexp(self, value: Value) -> Value:
+        """Return a fraction and an exponent, of C's library."""
+        if not _is_real(value):
+            raise UnsupportedError("frexp of what is not a floating-point number")
+        type_, part = value.type, ir.IntType(32)
+        name, module = "frexp" if type_.bits == 64 else "frexpf", self.b.module
+        function = module.globals.get(name)
+        if function is None:
+            signature = ir.FunctionType(type_.register, [type_.register, part.as_pointer()])
+            function = ir.Function(module, signature, name)
+        with self.b.goto_entry_block():
+            room = self.b.alloca(part)
+        fraction = self.b.call(function, [value.held, room])
+        exponent = self.b.sext(self.b.load(room), _WORD)
+        return Value(Group((type_, INT64)), [fraction, exponent])
 
     def _conjugate(self, value: Value) -> Value:
         real, imaginary = self.parts(value)

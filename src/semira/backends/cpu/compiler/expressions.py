@@ -13,6 +13,7 @@ from semira.backends.cpu.compiler.types import (
     BOOL,
     FLOAT64,
     INT64,
+    UINT64,
     Array,
     Group,
     Scalar,
@@ -171,8 +172,9 @@ class Expressions:
         value = node.value
         if isinstance(value, bool):
             return self.number(BOOL, int(value))
-        if isinstance(value, int) and value < 2**63:
-            return Value(INT64, ir.Constant(_WORD, value), value)
+        if isinstance(value, int) and value < 2**64:
+            type_ = INT64 if value < 2**63 else UINT64
+            return Value(type_, ir.Constant(_WORD, value), value)
         if isinstance(value, float):
             return self.number(FLOAT64, value)
         raise UnsupportedError(f"the constant {value!r}")
@@ -204,6 +206,10 @@ class Expressions:
             if isinstance(axis, int) and isinstance(array.type, Array):
                 return Value(INT64, array.held[1 + axis])
             raise UnsupportedError("an axis that is not a number")
+        if isinstance(node.value, ast.Call) and isinstance(node.slice, ast.Constant):
+            group = self.value(node.value)
+            if isinstance(group.type, Group) and isinstance(node.slice.value, int):
+                return Value(group.type.items[node.slice.value], group.held[node.slice.value])
         return self.load(self.value(node.value), self.indices(node.slice))
 
     def indices(self, node: ast.expr) -> list[Value]:

@@ -150,6 +150,9 @@ class _Writer:
         self.body = body
         self.e = Calls(self.b, self._call, unit.constants)
         self.loops: list[tuple[Any, Any]] = []
+        self.depth = 0
+        self.parameters: dict[str, Scalar] = {}
+        self.keys: dict[str, str] = {}
 
     def result(self) -> Type:
         """Return the type of what was returned."""
@@ -173,6 +176,7 @@ class _Writer:
             else:
                 assert isinstance(type_, Scalar)
                 self._assign(arg.arg, Value(type_, given.pop(0)))
+                self.parameters[arg.arg] = type_
         self._block(self.node.body)
         if not self.b.block.is_terminated:
             if self.settled not in (None, (None,)):
@@ -200,6 +204,7 @@ class _Writer:
     # Statements ---------------------------------------------------------------------------------
 
     def _block(self, body: list[ast.stmt]) -> None:
+        self.depth += 1
         for node in body:
             if self.b.block.is_terminated:
                 break
@@ -207,6 +212,7 @@ class _Writer:
             if method is None:
                 raise UnsupportedError(f"{type(node).__name__}: {ast.unparse(node)[:60]}")
             method(node)
+        self.depth -= 1
 
     def _on_pass(self, node: ast.Pass) -> None:
         del node
@@ -236,13 +242,26 @@ class _Writer:
             raise UnsupportedError(f"{name} is not a number")
         if isinstance(self.e.variables.get(name, value).type, Array):
             raise UnsupportedError(f"the array {name} is assigned")
-        known = self.variable_types.get(name)
+        key = self._key_of(name, value.type)
+        known = self.variable_types.get(key)
         type_ = value.type if known is None else unified(known, value.type)
-        self.variable_types[name] = type_
+        self.variable_types[key] = type_
         place = self.e.variables.get(name)
         if place is None or place.type != type_:
             place = self.e.variables[name] = Value(type_, self._room(type_, name))
         self.b.store(self.e.cast(value, type_), place.held)
+
+    def _key_of(self, name: str, type_: Scalar) -> str:
+        """Return under what key the type of a variable is kept.
+
+        A parameter that the function itself, and no block in it, assigns another type is another
+        variable from then on.
+        """
+        at = self.parameters.get(name)
+        if at is not None and self.depth == 1 and at != type_:
+            del self.parameters[name], self.e.variables[name]
+            self.keys[name] = f"{name} again"
+        return self.keys.get(name, name)
 
     def _room(self, type_: Scalar, name: str) -> Any:
         with self.b.goto_block(self.entry):

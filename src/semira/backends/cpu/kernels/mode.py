@@ -6,12 +6,12 @@ from semira.backends.cpu.kernels.slots import LISTED, draw, helper, kernel
 
 
 @helper
-def _first_of(i, used, table, sums, has_own, own, draws, seed):
+def _first_of(i, count, used, table, sums, has_own, own, draws, seed):
     """Return the slot of the largest sum; of equal ones that of the key that wins the tie."""
     best = used[0]
     best_draw = np.uint64(0)
     is_drawn = False
-    for k in range(len(used)):
+    for k in range(count):
         slot = used[k]
         # NaN loses.
         if sums[slot] != sums[slot]:
@@ -79,7 +79,7 @@ def modes(
             continue
         has_own = prefers and is_preferred[i * is_preferred_stride]
         own = np.int64(preferred[i * preferred_stride]) if has_own else np.int64(0)
-        best = _first_of(i, used[:count], table, sums, has_own, own, draws, seed)
+        best = _first_of(i, count, used, table, sums, has_own, own, draws, seed)
         out_values[i] = table[best]
         out_present[i] = True
         found += 1
