@@ -204,4 +204,4 @@ def _forest(A: Matrix, edges: tuple[Vector, ...], found: Vector) -> Matrix:
 
 def _where(A: Matrix) -> str | None:
     """Return the device whose arrays hold what is in `A`; None for the host's."""
-    return A.device if device_traits(A.device).own_memory else None
+    return A.device if device_traits(A.device).lends_arrays else None

@@ -19,12 +19,15 @@ class DeviceTraits:
         without the host.
     fixed_points : bool
         `Vector.fixed_point` is computed without iterations.
+    lends_arrays : bool
+        ``to_coo(device=...)`` and the like give arrays in its memory.
     directions : frozenset of {"push", "pull"}
         What ``direction`` may pin a product of a matrix and a vector to.
     """
 
     own_memory: bool
     fixed_points: bool
+    lends_arrays: bool
     directions: frozenset[str]
 
 
@@ -58,5 +61,6 @@ def device_traits(device: str | None = None) -> DeviceTraits:
     return DeviceTraits(
         own_memory=found.own_memory,
         fixed_points=hasattr(backend, "fixed_point"),
+        lends_arrays=hasattr(backend, "export"),
         directions=frozenset(walks & {"push", "pull"}),
     )
