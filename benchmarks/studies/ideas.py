@@ -110,7 +110,8 @@ def timed_statements() -> Iterator[StatementTimes]:
 
     interpreter._run_statement = timed
     try:
-        yield times
+        with interpreter.interpreted_only():
+            yield times
     finally:
         interpreter._run_statement = run_statement
 

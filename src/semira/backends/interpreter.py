@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
@@ -359,9 +361,25 @@ class _Interpreted:
         return done, False
 
 
+_native_is_off: ContextVar[bool] = ContextVar("native_is_off", default=False)
+
+
+@contextmanager
+def interpreted_only() -> Iterator[None]:
+    """Leave every iteration to the interpreter in the block.
+
+    Its statements can be timed then, and what large graphs ask for is compiled.
+    """
+    before = _native_is_off.set(True)
+    try:
+        yield
+    finally:
+        _native_is_off.reset(before)
+
+
 def _iterations_of(run: _Run, loop: Loop) -> Iterations:
     """Return what runs iterations of a loop beside the interpreter."""
-    native = run.executable.loops.get(id(loop))
+    native = None if _native_is_off.get() else run.executable.loops.get(id(loop))
     found = None
     if native is not None:
         found = native.start(

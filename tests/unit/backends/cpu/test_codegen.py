@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import linecache
+import pickle
 import threading
 
+import numpy as np
 import pytest
 
 from semira.backends.cpu import cache
@@ -110,3 +112,14 @@ def test_two_threads_asking_for_one_kernel_share_a_module(fresh_cache):
     assert len(found) == 4
     assert len({id(module) for module in found}) == 1
     assert not list(fresh_cache.iterdir())
+
+
+@pytest.mark.parametrize("code", ["l", "q"])
+def test_equal_dtypes_are_one_whatever_their_objects(fresh_cache, code):
+    kernels = cache.load("move", Header(flags={"VALUES": True}), "dtypes")
+    plain = np.arange(4)
+    kernels.shift(plain, 0, 3, 1)
+    for values in (pickle.loads(pickle.dumps(np.arange(4))), np.arange(4).astype(code)):
+        kernels.shift(values, 0, 3, 1)
+        assert values.tolist() == plain.tolist() == [0, 1, 2, 0]
+    assert len(kernels.shift.signatures) == 1

@@ -30,16 +30,10 @@ _BYTE, _INT, _WORD = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _OBJECT = _BYTE.as_pointer()
 
 #: Where parts of objects begin, in bytes: any object, a NumPy array, a number of NumPy, a float.
-_TYPE_AT, _DATA_AT, _NDIM_AT, _SHAPE_AT, _STRIDES_AT, _DTYPE_AT, _FLAGS_AT = (
-    8,
-    16,
-    24,
-    32,
-    40,
-    56,
-    64,
-)
-_NUMBER_AT = 16
+_TYPE_AT, _NUMBER_AT = 8, 16
+_DATA_AT, _NDIM_AT, _SHAPE_AT, _STRIDES_AT, _DTYPE_AT, _FLAGS_AT = 16, 24, 32, 40, 56, 64
+#: In a dtype: its byte order, and NumPy's number of it.
+_ORDER_AT, _NUM_AT = 26, 28
 
 #: Flags of an array: elements lie in C order; each at an address that suits it.
 _CONTIGUOUS, _ALIGNED = 0x1, 0x100
@@ -103,8 +97,13 @@ def imports() -> dict[str, int]:
     for scalar in _NUMBERS.values():
         dtype = np.dtype(scalar.name)
         found[f"type.{scalar.name}"] = id(dtype.type)
-        found[f"dtype.{scalar.name}"] = id(dtype)
     return found
+
+
+def _numbers_of(scalar: Scalar) -> list[int]:
+    """Return NumPy's numbers of the dtypes of a type: 64 bits may be C's long or long long."""
+    dtypes = map(np.dtype, "?bhilqBHILQfdFD")
+    return sorted({dtype.num for dtype in dtypes if dtype.name == scalar.name})
 
 
 def _address_of(name: str) -> int:
@@ -131,6 +130,8 @@ def is_usable() -> bool:
         and word(word(id(probe) + _STRIDES_AT).value).value == 12
         and word(id(probe) + _DTYPE_AT).value == id(np.dtype(np.int32))
         and ctypes.c_int32.from_address(id(probe) + _FLAGS_AT).value & 0x101 == 0x101
+        and ctypes.c_int32.from_address(id(probe.dtype) + _NUM_AT).value == probe.dtype.num
+        and ctypes.c_char.from_address(id(np.dtype(">i4")) + _ORDER_AT).value == b">"
         and ctypes.c_int32.from_address(id(np.int32(77)) + _NUMBER_AT).value == 77
         and ctypes.c_double.from_address(id(float("2.5")) + _NUMBER_AT).value == 2.5
     )
@@ -215,8 +216,15 @@ class _Entry:
 
     def _array(self, given: Any, type_: Array) -> list[Any]:
         self._require(self._is(self._field(given, _TYPE_AT, _OBJECT), "type.array"))
+        # Equal dtypes may be several objects: those of arrays that were pickled, or of C's types.
         dtype = self._field(given, _DTYPE_AT, _OBJECT)
-        self._require(self._is(dtype, f"dtype.{type_.item.name}"))
+        number, order = self._field(dtype, _NUM_AT, _INT), self._field(dtype, _ORDER_AT, _BYTE)
+        tests = [
+            self.b.icmp_signed("==", number, ir.Constant(_INT, num))
+            for num in _numbers_of(type_.item)
+        ]
+        self._require(functools.reduce(self.b.or_, tests))
+        self._require(self.b.icmp_signed("!=", order, ir.Constant(_BYTE, ord(">"))))
         ndim = self._field(given, _NDIM_AT, _INT)
         self._require(self.b.icmp_signed("==", ndim, ir.Constant(_INT, type_.ndim)))
         wanted = _ALIGNED | (_CONTIGUOUS if type_.is_contiguous else 0)

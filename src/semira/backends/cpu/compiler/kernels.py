@@ -23,7 +23,7 @@ _ENTRY = "semira_entry"
 _KERNEL = re.compile(r"^@kernel\ndef (\w+)\(", re.MULTILINE)
 
 #: Part of every digest: changes when other code is made of the same text.
-_COMPILER = "1"
+_COMPILER = "2"
 
 _lock = locks.lock()
 
@@ -121,7 +121,10 @@ class Kernel:
                         entry = self._entries[types] = self._load_or_compile(types)
         if isinstance(entry, machine.Loaded):
             self._latest, self._before = entry.function, self._latest
-            return entry.function(*args)
+            made = entry.function(*args)
+            if made is not NotImplemented:
+                return made
+            entry = getattr(self._module.otherwise(), self._function)
         return entry(*args)
 
     def _load_or_compile(self, types: tuple[Type, ...]) -> Any:

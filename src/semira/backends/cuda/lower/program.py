@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from dataclasses import dataclass
 
 from semira.backends.cuda.layout import TableLayout
@@ -549,6 +550,12 @@ def _indented(lines: list[str], depth: int) -> list[str]:
     return ["  " * depth + line for line in lines]
 
 
+def _names(lines: list[str], name: str) -> bool:
+    """Return whether lines name a variable."""
+    found = re.compile(rf"\b{name}\b")
+    return any(found.search(line) for line in lines)
+
+
 def _declarations(ctx: Context) -> tuple[list[str], list[str], list[str], list[str]]:
     """Return what lies in shared memory, its first values, the last stores, and the scalars."""
     shared, starts = ["__shared__ Control shared_control;"], ["shared_control = control;"]
@@ -574,7 +581,10 @@ def _declarations(ctx: Context) -> tuple[list[str], list[str], list[str], list[s
         lines = f"{slot_name}.{'nrows' if orientation == 'csr' else 'ncols'}"
         place = f"{slot_name}.{orientation}, {slot_name}.value_stride, {lines}"
         starts.append(f"{name} = {struct}({place});")
-    for declaration, start in ctx.shared.values():
+    for name, (declaration, start) in ctx.shared.items():
+        if declaration.startswith("__shared__ Plane<") and not _names(ctx.lines, name):
+            # The phase that reserved it was written together with another.
+            continue
         shared.append(declaration)
         starts += [start] if start else []
     return shared, starts, stores, scalars
