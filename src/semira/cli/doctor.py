@@ -82,7 +82,7 @@ def _cache_state() -> dict[str, Any]:
         "folder": str(folder),
         "exists": folder.is_dir(),
         "writable": _is_writable(folder),
-        "kernels": sum(path.suffix in (".nbc", ".cubin") for path in files),
+        "kernels": sum(path.suffix in (".nbc", ".o", ".cubin") for path in files),
         "files": len(files),
         "bytes": sum(path.stat().st_size for path in files),
     }
