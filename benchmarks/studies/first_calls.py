@@ -94,7 +94,8 @@ def _measured(name: str, device: str, graph: BenchGraph) -> Record:
                 why = ran.stderr.strip().rpartition("\n")[2]
                 return Record("first-call", name, note=why, verified=False, **blank)
             told.append(json.loads(ran.stdout))
-        kernels = [each for each in Path(folder).rglob("*") if each.suffix in (".nbc", ".o", ".cubin")]
+        kept = (".nbc", ".o", ".cubin")
+        kernels = [each for each in Path(folder).rglob("*") if each.suffix in kept]
         nbytes = sum(each.stat().st_size for each in kernels)
     empty, filled = told
     facts = {"filled_s": filled["first_s"], "kernels_bytes": nbytes}
