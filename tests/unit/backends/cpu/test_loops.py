@@ -12,7 +12,7 @@ import pytest
 import semira as gb
 from semira import algorithms, binary, monoid, select, semiring, unary
 from semira.backends.cpu.loops import native
-from semira.engine import run as run_module
+from semira.backends.interpreter import interpreted_only
 
 SIZE = 200
 
@@ -132,7 +132,7 @@ def test_statements_by_turns_agree_with_the_reference(by_turns, seed) -> None:
     assert run(seed, 4, "cpu") == run(seed, 4, "reference")
 
 
-def test_searches_by_turns_find_the_same(by_turns, monkeypatch) -> None:
+def test_searches_by_turns_find_the_same(by_turns) -> None:
     n, side = 2500, 50
     at = np.arange(n)
     right, down = at[at % side < side - 1], at[: n - side]
@@ -149,10 +149,8 @@ def test_searches_by_turns_find_the_same(by_turns, monkeypatch) -> None:
         }
         found = {name: call() for name, call in calls.items()}
         assert found["bfs"] == (n, {i: i % side + i // side for i in range(n)})
-        monkeypatch.undo()
-        monkeypatch.setattr(native, "native_loops", lambda program: {})
-        run_module._prepared.clear()
-        assert found == {name: call() for name, call in calls.items()}
+        with interpreted_only():
+            assert found == {name: call() for name, call in calls.items()}
 
 
 @pytest.fixture
@@ -217,8 +215,8 @@ def test_loops_that_leave_and_come_back_find_the_same(monkeypatch, most) -> None
         monkeypatch.setattr(native, "PARALLEL_ENTRIES", most)
         for name, call in calls.items():
             assert _field(call()) == whole[name], name
-        monkeypatch.setattr(native, "native_loops", lambda program: {})
-        assert _field(calls["level"]()) == whole["level"]
+        with interpreted_only():
+            assert _field(calls["level"]()) == whole["level"]
 
 
 def _field(found: Any) -> Any:
