@@ -223,6 +223,10 @@ class Expressions:
         return Value(Group(tuple(value.type for value in values)), [v.held for v in values])
 
     def _on_unaryop(self, node: ast.UnaryOp) -> Value:
+        whole = node.operand.value if isinstance(node.operand, ast.Constant) else None
+        if isinstance(node.op, ast.USub) and type(whole) is int and whole <= 2**63:
+            # The least number of 64 bits has no positive one.
+            return Value(INT64, ir.Constant(_WORD, -whole), -whole)
         value = self.value(node.operand)
         if isinstance(node.op, ast.Not):
             return Value(BOOL, self.b.not_(self.truth(value)))

@@ -23,7 +23,7 @@ _ENTRY = "semira_entry"
 _KERNEL = re.compile(r"^@kernel\ndef (\w+)\(", re.MULTILINE)
 
 #: Part of every digest: changes when other code is made of the same text.
-_COMPILER = "2"
+_COMPILER = "3"
 
 _lock = locks.lock()
 
