@@ -10,6 +10,7 @@ import threading
 import numpy as np
 import pytest
 
+import semira as gb
 from semira.backends.cpu import cache
 from semira.backends.cpu.codegen import Header, digest_of, literal, render
 from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT64
@@ -123,3 +124,11 @@ def test_equal_dtypes_are_one_whatever_their_objects(fresh_cache, code):
         kernels.shift(values, 0, 3, 1)
         assert values.tolist() == plain.tolist() == [0, 1, 2, 0]
     assert len(kernels.shift.signatures) == 1
+
+
+def test_the_least_number_is_read_as_it_is_written(fresh_cache):
+    # An integer power saturates at -2**63 and 2**63 - 1.
+    with gb.device("cpu"):
+        v = gb.Vector.from_coo([0, 1, 2], [-3, 0, 2**40], size=3, dtype="INT64")
+        found = v.apply(gb.binary.pow, 3).new().to_dict()
+    assert found == {0: -27, 1: 0, 2: 2**63 - 1}
