@@ -36,8 +36,8 @@ _PLUS_SECOND = semiring.plus_second[dtypes.FP64]
 #: Sources of a batch where nobody says how many, but for devices that loop by themselves.
 _BATCH = 32
 
-#: Entries of the copies of a graph in which a device that loops by itself searches at a time: its
-#: loops wait for each other less often, and 5 bytes each are little beside its memory.
+#: Entries of all copies of a graph together. A device with memory of its own searches from several
+#: sources at a time, each in a copy: it synchronizes less often, for 5 bytes an entry.
 _ENTRIES = 1 << 24
 
 
@@ -144,7 +144,7 @@ def _side_by_side(A: Matrix) -> int:
 def _in_one_loop(A: Matrix, vertices: Any, size: int, score: Vector, opts: ProductOptions) -> int:
     """Add the dependencies of all searches to `score`; return the number of levels.
 
-    So many searches at a time are one in a graph of copies of `A`, side by side.
+    `size` searches at a time are one search in a graph that consists of `size` copies of `A`.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def _in_one_loop(A: Matrix, vertices: Any, size: int, score: Vector, opts: Produ
 def _all_turns(
     A: Matrix, copies: Matrix, vertices: Any, size: int, score: Vector, opts: ProductOptions
 ) -> int:
-    """Search from all vertices, so many at a time; return the number of levels."""
+    """Search from all vertices, `size` at a time; return the number of levels."""
     levels, left = 0, np.asarray(vertices)
     while len(left):
         # Each vertex once; what is given several times is left for the next turns.

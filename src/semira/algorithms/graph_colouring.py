@@ -86,12 +86,13 @@ def graph_colouring(
 
     Notes
     -----
-    Each vertex takes the least colour that its neighbours with greater numbers leave, and again
-    whenever one of them has moved, until nobody moves. Colours are tried 64 at a time; who finds
-    none among them waits for the next 64. An iteration looks at the edges of those who look again
-    or have moved. For each 64 colours there are at most as many iterations as the longest path of
-    falling numbers has vertices: O(log n) where degrees are bounded, and one fewer than the clique
-    has vertices that takes these colours, or more. The edges, each from the greater number to the
+    Each vertex takes the smallest colour that no neighbour with a greater number has, and again
+    whenever the colour of one of these changes, until no colour changes. Colours are tried 64 at a
+    time; a vertex that finds none among them waits for the next 64. An iteration looks at the edges
+    of the vertices that choose again, and of those whose colour changed. For each 64 colours there
+    are at most as many iterations as the longest path of falling numbers has vertices: O(log n)
+    where degrees are bounded; and at least one fewer than the largest clique in these colours has
+    vertices. The edges, each from the greater number to the
     smaller one, stay with `A` until that is written (`Matrix.derived`; of the last seed). It waits
     for the end of its loop.
 
@@ -113,7 +114,7 @@ def graph_colouring(
     later, number = falling_edges(A, seed, symmetric), vertex_dtype(n)
     # The vertices without a colour, those who have to look again, and colours as bits of a word.
     with device(A.device):
-        waiting, told = Vector(dtypes.BOOL, n), Vector(dtypes.BOOL, n)
+        waiting, frontier = Vector(dtypes.BOOL, n), Vector(dtypes.BOOL, n)
         used, bit = Vector(dtypes.UINT64, n), Vector(dtypes.UINT64, n)
         colour = Vector(number, n)
     first, rounds = Scalar.from_value(0), Scalar.from_value(0)
@@ -123,23 +124,23 @@ def graph_colouring(
     back: Any = by_rows(A, "pull") | opts
 
     def choose() -> Any:
-        # used<told> = the bits of the neighbours before
-        used(told.S, replace=True) << 0
-        used(mask=told.S, accum=binary.bor, **back) << later.T.mxv(bit, bor_second)
-        # lowest<told> = the lowest bit that none of them has, 0 if none is left
+        # used<frontier> = the bits of the neighbours before
+        used(frontier.S, replace=True) << 0
+        used(mask=frontier.S, accum=binary.bor, **back) << later.T.mxv(bit, bor_second)
+        # lowest<frontier> = the lowest bit that none of them has, 0 if none is left
         free = used.apply(unary.bnot).new()
         lowest = free.ewise_mult(free.apply(unary.ainv), binary.band).new()
         moved = lowest.ewise_mult(bit, binary.ne).new()
         moved << moved.select(select.valueeq, True)
         bit(lowest.S) << lowest
-        # told<waiting> = the neighbours behind those who have moved
-        told(waiting.S, replace=True, **out) << moved.vxm(later, semiring.any_pair)
+        # frontier<waiting> = the neighbours behind those who have moved
+        frontier(waiting.S, replace=True, **out) << moved.vxm(later, semiring.any_pair)
         rounds << rounds + 1
-        return told.nvals > 0
+        return frontier.nvals > 0
 
     def next_word() -> Any:
         bit(waiting.S, replace=True) << 1
-        told << waiting
+        frontier << waiting
         repeat(choose, max_iterations=max(n, 1))
         bit << bit.select(select.valuene, 0)
         # 2**k = 0.5 * 2**(k + 1)

@@ -71,7 +71,7 @@ def local_clustering_coefficient(
     from its first to its last vertex: the rows and columns of C and the columns of E add up to the
     triangles of each vertex. Work: two triangle counts, O(nvals ** 1.5) by degree. L stays with
     `A` until that is written, as for `triangle_count`, which makes the same. The body is recorded;
-    a device that runs loops by itself lets the host start its pieces, because it writes matrices.
+    on ``cuda`` the host starts its parts one by one, because they write matrices.
 
     References
     ----------

@@ -41,7 +41,7 @@ def check_pairs(A: Matrix, number: Any, predecessors: bool) -> None:
     Nothing is asked unless n**2 distances would be too many; then O(n + nvals) for the pairs.
     """
     n, entry = A.nrows, _INDEX + number.itemsize
-    # Blocks and what they are joined to; predecessors come after the distances, by blocks too.
+    # The blocks and the result that they are joined to; first of distances, then of predecessors.
     width = max(2 * entry, entry + 4 * _INDEX if predecessors else 0)
     room = free_memory(A.device) if n * n * width > _SMALL else None
     if room is None or n * n * width <= room:

@@ -158,6 +158,9 @@ class Calls(Expressions):
 
     def _call_now(self) -> Value:
         """Return the nanoseconds of the clock of `time.perf_counter_ns`."""
+        clock_id = getattr(time, "CLOCK_UPTIME_RAW", getattr(time, "CLOCK_MONOTONIC", None))
+        if clock_id is None:
+            raise UnsupportedError("a system without clock_gettime")
         word, part = ir.IntType(64), ir.IntType(32)
         parts = ir.LiteralStructType([word, word])
         module = self.b.module
@@ -167,7 +170,7 @@ class Calls(Expressions):
             clock = ir.Function(module, signature, "clock_gettime")
         with self.b.goto_entry_block():
             room = self.b.alloca(parts)
-        self.b.call(clock, [ir.Constant(part, time.CLOCK_MONOTONIC), room])
+        self.b.call(clock, [ir.Constant(part, clock_id), room])
         seconds, rest = (self.b.extract_value(self.b.load(room), at) for at in (0, 1))
         billion = ir.Constant(word, 10**9)
         return Value(INT64, self.b.add(self.b.mul(seconds, billion), rest))

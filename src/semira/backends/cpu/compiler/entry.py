@@ -54,9 +54,6 @@ _PYTHON = {
     "Py_IncRef": (ir.VoidType(), [_OBJECT]),
 }
 
-#: What the function returns if its arguments are not those that it was compiled for.
-MISMATCH = NotImplemented
-
 
 def type_of(argument: Any) -> Type:
     """Return the type of an argument.
@@ -119,7 +116,9 @@ def is_usable() -> bool:
         return False
     if object.__basicsize__ != _NUMBER_AT or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False
-    probe = np.arange(6, dtype=np.int32).reshape(2, 3)
+    # Each has a name: what is read must still be there.
+    probe, swapped = np.arange(6, dtype=np.int32).reshape(2, 3), np.dtype(">i4")
+    whole, real = np.int32(77), float("2.5")
     word = ctypes.c_uint64.from_address
     shape = word(id(probe) + _SHAPE_AT).value
     return (
@@ -131,9 +130,9 @@ def is_usable() -> bool:
         and word(id(probe) + _DTYPE_AT).value == id(np.dtype(np.int32))
         and ctypes.c_int32.from_address(id(probe) + _FLAGS_AT).value & 0x101 == 0x101
         and ctypes.c_int32.from_address(id(probe.dtype) + _NUM_AT).value == probe.dtype.num
-        and ctypes.c_char.from_address(id(np.dtype(">i4")) + _ORDER_AT).value == b">"
-        and ctypes.c_int32.from_address(id(np.int32(77)) + _NUMBER_AT).value == 77
-        and ctypes.c_double.from_address(id(float("2.5")) + _NUMBER_AT).value == 2.5
+        and ctypes.c_char.from_address(id(swapped) + _ORDER_AT).value == b">"
+        and ctypes.c_int32.from_address(id(whole) + _NUMBER_AT).value == 77
+        and ctypes.c_double.from_address(id(real) + _NUMBER_AT).value == 2.5
     )
 
 
@@ -142,6 +141,7 @@ def write_entry(
 ) -> None:
     """Write the function `name` that calls `kernel` with a tuple of Python's arguments.
 
+    It returns ``NotImplemented`` if they are not of the types that it was compiled for.
     ``PyObject *name(PyObject *self, PyObject *const *arguments, Py_ssize_t number)``
     """
     _Entry(module, kernel, types, result, name).write()
@@ -203,11 +203,7 @@ class _Entry:
 
     def _require(self, test: Any) -> None:
         after = self.b.append_basic_block("after")
-        self.b.cbranch(
-            test,
-            after,
-            self.mismatch,
-        )
+        self.b.cbranch(test, after, self.mismatch)
         self.b.position_at_end(after)
 
     def _is(self, given: Any, *names: str) -> Any:

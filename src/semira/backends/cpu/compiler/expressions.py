@@ -37,7 +37,7 @@ _CONSTANTS = {
 
 
 class Expressions:
-    """Writes the expressions of one function; see `functions.FunctionWriter` for the rest.
+    """Writes the expressions of one function; `functions` writes the statements around them.
 
     Parameters
     ----------

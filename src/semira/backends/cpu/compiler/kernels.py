@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
+import hashlib
 import re
 from collections.abc import Callable
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +25,15 @@ _ENTRY = "semira_entry"
 
 _KERNEL = re.compile(r"^@kernel\ndef (\w+)\(", re.MULTILINE)
 
-#: Part of every digest: changes when other code is made of the same text.
-_COMPILER = "3"
-
 _lock = locks.lock()
+
+
+@functools.cache
+def _compiler() -> str:
+    """Return what tells this compiler from others, which make other code of the same text."""
+    files = resources.files("semira.backends.cpu.compiler").iterdir()
+    texts = {file.name: file.read_bytes() for file in files if file.name.endswith(".py")}
+    return hashlib.sha256(b"".join(texts[name] for name in sorted(texts))).hexdigest()
 
 
 def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> str:
@@ -164,7 +172,7 @@ class Kernel:
 
     def _path(self, types: tuple[Type, ...], version: str) -> Path:
         digest = self._module.digest
-        folder = settings().cache_dir / "cpu" / digest(version, _COMPILER, kernel_files.FORMAT)
+        folder = settings().cache_dir / "cpu" / digest(version, _compiler(), kernel_files.FORMAT)
         key = digest(
             self._module.text,
             str(self._module.vectorise),

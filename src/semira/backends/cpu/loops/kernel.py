@@ -28,6 +28,9 @@ from semira.base.dtypes import INT64
 from semira.contract import PRODUCTS, Loop, Program, Statement
 from semira.contract.program import walk_statements
 
+#: Entries that are walked in the time of an iteration without any.
+_ITERATION = 200
+
 
 def source_of(program: Program, loop: Loop) -> Source:
     """Return the kernel of a loop.
@@ -53,13 +56,7 @@ def source_of(program: Program, loop: Loop) -> Source:
     for s in source.scalars:
         _word(source, "h", s)
     for use in source.products:
-        for name in (
-            "nnz",
-            "pulls",
-            "previous",
-            "last",
-            *(f"str_{way}" for way in ("push", "pull")),
-        ):
+        for name in ("nnz", "pulls", "previous", "last", "str_push", "str_pull"):
             _word(source, name, use.number)
     _arguments(scope)
     lines = Lines()
@@ -68,17 +65,8 @@ def source_of(program: Program, loop: Loop) -> Source:
     lines.add(*_end(source), "return code")
     names = ", ".join(map(_spelled, source.arguments))
     head = f"@kernel\ndef run({names}):"
-    source.text = (
-        "\n\n".join(
-            [
-                PREAMBLE,
-                *scope.header.parts.values(),
-                COUNTING.strip(),
-                "\n".join([head, *lines.lines]),
-            ]
-        )
-        + "\n"
-    )
+    parts = [PREAMBLE, *scope.header.parts.values(), COUNTING.strip()]
+    source.text = "\n\n".join([*parts, "\n".join([head, *lines.lines])]) + "\n"
     statements = [item for body in loop.bodies for item in walk_statements(body)]
     source.born = {item.out for item in statements if item.param("new")}
     source.sure = [s for s in source.scalars if s not in unsure]
@@ -93,16 +81,15 @@ def _iteration(scope: Scope, loop: Loop) -> None:
         known = _predicted(scope, loop.bodies[0])
         with out.block("if expected > most:"):
             out.add(f"code = np.int64({LARGE})", "break")
-        _body(scope, loop, 0, known)
+        _body(scope, loop, 0, known, "go")
     else:
         out.add(f"which = done % {len(loop.bodies)}")
         for number in range(len(loop.bodies)):
             with out.block(f"if which == {number}:"):
-                _body(scope, loop, number, {})
+                _body(scope, loop, number, {}, "go")
     with out.block("if failed:"):
         out.add(f"code = np.int64({FAILED})", "break")
-    # An iteration costs something by itself.
-    out.add("done += 1", "spent += work + 200")
+    out.add("done += 1", f"spent += work + {_ITERATION}")
     for test, code in (("not go", ENDED), ("work > most", LARGE), ("spent > budget", LONG)):
         with out.block(f"if {test}:"):
             out.add(f"code = np.int64({code})", "break")
@@ -123,7 +110,8 @@ def _predicted(scope: Scope, body: tuple[Statement | Loop, ...]) -> dict[int, Pr
     return uses
 
 
-def _body(scope: Scope, loop: Loop, number: int, uses: dict[int, ProductUse]) -> None:
+def _body(scope: Scope, loop: Loop, number: int, uses: dict[int, ProductUse], go: str) -> None:
+    """Write the statements of an iteration, and its condition to the variable `go`."""
     written: set[int] = set()
     for at, item in enumerate(loop.bodies[number]):
         scope.count += 1
@@ -138,12 +126,8 @@ def _body(scope: Scope, loop: Loop, number: int, uses: dict[int, ProductUse]) ->
         written.add(item.out)
     condition = loop.conditions[number]
     if condition is not None:
-        scope.out.add(f"go = {_holds(scope, condition)}")
-
-
-def _holds(scope: Scope, condition: int) -> str:
-    s = scope.scalar(condition)
-    return f"h{s} and s{s}" if s in scope.unsure else f"s{s}"
+        s = scope.scalar(condition)
+        scope.out.add(f"{go} = {f'h{s} and ' * (s in scope.unsure)}s{s}")
 
 
 def _nested(scope: Scope, loop: Loop) -> None:
@@ -158,17 +142,8 @@ def _nested(scope: Scope, loop: Loop) -> None:
     with out.block(f"if most{number} < 1:"):
         scope.fail()
     with out.block(f"while on{number} and turn{number} < most{number}:"):
-        for item in loop.bodies[0]:
-            scope.count += 1
-            if isinstance(item, Loop):
-                _nested(scope, item)
-            elif item.op in PRODUCTS:
-                write_product(scope, item, use_of(scope, item), is_known=False)
-            else:
-                write_statement(scope, item)
-        if loop.conditions[0] is not None:
-            out.add(f"on{number} = {_holds(scope, loop.conditions[0])}")
-        out.add(f"turn{number} += 1", "work += 200")
+        _body(scope, loop, 0, {}, f"on{number}")
+        out.add(f"turn{number} += 1", f"work += {_ITERATION}")
         with out.block("if work > budget or failed:"):
             scope.fail()
             out.add("break")
