@@ -80,15 +80,15 @@ def test_kernels_that_go_are_collected(monkeypatch) -> None:
 def test_machine_code_that_goes_is_freed(monkeypatch) -> None:
     modules = shortened(cache._modules, 2)
     monkeypatch.setattr(cache, "_modules", modules)
-    entries, held = [], []
+    compiled, held = [], []
     for number in range(6):
         kernels = moves(f"unused = {number}")
         assert moved(kernels, int) == [0, 1, 2, 0]
-        entries += [weakref.ref(entry) for entry in kernels.shift._entries.values()]
+        compiled.append(weakref.ref(kernels.shift))
         held = held or [kernels]
     del kernels
     gc.collect()
-    assert [entry() is not None for entry in entries] == [True, False, False, False, True, True]
+    assert [kernel() is not None for kernel in compiled] == [True, *[False] * 3, True, True]
     assert moved(held[0], int) == moved(held[0], float) == [0, 1, 2, 0]
 
 

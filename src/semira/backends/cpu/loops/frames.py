@@ -22,6 +22,12 @@ from semira.backends.cpu.storage import (
 from semira.contract.trace import TRACE_ROWS, TraceRow
 from semira.formats import ScalarArrays, index_dtype
 
+#: A bitmap with fewer entries than size / LISTED_SHARE gets a list of them.
+LISTED_SHARE = 4
+
+#: Entries of a matrix whose other orientation is made for a loop that may pull.
+SMALL_ENTRIES = 100_000
+
 _NO_ENTRIES = np.zeros(1, np.int32)
 
 
@@ -249,10 +255,3 @@ class Frame:
             )
             clock_ns = now_ns
         return rows, lost
-
-
-#: A bitmap with fewer entries than size / LISTED_SHARE gets a list of them.
-LISTED_SHARE = 4
-
-#: Entries of a matrix whose other orientation is made for a loop that may pull.
-SMALL_ENTRIES = 100_000
