@@ -141,9 +141,10 @@ def fat_classes() -> dict[str, int]:
 def repeated_names() -> dict[str, int]:
     """Return file names found in more than two folders, without ``__init__``.
 
-    Folders of methods are exempt: their parts are found by name.
+    Folders of methods and applications are exempt: their parts are found by name.
     """
-    parts = (path for path in sources() if "methods" not in path.relative_to(SOURCE).parts)
+    exempt = {"apps", "methods"}
+    parts = (path for path in sources() if not exempt & {*path.relative_to(SOURCE).parts})
     names = Counter(path.name for path in parts if path.name != "__init__.py")
     return {name: count for name, count in sorted(names.items()) if count > 2}
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from semira import agg as agg
     from semira import algorithms as algorithms
+    from semira import apps as apps
     from semira import binary as binary
     from semira import datasets as datasets
     from semira import dtypes as dtypes
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from semira import indexbinary as indexbinary
     from semira import indexunary as indexunary
     from semira import io as io
+    from semira import kernels as kernels
     from semira import methods as methods
     from semira import monoid as monoid
     from semira import op as op
@@ -58,6 +60,7 @@ __version__ = "0.1.0"
 _MODULES = (
     "agg",
     "algorithms",
+    "apps",
     "binary",
     "datasets",
     "dtypes",
@@ -65,6 +68,7 @@ _MODULES = (
     "indexbinary",
     "indexunary",
     "io",
+    "kernels",
     "methods",
     "monoid",
     "op",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from semira.backends import interpreter
-from semira.backends.cpu import direct
+from semira.backends.cpu import array_kernels, direct
 from semira.backends.cpu.exchange import from_arrays, to_arrays
 from semira.backends.cpu.kernelset import CpuKernels
 from semira.backends.cpu.loops import native
@@ -19,6 +19,7 @@ from semira.backends.cpu.storage import (
 from semira.backends.interpreter import Cell, Interpreted
 from semira.base.errors import InvalidValue, Panic
 from semira.contract import Capabilities, Program
+from semira.contract.array_kernels import KernelText, Launch
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.formats import ScalarArrays
 
@@ -91,6 +92,10 @@ class CpuBackend:
             if outcome is not None:
                 return outcome
         return interpreter.execute(executable, bindings, _KERNELS, self.name)
+
+    def run_kernel(self, text: KernelText, launch: Launch) -> None:
+        """Run a kernel over arrays."""
+        array_kernels.run(text, launch)
 
     def synchronise(self) -> None:
         """Nothing is ever pending."""

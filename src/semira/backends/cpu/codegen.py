@@ -52,6 +52,12 @@ class Header:
     parts: dict[str, str] = field(default_factory=dict)
     flags: dict[str, bool] = field(default_factory=dict)
 
+    def helper(self, name: str) -> None:
+        """Define a function of `semira.ops.helpers`."""
+        if name not in self.parts:
+            source = inspect.getsource(getattr(helpers, name))
+            self.parts[name] = "@helper\n" + source.replace(": Any", "").replace(" -> Any", "")
+
     def constant(self, name: str, dtype: DataType, value: Any) -> None:
         """Define a constant."""
         self.parts[name] = f"{name} = {literal(dtype, value)}"
@@ -74,11 +80,8 @@ class Header:
         """
         used = names_in(op.python)
         for helper in helpers.NAMES:
-            if helper in used and helper not in self.parts:
-                source = inspect.getsource(getattr(helpers, helper))
-                self.parts[helper] = "@helper\n" + source.replace(": Any", "").replace(
-                    " -> Any", ""
-                )
+            if helper in used:
+                self.helper(helper)
         for user in op.functions:
             self.parts[user] = (
                 f"from semira.ops.user import function_named\n{user} = "

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from semira.backends.cuda import array_kernels
 from semira.backends.cuda.build import build, export
 from semira.backends.cuda.fixed_point import fixed_point
 from semira.backends.cuda.fixed_point.fixed_points import FixedPoints
@@ -35,7 +36,7 @@ from semira.backends.cuda.runtime.free_memory import free_bytes
 from semira.backends.cuda.runtime.kept import COPIES
 from semira.backends.cuda.runtime.launch import execute
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaVector, check_alive
-from semira.backends.cuda.runtime.primitives import array_library
+from semira.backends.cuda.runtime.primitives import array_library, primitives_of
 from semira.backends.cuda.runtime.profile import Profile
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import (
@@ -67,6 +68,7 @@ from semira.contract import (
     Preview,
     Program,
 )
+from semira.contract.array_kernels import KernelText, Launch
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.contract.rearrange import Rearranged, Rearrangement
 from semira.formats import RawArrays, ScalarArrays, VectorArrays
@@ -366,6 +368,19 @@ class CudaBackend:
                 return None
             made, rounds = found
             return Rearranged(made, made.shape, made.dtype), rounds
+
+    @contextmanager
+    def arrays(self) -> Iterator[Any]:
+        """Give the block CuPy, which works on the stream and in the memory of objects."""
+        self.runtime.check_process()
+        with primitives_of(self.runtime).cupy_stream():
+            yield array_library()
+
+    def run_kernel(self, text: KernelText, launch: Launch) -> None:
+        """Start a kernel over arrays."""
+        with self._lock:
+            self.runtime.check_process()
+            array_kernels.run(self.runtime, text, launch)
 
     def copies(self) -> dict[str, Callable[[Handle], Any]]:
         """Return what makes each copy that a matrix keeps beside its rows, for measurements.

@@ -10,7 +10,7 @@ from typing import Any
 
 from semira.backends import interpreter
 from semira.backends.interpreter import Cell, Interpreted, MaskData, Produced, Undo
-from semira.backends.reference import operations
+from semira.backends.reference import array_kernels, operations
 from semira.backends.reference.objects import Entries, Position, from_arrays, to_arrays
 from semira.backends.reference.products import MEETINGS
 from semira.base.errors import HiddenSize, Panic
@@ -23,6 +23,7 @@ from semira.contract import (
     Slot,
     Statement,
 )
+from semira.contract.array_kernels import KernelText, Launch
 from semira.contract.backend import Arrays, Binding, Outcome
 
 _METHODS = frozenset(
@@ -84,6 +85,10 @@ class ReferenceBackend:
     def execute(self, executable: Interpreted, bindings: list[Binding]) -> Outcome:
         """Interpret the Program."""
         return interpreter.execute(executable, bindings, _KERNELS, self.name)
+
+    def run_kernel(self, text: KernelText, launch: Launch) -> None:
+        """Run a kernel over arrays."""
+        array_kernels.run(text, launch)
 
     def synchronise(self) -> None:
         """Nothing is ever pending."""

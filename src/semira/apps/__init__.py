@@ -1,0 +1,29 @@
+"""Applications on graphs, a folder each: communities, walks, embeddings, locations.
+
+A folder has a module ``row`` with its rows, and kernels of its own if it needs them. The functions
+are names of this package; a folder is loaded when one of its names is first used.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from typing import Any
+
+from semira.apps.registry import functions, rows
+
+__all__ = ["functions", "rows"]
+
+
+def __getattr__(name: str) -> Any:
+    homes = functions()
+    if name in homes:
+        found = globals()[name] = getattr(importlib.import_module(homes[name]), name)
+        return found
+    near = difflib.get_close_matches(name, homes, 1)
+    hint = f"; did you mean {near[0]!r}?" if near and not name.startswith("_") else ""
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *functions()})

@@ -1,0 +1,26 @@
+"""The applications by name."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+
+from semira.apps.row import Application
+
+#: Folders of this package and the functions that each brings. One line a folder.
+FOLDERS: dict[str, tuple[str, ...]] = {}
+
+
+def functions() -> dict[str, str]:
+    """Return the package of each function."""
+    return {name: f"semira.apps.{folder}" for folder, names in FOLDERS.items() for name in names}
+
+
+@cache
+def rows() -> dict[str, Application]:
+    """Return the row of each application, by the name of its function."""
+    found: dict[str, Application] = {}
+    for folder in FOLDERS:
+        for row in importlib.import_module(f"semira.apps.{folder}.row").ROWS:
+            found[row.name] = row
+    return found

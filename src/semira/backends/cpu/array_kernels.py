@@ -1,0 +1,52 @@
+"""Kernels over arrays, compiled; threads share the items."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+
+from semira.backends.cpu import cache, threads, workspace
+from semira.backends.cpu.codegen import Header
+from semira.backends.renumbering.positions import names_in
+from semira.contract.array_kernels import KernelText, Launch
+from semira.ops import helpers
+
+
+@functools.cache
+def _header(text: KernelText) -> Header:
+    """Return the definitions of the helpers of operators that a kernel calls."""
+    header = Header()
+    used = names_in(inspect.getsource(text.module()))
+    for name in helpers.NAMES:
+        if name in used:
+            header.helper(name)
+    return header
+
+
+def run(text: KernelText, launch: Launch) -> None:
+    """Run a kernel over chunks of its items.
+
+    Raises
+    ------
+    JitError
+        It does not compile.
+    """
+    function = getattr(cache.load(text.place, _header(text), text.name), text.name)
+    if isinstance(launch.work, int):
+        chunks = threads.num_chunks(max(launch.work, launch.items))
+        bounds = threads.even_bounds(launch.items, min(chunks, max(1, launch.items)))
+    else:
+        total = int(launch.work[-1] - launch.work[0]) + launch.items
+        bounds = threads.bounds_by_work(launch.work, threads.num_chunks(total))
+
+    def part_of(part: int, low: int, high: int) -> None:
+        del part
+        borrowed = [workspace.buffer(each.dtype, each.length) for each in launch.scratch]
+        for array, each in zip(borrowed, launch.scratch, strict=True):
+            if each.fill is not None:
+                array[:] = each.fill
+        function(low, high, *launch.arguments, *borrowed)
+        for array in borrowed:
+            workspace.give_buffer(array)
+
+    threads.run_chunks(part_of, bounds)

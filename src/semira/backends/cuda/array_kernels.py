@@ -1,0 +1,113 @@
+"""Kernels over arrays on the GPU: a launch of their own each."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+
+from semira.backends.cuda.jit.compile import named
+from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.primitives import (
+    BLOCKS_PER_SM,
+    Module,
+    array_library,
+    primitives_of,
+)
+from semira.contract.array_kernels import ARRAY_DTYPES, KernelText, Launch
+
+#: What the texts may call.
+ROOT = "array.cuh"
+
+_ENTRY = "semira_array_kernel"
+
+
+def run(runtime: Runtime, text: KernelText, launch: Launch) -> None:
+    """Start a kernel; its arrays are CuPy's, on the runtime's stream.
+
+    Raises
+    ------
+    JitError
+        It does not compile.
+    """
+    blocks = -(-launch.items * text.lanes // text.threads)
+    blocks = max(1, min(blocks, BLOCKS_PER_SM * runtime.multiprocessors))
+    types = tuple(map(_type_of, launch.arguments))
+    scratch = tuple(ARRAY_DTYPES[np.dtype(each.dtype)] for each in launch.scratch)
+    module = _module_of(runtime, text, types, scratch)
+    words: list[Any] = [launch.items, *map(_word_of, launch.arguments)]
+    held = []
+    for each in launch.scratch:
+        array = _array(runtime, each, blocks)
+        held.append(array)
+        words += [int(array.data.ptr), each.length]
+    module.launch_blocks("int", _ENTRY, blocks, *words, threads=text.threads)
+
+
+def _array(runtime: Runtime, scratch: Any, blocks: int) -> Any:
+    xp = array_library()
+    with primitives_of(runtime).cupy_stream():
+        if scratch.fill is None:
+            return xp.empty(blocks * scratch.length, scratch.dtype)
+        return xp.full(blocks * scratch.length, scratch.fill, scratch.dtype)
+
+
+def _type_of(argument: Any) -> str:
+    """Return what stands for a type: ``dtype*`` of arrays, ``double``, ``bool``, ``long long``."""
+    if bool(getattr(argument, "shape", ())):
+        return f"{ARRAY_DTYPES[argument.dtype]}*"
+    if isinstance(argument, bool | np.bool_):
+        return "bool"
+    return "double" if isinstance(argument, float | np.floating) else "long long"
+
+
+def _word_of(argument: Any) -> int:
+    if bool(getattr(argument, "shape", ())):
+        return int(argument.data.ptr)
+    if isinstance(argument, float | np.floating):
+        return int(struct.unpack("q", struct.pack("d", float(argument)))[0])
+    return int(argument)
+
+
+def source_of(text: KernelText, types: tuple[str, ...], scratch: tuple[str, ...]) -> str:
+    """Return the C++ of a kernel for arguments of some types.
+
+    Examples
+    --------
+    >>> text = KernelText("package", "file", "move")
+    >>> print(source_of(text, ("int*", "double"), ()))
+    #include "package:file.cuh"
+    extern "C" __global__ void __launch_bounds__(256) semira_array_kernel(
+        long long items, long long a0, long long a1) {
+      move(items, reinterpret_cast<int*>(a0), __longlong_as_double(a1));
+    }
+    """
+    names = [f"a{number}" for number in range(len(types))]
+    given = [_CASTS.get(kind, "reinterpret_cast<{1}>({0})").format(name, kind)
+             for name, kind in zip(names, types, strict=True)]  # fmt: skip
+    for number, kind in enumerate(scratch):
+        names += [f"s{number}", f"n{number}"]
+        given.append(f"reinterpret_cast<{kind}*>(s{number}) + n{number} * block_number()")
+    parameters = "".join(f", long long {name}" for name in names)
+    return (
+        f'#include "{text.place}.cuh"\n'
+        f'extern "C" __global__ void __launch_bounds__({text.threads}) {_ENTRY}(\n'
+        f"    long long items{parameters}) {{\n"
+        f"  {text.name}(items, {', '.join(given)});\n"
+        "}"
+    )
+
+
+_CASTS = {"double": "__longlong_as_double({0})", "bool": "{0} != 0", "long long": "{0}"}
+
+
+def _module_of(
+    runtime: Runtime, text: KernelText, types: tuple[str, ...], scratch: tuple[str, ...]
+) -> Module:
+    modules = primitives_of(runtime).modules
+    key = f"{text} {types} {scratch}"
+    if key not in modules:
+        source = source_of(text, types, scratch)
+        modules[key] = Module(runtime, named(text.name, source), source, ROOT)
+    return modules[key]

@@ -1,0 +1,100 @@
+"""Kernels over plain arrays, which applications bring: where their texts are, how they start."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class KernelText:
+    """A kernel by the files that hold it, in a package of its application.
+
+    Attributes
+    ----------
+    package : str
+    file : str
+        ``file.py`` has a function `name` of ``(low, high, *arguments)``; ``file.cuh`` a template
+        `name` of ``(items, arguments...)``.
+    name : str
+    lanes : int
+        Threads of a GPU that share an item.
+    threads : int
+        Threads of a block.
+    """
+
+    package: str
+    file: str
+    name: str
+    lanes: int = 1
+    threads: int = 256
+
+    @property
+    def place(self) -> str:
+        """Package and file, as the back ends find texts."""
+        return f"{self.package}:{self.file}"
+
+    def module(self) -> ModuleType:
+        """Return the Python module."""
+        return _module(f"{self.package}.{self.file}")
+
+
+@functools.cache
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(name)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerArray:
+    """Memory of its own for each worker: a thread of the host, a block of the GPU.
+
+    Attributes
+    ----------
+    dtype : dtype
+    length : int
+    fill : number, optional
+        What it holds when a worker begins; None: anything.
+    """
+
+    dtype: Any
+    length: int
+    fill: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One call of a kernel.
+
+    Attributes
+    ----------
+    items : int
+    arguments : tuple
+        Arrays of the device, contiguous, and numbers.
+    scratch : tuple of WorkerArray
+        The last arguments of the kernel.
+    work : int or ndarray
+        Entries that all items read together, or (on the host) their running totals, by which
+        items are shared out.
+    """
+
+    items: int
+    arguments: tuple[Any, ...]
+    scratch: tuple[WorkerArray, ...] = ()
+    work: Any = 0
+
+
+#: Dtypes of the arrays that kernels take, and how C++ calls them.
+ARRAY_DTYPES: dict[np.dtype[Any], str] = {
+    np.dtype(name): text
+    for name, text in (
+        ("bool", "bool"), ("int8", "signed char"), ("uint8", "unsigned char"),
+        ("int16", "short"), ("uint16", "unsigned short"), ("int32", "int"),
+        ("uint32", "unsigned"), ("int64", "long long"), ("uint64", "unsigned long long"),
+        ("float32", "float"), ("float64", "double"),
+    )
+}  # fmt: skip

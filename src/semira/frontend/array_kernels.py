@@ -1,0 +1,184 @@
+"""Kernels over plain arrays: for work that is no product, written once for each kind of device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semira.backends.registry import backend_for
+from semira.base.errors import DimensionMismatch, InvalidValue, NotImplementedException
+from semira.contract.array_kernels import ARRAY_DTYPES, KernelText, Launch, WorkerArray
+from semira.engine.values import default_device
+from semira.frontend import reading
+from semira.frontend.traits import device_traits
+
+
+class Rows(NamedTuple):
+    """A matrix as compressed rows, in the memory of its device; nobody may write to the arrays.
+
+    Attributes
+    ----------
+    indptr : array of int32 or int64, shape (nrows + 1,)
+    indices : array of int32 or int64, shape (nvals,)
+    values : array, shape (nvals,), or None
+        None unless asked for.
+    shape : (int, int)
+    """
+
+    indptr: Any
+    indices: Any
+    values: Any
+    shape: tuple[int, int]
+
+
+def rows_of(matrix: Any, *, values: bool = True, dtype: Any = None) -> Rows:
+    """Return the compressed rows of a matrix where it lies, without a copy if possible.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        Or its transpose. On ``cuda`` call inside of `array_module`.
+    values : bool
+    dtype : optional
+        Of the values; that of the matrix if None.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> A = gb.Matrix.from_coo([0, 0, 1], [1, 2, 0], [1.0, 2.0, 3.0])
+    >>> rows = gb.kernels.rows_of(A)
+    >>> rows.indptr.tolist(), rows.indices.tolist(), rows.values.tolist()
+    ([0, 2, 3], [1, 2, 0], [1.0, 2.0, 3.0])
+    """
+    device = matrix.device
+    if device_traits(device).lends_arrays:
+        indptr, indices, given = matrix.to_csr(dtype if values else None, device=device, copy=False)
+        return Rows(indptr, indices, given if values else None, matrix.shape)
+    arrays = reading.as_csr(reading.matrix_arrays(matrix, "rows_of")).ordinary()
+    given = reading.cast_values(arrays.entry_values(), dtype) if values else None
+    return Rows(arrays.indptr, arrays.indices, given, matrix.shape)
+
+
+@contextmanager
+def array_module(device: str | None = None) -> Iterator[Any]:
+    """Give the block NumPy, or CuPy on ``cuda``, where it works on Semira's stream and memory.
+
+    Parameters
+    ----------
+    device : "reference", "cpu" or "cuda", optional
+        None: where new objects go.
+
+    Raises
+    ------
+    DeviceUnavailable
+        There is no such device, or this machine lacks it.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> with gb.kernels.array_module("cpu") as xp:
+    ...     xp.arange(3).sum().item()
+    3
+    """
+    backend: Any = backend_for(device or default_device())
+    if not hasattr(backend, "arrays"):
+        yield np
+        return
+    with backend.arrays() as xp:
+        yield xp
+
+
+class ArrayKernel:
+    """A kernel over arrays and numbers, by the files that hold it.
+
+    Parameters
+    ----------
+    place : str
+        ``"package:file"``. ``file.py`` defines ``name(low, high, *arguments)``, marked with
+        `kernel`, which does the items from `low` to `high`: Python runs it on ``reference``; it is
+        compiled on ``cpu``. ``file.cuh`` defines a template ``name(items, arguments...)`` for
+        ``cuda``, which all threads of all blocks call; it may call what
+        ``backends/cuda/kernels/array.cuh`` includes.
+    name : str
+    lanes : int
+        Threads of a GPU that share an item: the launch has as many threads as all items need, or
+        as fit on the device; the template walks the rest in strides.
+    threads : int
+        Threads of a block.
+
+    Notes
+    -----
+    Python functions of the file see `numpy` as ``np``, `math`, functions marked with `helper` of
+    the same file, and the functions of ``semira.ops.helpers``, such as ``philox``; no constants.
+    Integers wrap around.
+
+    Arguments are arrays that lie one item after the other, and numbers: integers arrive as 64-bit
+    integers, floats as doubles. What a kernel writes are arrays that the caller made.
+    """
+
+    def __init__(self, place: str, name: str, *, lanes: int = 1, threads: int = 256) -> None:
+        package, _, file = place.partition(":")
+        self._text = KernelText(package, file, name, lanes, threads)
+
+    def __call__(
+        self,
+        items: int,
+        *arguments: Any,
+        device: str,
+        scratch: Sequence[tuple[Any, int, Any]] = (),
+        work: Any = 0,
+    ) -> None:
+        """Run the kernel over a number of items.
+
+        Parameters
+        ----------
+        items : int
+        *arguments
+            On ``cuda`` CuPy arrays; call inside of `array_module`.
+        device : "reference", "cpu" or "cuda"
+        scratch : sequence of (dtype, length, fill)
+            Arrays of its own for each thread of a host or block of a GPU, the last arguments of the
+            kernel; `fill` is what they hold at first, or None for anything.
+        work : int or array
+            Entries that all items read together, or on hosts their running totals (`Rows.indptr`),
+            by which threads share the items.
+
+        Raises
+        ------
+        InvalidValue
+            An argument is an array with gaps, or of a dtype that kernels do not take.
+        DimensionMismatch
+            The running totals are not those of the items.
+        NotImplementedException
+            The device runs no such kernels.
+        JitError
+            The kernel does not compile.
+        """
+        backend: Any = backend_for(device)
+        run = getattr(backend, "run_kernel", None)
+        if run is None:
+            raise NotImplementedException(
+                f"device {device!r} runs no kernels over arrays; use reference, cpu or cuda"
+            )
+        for number, argument in enumerate(arguments):
+            _check(self._text.name, number, argument)
+        if getattr(work, "ndim", 0) and len(work) != items + 1:
+            raise DimensionMismatch(f"{len(work)} running totals of {items} items: one more")
+        needed = tuple(
+            WorkerArray(np.dtype(dtype), length, fill) for dtype, length, fill in scratch
+        )
+        if items:
+            run(self._text, Launch(items, arguments, needed, work))
+
+
+def _check(name: str, number: int, argument: Any) -> None:
+    if not getattr(argument, "ndim", 0):
+        return
+    if argument.dtype not in ARRAY_DTYPES:
+        known = ", ".join(str(dtype) for dtype in ARRAY_DTYPES)
+        raise InvalidValue(f"{name}: argument {number} is of {argument.dtype}; use one of {known}")
+    if not argument.flags.c_contiguous:
+        raise InvalidValue(f"{name}: argument {number} has gaps; pass a copy")

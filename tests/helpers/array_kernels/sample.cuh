@@ -1,0 +1,39 @@
+// Kernels over arrays that tests run on every device.
+#pragma once
+
+template <class P, class I, class V, class T>
+__device__ void row_sums(long long items, const P* indptr, const I* indices, const V* values,
+                         double factor, bool negate, T* out) {
+  const Group<1> mine;
+  for (long long i = mine.first; i < items; i += mine.step) {
+    T total = 0;
+    for (P p = indptr[i]; p < indptr[i + 1]; ++p) total += values[p] * factor + indices[p];
+    out[i] = negate ? -total : total;
+  }
+}
+
+template <class T>
+__device__ void draws(long long items, long long seed, long long below, T* out) {
+  const Group<1> mine;
+  for (long long i = mine.first; i < items; i += mine.step) {
+    out[i] = static_cast<T>(philox(i, 7, 3, seed, below));
+  }
+}
+
+// A block for each item.
+template <class P, class K, class T, class S>
+__device__ void distinct(long long items, const P* indptr, const K* keys, T* out, S* stamps) {
+  __shared__ int found;
+  for (long long i = block_number(); i < items; i += gridDim.x) {
+    if (threadIdx.x == 0) found = 0;
+    __syncthreads();
+    for (P p = indptr[i] + threadIdx.x; p < indptr[i + 1]; p += blockDim.x) {
+      const unsigned long long before = atomicExch(
+          reinterpret_cast<unsigned long long*>(&stamps[keys[p]]), static_cast<unsigned long long>(i));
+      if (before != static_cast<unsigned long long>(i)) atomicAdd(&found, 1);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) out[i] = found;
+    __syncthreads();
+  }
+}

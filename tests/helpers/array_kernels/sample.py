@@ -1,0 +1,39 @@
+"""Kernels over arrays that tests run on every device."""
+
+import numpy as np
+
+from semira.kernels import helper, kernel, philox
+
+
+@helper
+def scaled(value, factor):
+    return value * factor
+
+
+@kernel
+def row_sums(low, high, indptr, indices, values, factor, negate, out):
+    """Sum up each row."""
+    for i in range(low, high):
+        total = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            total += scaled(values[p], factor) + indices[p]
+        out[i] = -total if negate else total
+
+
+@kernel
+def draws(low, high, seed, below, out):
+    """Draw a number below a bound for each item."""
+    for i in range(low, high):
+        out[i] = philox(i, 7, 3, seed, below)
+
+
+@kernel
+def distinct(low, high, indptr, keys, out, stamps):
+    """Count the distinct keys of each row; `stamps` holds -1 at first."""
+    for i in range(low, high):
+        found = 0
+        for p in range(indptr[i], indptr[i + 1]):
+            if stamps[keys[p]] != i:
+                stamps[keys[p]] = np.int64(i)
+                found += 1
+        out[i] = found

@@ -1,0 +1,106 @@
+"""Kernels over plain arrays: one Python function and one CUDA template mean the same."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import semira as gb
+from semira.exceptions import DimensionMismatch, InvalidValue, NotImplementedException
+from semira.kernels import ArrayKernel, array_module, philox, rows_of
+
+PLACE = "tests.helpers.array_kernels:sample"
+row_sums = ArrayKernel(PLACE, "row_sums")
+draws = ArrayKernel(PLACE, "draws")
+distinct = ArrayKernel(PLACE, "distinct", lanes=64, threads=64)
+
+
+def host(array):
+    return array.get() if hasattr(array, "get") else array
+
+
+@pytest.fixture
+def device(device):
+    if device == "suitesparse":
+        pytest.skip("runs no kernels over arrays")
+    return device
+
+
+@pytest.fixture
+def graph(device):
+    made = sp.random(300, 200, 0.05, "csr", random_state=3)
+    with gb.device(device):
+        return made, gb.Matrix.from_csr(made.indptr, made.indices, made.data, ncols=200)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("negate", [False, True])
+def test_rows_are_summed(device, graph, dtype, negate):
+    scipy_matrix, A = graph
+    with array_module(device) as xp:
+        indptr, indices, values, shape = rows_of(A, dtype=dtype)
+        out = xp.empty(shape[0], dtype)
+        row_sums(300, indptr, indices, values, 2.5, negate, out, device=device, work=A.nvals)
+        found = host(out)
+    expected = 2.5 * np.asarray(scipy_matrix.sum(1)).ravel()
+    pattern = scipy_matrix.copy()
+    pattern.data = pattern.indices.astype(float)
+    expected = expected + np.asarray(pattern.sum(1)).ravel()
+    assert np.allclose(found, -expected if negate else expected, rtol=1e-5)
+
+
+def test_random_numbers_are_those_of_philox(device):
+    with array_module(device) as xp:
+        out = xp.zeros(500, xp.int64)
+        draws(500, -12345, 1000, out, device=device)
+        found = host(out)
+    with np.errstate(over="ignore"):
+        assert found.tolist() == [int(philox(i, 7, 3, -12345, 1000)) for i in range(500)]
+
+
+def test_every_worker_has_scratch_of_its_own(device, graph):
+    scipy_matrix, A = graph
+    with array_module(device) as xp:
+        indptr, indices, _, _ = rows_of(A, values=False)
+        keys = indices % 11
+        out = xp.zeros(300, xp.int64)
+        distinct(300, indptr, keys, out, device=device, scratch=[("int64", 11, -1)])
+        found = host(out)
+    starts = itertools.pairwise(scipy_matrix.indptr)
+    expected = [len(set(scipy_matrix.indices[a:b] % 11)) for a, b in starts]
+    assert found.tolist() == expected
+
+
+def test_items_may_be_shared_by_running_totals(device, graph):
+    _, A = graph
+    with array_module(device) as xp:
+        indptr, indices, values, _ = rows_of(A)
+        first, second = xp.empty(300), xp.empty(300)
+        row_sums(300, indptr, indices, values, 1.0, False, first, device=device, work=indptr)
+        row_sums(300, indptr, indices, values, 1.0, False, second, device=device)
+        assert host(first).tolist() == host(second).tolist()
+        with pytest.raises(DimensionMismatch, match="running totals"):
+            row_sums(9, indptr, indices, values, 1.0, False, first, device=device, work=indptr)
+
+
+def test_no_items_start_nothing(device):
+    with array_module(device) as xp:
+        out = xp.full(3, 7)
+        draws(0, 1, 10, out, device=device)
+        assert host(out).tolist() == [7, 7, 7]
+
+
+def test_arrays_with_gaps_and_of_other_dtypes_are_refused(device):
+    with array_module(device) as xp:
+        with pytest.raises(InvalidValue, match="argument 2 has gaps"):
+            draws(3, 1, 10, xp.zeros((3, 2))[:, 0], device=device)
+        with pytest.raises(InvalidValue, match="complex128"):
+            draws(3, 1, 10, xp.zeros(3, complex), device=device)
+
+
+def test_a_device_without_kernels_says_so():
+    with pytest.raises(NotImplementedException, match="use reference, cpu or cuda"):
+        draws(3, 1, 10, np.zeros(3), device="suitesparse")
