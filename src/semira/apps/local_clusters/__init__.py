@@ -46,7 +46,7 @@ def local_clusters(
         vertices, values = sweeper.ordered(by_degree=True)
         arrays = {"vertices": vertices, "values": values}
         if top is not None:
-            arrays.update(sweeper.top(top))
+            arrays["top_vertices"], arrays["top_values"] = sweeper.top(top)
         swept = sweeper.swept(vertices) if sweep else None
     made: dict[str, Any] = {}
     if swept is not None:

@@ -87,13 +87,13 @@ def _seeds(seeds: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         seeds = check_vertices(seeds, n, "seeds")
     if not isinstance(seeds, np.ndarray):
         seeds = list(seeds)
-    if not len(seeds):
+    if len(seeds) == 0:
         raise InvalidValue("local_clusters: seeds is empty; name at least one vertex")
     if not any(isinstance(each, Iterable) for each in seeds):
         return np.arange(len(seeds) + 1), check_vertices(seeds, n, "seeds")
     sets = [np.unique(check_vertices(each, n, "seeds")) for each in seeds]
     for number, each in enumerate(sets):
-        if not len(each):
+        if len(each) == 0:
             raise InvalidValue(
                 f"local_clusters: set {number} of seeds is empty; name at least one vertex in each"
             )

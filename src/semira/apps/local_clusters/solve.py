@@ -116,6 +116,17 @@ def host(array: Any) -> NDArray[Any]:
     return np.asarray(array.get() if hasattr(array, "get") else array)
 
 
+def copy_entries(
+    xp: Any, device: str, starts: NDArray[np.int64], sizes: NDArray[np.int64],
+    targets: NDArray[np.int64], given: tuple[Any, Any], into: tuple[Any, Any],
+) -> None:  # fmt: skip
+    """Copy the vertices and values of problems, each from its start to its target."""
+    _GATHER(
+        len(sizes), xp.asarray(starts), xp.asarray(sizes), xp.asarray(targets), *given, *into,
+        device=device, work=int(sizes.sum()),
+    )  # fmt: skip
+
+
 class Solver:
     """Runs the problems, and those again that had too little room."""
 
@@ -195,45 +206,27 @@ class Solver:
         kept = status == 0
         self.told[ids[kept]] = told[kept]
         self.residual[ids[kept]] = host(residual)[kept]
-        made = self._gathered(told[kept, 0], told[kept, 1], None, pool_v, pool_x)
-        self.done.append(_Launch(ids[kept], told[kept, 1], *made))
+        starts, sizes = told[kept, 0], told[kept, 1]
+        into = self._arrays(int(sizes.sum()))
+        targets = np.cumsum(sizes) - sizes
+        copy_entries(xp, problem.graph.device, starts, sizes, targets, (pool_v, pool_x), into)
+        self.done.append(_Launch(ids[kept], sizes, *into))
         return status
+
+    def _arrays(self, size: int) -> tuple[Any, Any]:
+        return self.xp.empty(size, self.xp.int32), self.xp.empty(size)
 
     def _method(self, slots: int, limit: int) -> tuple[str, tuple[Any, ...], list[Any]]:
         """Return the kernel, its numbers and its scratch."""
-        problem, table = self.problem, ("int64", 2 * slots, 0)
+        problem, table = self.problem, ("int64", 2 * slots + limit, 0)
         alpha = problem.alpha
         if problem.method == "push":
             numbers: tuple[Any, ...] = (2 * alpha / (1 + alpha), problem.rho * _ONE)
-            lists = [("int64", slots, 0), ("int32", limit, None), ("int32", 2 * limit, None),
-                     ("int64", limit, None)]  # fmt: skip
+            rest = [("int64", slots, 0), ("int32", 3 * limit, None)]
         else:
             numbers = (alpha, problem.rho * alpha, problem.tolerance, problem.max_iterations)
-            lists = [("int32", limit, None), ("int64", limit, None)]
-            lists += 3 * [("float64", limit, None)]
-        return problem.method, numbers, [table, *lists]
-
-    def _gathered(
-        self,
-        starts: NDArray[np.int64],
-        sizes: NDArray[np.int64],
-        targets: NDArray[np.int64] | None,
-        vertices: Any,
-        values: Any,
-        into: tuple[Any, Any] | None = None,
-    ) -> tuple[Any, Any]:
-        """Copy entries of problems to targets, or one after the other to new arrays."""
-        xp = self.xp
-        if targets is None:
-            targets = np.cumsum(sizes) - sizes
-        if into is None:
-            total = int(sizes.sum())
-            into = xp.empty(total, xp.int32), xp.empty(total)
-        _GATHER(
-            len(sizes), xp.asarray(starts), xp.asarray(sizes), xp.asarray(targets), vertices,
-            values, *into, device=self.problem.graph.device, work=int(sizes.sum()),
-        )  # fmt: skip
-        return into
+            rest = [("int32", limit, None), ("float64", 3 * limit, None)]
+        return problem.method, numbers, [table, *rest]
 
     def _everywhere(self, number: int) -> None:
         """Run one problem on the whole device."""
@@ -248,7 +241,7 @@ class Solver:
 
     def _collected(self) -> Diffusion:
         """Return all entries in the order of the problems."""
-        xp, count = self.xp, self.problem.count
+        count = self.problem.count
         sizes = np.zeros(count, np.int64)
         for each in self.done:
             sizes[each.ids] = each.sizes
@@ -256,11 +249,10 @@ class Solver:
         if len(self.done) == 1 and len(self.done[0].ids) == count:
             into = self.done[0].vertices, self.done[0].values
         else:
-            into = xp.empty(int(ptr[-1]), xp.int32), xp.empty(int(ptr[-1]))
+            into = self._arrays(int(ptr[-1]))
+            device = self.problem.graph.device
             for each in self.done:
-                starts = np.cumsum(each.sizes) - each.sizes
-                self._gathered(
-                    starts, each.sizes, ptr[each.ids], each.vertices, each.values, into
-                )
+                starts, given = np.cumsum(each.sizes) - each.sizes, (each.vertices, each.values)
+                copy_entries(self.xp, device, starts, each.sizes, ptr[each.ids], given, into)
         told = self.told
         return Diffusion(ptr, *into, told[:, 3], told[:, 4], told[:, 5], self.residual)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.apps.local_clusters.solve import Diffusion, host
+from semira.apps.local_clusters.solve import Diffusion, copy_entries, host
 from semira.kernels import ArrayKernel, Rows
 
 _PLACE = "semira.apps.local_clusters.kernels:sweep"
@@ -85,6 +85,17 @@ class Sweeper:
                 work=8 * int(found.ptr[high] - found.ptr[low]),
             )  # fmt: skip
         return vertices, values
+
+    def top(self, k: int) -> tuple[Any, Any]:
+        """Return the `k` vertices of greatest value of each problem, and their values, in rows."""
+        xp, count = self.xp, len(self.sizes)
+        ordered = self.ordered(by_degree=False)
+        vertices, values = xp.full(count * k, -1, xp.int32), xp.zeros(count * k)
+        copy_entries(
+            xp, self.device, self.found.ptr[:-1], np.minimum(self.sizes, k), np.arange(count) * k,
+            ordered, (vertices, values),
+        )  # fmt: skip
+        return vertices.reshape(count, k), values.reshape(count, k)
 
     def _sorted(self, part: slice, by_degree: bool) -> tuple[Any, Any]:
         xp = self.xp

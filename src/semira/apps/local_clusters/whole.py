@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import Matrix, Vector, device, dtypes, semiring
+from semira import Matrix, Vector, device, device_traits, dtypes, semiring
 from semira.apps.local_clusters.problem import Problem
 from semira.kernels import ArrayKernel, Rows
 
@@ -22,13 +22,13 @@ _PLUS_SECOND = semiring.plus_second[dtypes.INT64]
 Found = tuple[Any, Any, NDArray[np.int64], float]
 
 
-def _sums(graph: Matrix, units: Any, xp: Any) -> Any:
+def _sums(graph: Matrix, units: Any) -> Any:
     """Return the sum of the units of the neighbours of each vertex."""
     with device(graph.device):
         given = Vector.from_dense(units, 0)
         made: Vector = graph.mxv(given, _PLUS_SECOND).new()
-    del xp
-    return made.to_dense(0, device=graph.device)
+    lends = device_traits(graph.device).lends_arrays
+    return made.to_dense(0, device=graph.device if lends else None)
 
 
 def push_everywhere(problem: Problem, seeds: NDArray[np.int64], rows: Rows, xp: Any) -> Found:
@@ -48,8 +48,8 @@ def push_everywhere(problem: Problem, seeds: NDArray[np.int64], rows: Rows, xp: 
         if not walked:
             break
         rounds, edges = rounds + 1, edges + walked
-        rest += _sums(graph, share, xp)
-    vertices = kept.nonzero()[0].astype(xp.int32)
+        rest += _sums(graph, share)
+    vertices = xp.flatnonzero(kept).astype(xp.int32)
     values = kept[vertices].astype(xp.float64) * 2.0**-61
     ratios = rest / (least * xp.maximum(degrees, 1))
     told = np.array([rounds, edges, int(rest.sum() + kept.sum())])
@@ -73,14 +73,14 @@ def fista_everywhere(problem: Problem, seeds: NDArray[np.int64], rows: Rows, xp:
         ends = bool(stopped) or steps == problem.max_iterations
         _STEP(n, slopes, steps, ends, threshold, alpha, x, y, units, device=graph.device)
         edges += int(degrees[units != 0].sum())
-        sums = _sums(graph, units, xp)
+        sums = _sums(graph, units)
         if ends:
             break
         steps += 1
     _SLOPES(n, rows.indptr, sums, x, shared, alpha, slopes, device=graph.device)
     off = xp.where(x > 0, abs(slopes + threshold), abs(slopes) - threshold)
     off = xp.where(x < 0, abs(slopes - threshold), off)
-    vertices = x.nonzero()[0].astype(xp.int32)
+    vertices = xp.flatnonzero(x).astype(xp.int32)
     values = abs(x[vertices]) * degrees[vertices].astype(xp.float64)
     told = np.array([steps, edges, stopped])
     return vertices, values, told, max(float(off.max()), 0.0) / threshold

@@ -82,10 +82,13 @@ __device__ void push(long long items, const P* indptr, const I* indices, const l
                      const long long* seeds, double keep, double least, long long slots,
                      long long limit, long long each, int* pool_v, double* pool_x,
                      long long* cursor, long long* facts, double* residual, long long* table,
-                     long long* kept, int* touched, int* active, long long* share) {
+                     long long* kept, int* lists) {
   constexpr long long kOne = 1ll << 61;
   __shared__ Touching shared;
   __shared__ long long place;
+  int* const touched = lists;
+  int* const active = lists + limit;
+  long long* const share = table + 2 * slots;
   const Touched all{table, touched, slots - 1, limit};
   for (long long item = block_number(); item < items; item += gridDim.x) {
     const long long first = seed_ptr[item], number = seed_ptr[item + 1] - first;
@@ -197,10 +200,13 @@ __device__ void fista(long long items, const P* indptr, const I* indices, const 
                       const long long* seeds, double alpha, double threshold, double tolerance,
                       long long most_steps, long long slots, long long limit, long long each,
                       int* pool_v, double* pool_x, long long* cursor, long long* facts,
-                      double* residual, long long* table, int* touched, long long* units,
-                      double* x, double* y, double* slopes) {
+                      double* residual, long long* table, int* touched, double* vectors) {
   __shared__ Touching shared;
   __shared__ long long place;
+  double* const x = vectors;
+  double* const y = vectors + limit;
+  double* const slopes = vectors + 2 * limit;
+  long long* const units = table + 2 * slots;
   const Touched all{table, touched, slots - 1, limit};
   const double beta = (1.0 - sqrt(alpha)) / (1.0 + sqrt(alpha));
   const double limit_slope = __dmul_rn(threshold, 1.0 + tolerance);

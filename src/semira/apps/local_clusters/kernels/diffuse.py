@@ -53,62 +53,63 @@ def tell(facts, item, place, size, full, rounds, edges, mass):
 
 
 @helper
-def begin(indptr, seeds, first, number, least, table, mask, touched, active):
+def begin(indptr, seeds, first, number, least, table, mask, lists, limit):
     """Share 2**61 units out among the seeds; return how many of them push."""
     ready = np.int64(0)
     for k in range(number):
-        slot = enter(indptr, table, mask, np.int64(seeds[first + k]), touched, k)
+        slot = enter(indptr, table, mask, np.int64(seeds[first + k]), lists, k)
         mass = 2305843009213693952 // number
         if k < 2305843009213693952 % number:
             mass += 1
         table[2 * slot + 1] = mass
         if np.float64(mass) >= least * np.float64(table[2 * slot] >> 32):
-            active[ready] = slot
+            lists[limit + ready] = slot
             ready += 1
     return ready
 
 
 @helper
-def take(table, kept, active, now, ready, keep, share):
+def take(table, slots, kept, lists, now, ready, keep):
     """Keep a part of the residual of each active vertex, and share the rest out."""
     for i in range(ready):
-        slot = np.int64(active[now + i])
+        slot = np.int64(lists[now + i])
         rest = table[2 * slot + 1]
         degree = table[2 * slot] >> 32
         stays = min(np.int64(np.float64(rest) * keep), rest)
         rest -= stays
         kept[slot] += stays
-        share[i] = rest // degree
-        table[2 * slot + 1] = rest - share[i] * degree
+        share = rest // degree
+        table[2 * slots + i] = share
+        table[2 * slot + 1] = rest - share * degree
 
 
 @helper
-def spread(
-    indptr, indices, least, table, mask, limit, touched, count, active, now, other, ready, share
-):
+def spread(indptr, indices, least, table, slots, limit, lists, count, now, ready):
     """Add shares to neighbours; return how many are touched, how many push next, and edges.
 
     More than `limit` are touched if there is no room for them.
     """
     found = np.int64(0)
     edges = np.int64(0)
+    other = 3 * limit - now
     for i in range(ready):
-        v = (table[2 * np.int64(active[now + i])] & 4294967295) - 1
+        share = table[2 * slots + i]
+        v = (table[2 * np.int64(lists[now + i])] & 4294967295) - 1
         edges += np.int64(indptr[v + 1]) - np.int64(indptr[v])
         for e in range(indptr[v], indptr[v + 1]):
             w = np.int64(indices[e])
-            slot = slot_of(table, mask, w)
+            slot = slot_of(table, slots - 1, w)
             if table[2 * slot] == 0:
                 if count >= limit:
                     return limit + 1, found, edges
-                enter(indptr, table, mask, w, touched, count)
+                enter(indptr, table, slots - 1, w, lists, count)
                 count += 1
             before = table[2 * slot + 1]
-            after = before + share[i]
+            after = before + share
             table[2 * slot + 1] = after
             bound = least * np.float64(table[2 * slot] >> 32)
             if np.float64(before) < bound and np.float64(after) >= bound:
-                active[other + found] = slot
+                lists[other + found] = slot
                 found += 1
     return count, found, edges
 
@@ -123,8 +124,7 @@ def left_over(table, kept, touched, count, least):
         slot = np.int64(touched[i])
         mass += table[2 * slot + 1] + kept[slot]
         ratio = np.float64(table[2 * slot + 1]) / (least * np.float64(table[2 * slot] >> 32))
-        if ratio > most:
-            most = ratio
+        most = max(most, ratio)
         if kept[slot] > 0:
             size += 1
     return size, mass, most
@@ -133,68 +133,70 @@ def left_over(table, kept, touched, count, least):
 @kernel
 def push(
     low, high, indptr, indices, seed_ptr, seeds, keep, least, slots, limit, each,
-    pool_v, pool_x, cursor, facts, residual, table, kept, touched, active, share,
+    pool_v, pool_x, cursor, facts, residual, table, kept, lists,
 ):  # fmt: skip
     """Push residual mass in rounds, each round wherever there are `least` units an edge or more.
 
     `keep` is the part that stays; a unit is 2**-61. The pool gets the vertices that kept mass.
+    After the table stand the shares; in `lists` the slots that are touched, those that push, and
+    those that push next.
     """
     place = low * each
     for item in range(low, high):
         first = seed_ptr[item]
         count = seed_ptr[item + 1] - first
-        ready = begin(indptr, seeds, first, count, least, table, slots - 1, touched, active)
+        ready = begin(indptr, seeds, first, count, least, table, slots - 1, lists, limit)
         edges = np.int64(0)
         rounds = np.int64(0)
-        now = np.int64(0)
+        now = np.int64(limit)
         while ready > 0:
             rounds += 1
-            take(table, kept, active, now, ready, keep, share)
+            take(table, slots, kept, lists, now, ready, keep)
             count, ready, walked = spread(
-                indptr, indices, least, table, slots - 1, limit, touched, count,
-                active, now, limit - now, ready, share,
-            )  # fmt: skip
+                indptr, indices, least, table, slots, limit, lists, count, now, ready
+            )
             edges += walked
-            now = limit - now
+            now = 3 * limit - now
             if count > limit:
                 break
         full = np.int64(1 if count > limit else 0)
         count = min(count, limit)
-        size, mass, most = left_over(table, kept, touched, count, least)
+        size, mass, most = left_over(table, kept, lists, count, least)
         if full == 0 and place + size > high * each:
             full = np.int64(2)
         tell(facts, item, place, size, full, rounds, edges, mass)
         residual[item] = most
         for i in range(count):
-            slot = np.int64(touched[i])
+            slot = np.int64(lists[i])
             if full == 0 and kept[slot] > 0:
                 pool_v[place] = (table[2 * slot] & 4294967295) - 1
                 pool_x[place] = np.float64(kept[slot]) * 4.336808689942018e-19
                 place += 1
             kept[slot] = 0
-        clear(table, touched, count)
+        clear(table, lists, count)
 
 
 @helper
-def send(indptr, indices, table, mask, limit, touched, count, units, known):
+def send(indptr, indices, table, slots, limit, touched, count, known):
     """Add the units of each vertex to its neighbours; return how many are touched, and edges.
 
     More than `limit` are touched if there is no room for them.
     """
     edges = np.int64(0)
     for i in range(known):
-        if units[i] != 0:
+        units = table[2 * slots + i]
+        if units != 0:
             v = (table[2 * np.int64(touched[i])] & 4294967295) - 1
             edges += np.int64(indptr[v + 1]) - np.int64(indptr[v])
             for e in range(indptr[v], indptr[v + 1]):
                 w = np.int64(indices[e])
-                slot = slot_of(table, mask, w)
+                slot = slot_of(table, slots - 1, w)
                 if table[2 * slot] == 0:
                     if count >= limit:
                         return limit + 1, edges
-                    enter(indptr, table, mask, w, touched, count)
+                    enter(indptr, table, slots - 1, w, touched, count)
                     count += 1
-                table[2 * slot + 1] += units[i]
+                table[2 * slot + 1] += units
     return count, edges
 
 
@@ -207,41 +209,42 @@ def slope(table, slot, y, alpha, shared):
 
 
 @helper
-def slopes_of(table, touched, known, count, alpha, shared, number, x, y, slopes):
+def slopes_of(table, touched, known, count, alpha, shared, number, vectors, limit):
     """Compute the gradient of each touched vertex, and return the greatest."""
     steepest = 0.0
     for i in range(count):
         slot = np.int64(touched[i])
         if i >= known:
-            x[i] = 0.0
-            y[i] = 0.0
-        slopes[i] = slope(table, slot, y[i], alpha, shared if i < number else 0.0)
+            vectors[i] = 0.0
+            vectors[limit + i] = 0.0
+        found = slope(table, slot, vectors[limit + i], alpha, shared if i < number else 0.0)
+        vectors[2 * limit + i] = found
         table[2 * slot + 1] = 0
-        if abs(slopes[i]) > steepest:
-            steepest = abs(slopes[i])
+        if abs(found) > steepest:
+            steepest = abs(found)
     return steepest
 
 
 @helper
-def step(known, steps, ends, threshold, beta, x, y, slopes, units):
+def step(known, steps, ends, threshold, beta, vectors, limit, table, tail):
     """Take a proximal step with momentum; at the end only return to `x`."""
     for i in range(known):
-        if ends:
-            y[i] = x[i]
-        else:
-            z = y[i] - slopes[i]
+        y = vectors[i]
+        if not ends:
+            z = vectors[limit + i] - vectors[2 * limit + i]
             new = 0.0
             if z >= threshold:
                 new = z - threshold
             elif z <= -threshold:
                 new = z + threshold
-            y[i] = new if steps == 0 else new + beta * (new - x[i])
-            x[i] = new
-        units[i] = np.int64(y[i] * 576460752303423488.0)
+            y = new if steps == 0 else new + beta * (new - vectors[i])
+            vectors[i] = new
+        vectors[limit + i] = y
+        table[tail + i] = np.int64(y * 576460752303423488.0)
 
 
 @helper
-def distance(table, touched, known, count, alpha, shared, number, threshold, x):
+def distance(table, touched, known, count, alpha, shared, number, threshold, vectors):
     """Return how many values are not zero, and the greatest violation of what holds at the end.
 
     The gradient is the threshold, with the other sign, where a value is not zero; else less.
@@ -250,25 +253,25 @@ def distance(table, touched, known, count, alpha, shared, number, threshold, x):
     worst = 0.0
     for i in range(count):
         if i >= known:
-            x[i] = 0.0
-        g = slope(table, np.int64(touched[i]), x[i], alpha, shared if i < number else 0.0)
+            vectors[i] = 0.0
+        g = slope(table, np.int64(touched[i]), vectors[i], alpha, shared if i < number else 0.0)
         off = abs(g) - threshold
-        if x[i] != 0.0:
-            off = abs(g + threshold) if x[i] > 0.0 else abs(g - threshold)
+        if vectors[i] != 0.0:
+            off = abs(g + threshold) if vectors[i] > 0.0 else abs(g - threshold)
             size += 1
-        if off > worst:
-            worst = off
+        worst = max(worst, off)
     return size, worst
 
 
 @kernel
 def fista(
     low, high, indptr, indices, seed_ptr, seeds, alpha, threshold, tolerance, most_steps, slots,
-    limit, each, pool_v, pool_x, cursor, facts, residual, table, touched, units, x, y, slopes,
+    limit, each, pool_v, pool_x, cursor, facts, residual, table, touched, vectors,
 ):  # fmt: skip
     """Minimise by accelerated proximal gradients; vectors are kept per root of the degree.
 
-    Sums over neighbours are those of multiples of 2**-59.
+    Sums over neighbours are those of multiples of 2**-59, which stand after the table. `vectors`
+    are the minimiser x, then y with momentum, then the gradient.
     """
     beta = (1.0 - np.sqrt(alpha)) / (1.0 + np.sqrt(alpha))
     place = low * each
@@ -286,16 +289,14 @@ def fista(
         # One more round than steps: the last one measures how far from optimal `x` is.
         while True:
             steepest = slopes_of(
-                table, touched, known, count, alpha, shared, number, x, y, slopes
+                table, touched, known, count, alpha, shared, number, vectors, limit
             )
             known = count
             if steps > 1 and steepest <= threshold * (1.0 + tolerance):
                 stopped = np.int64(1)
             ends = stopped == 1 or steps == most_steps
-            step(known, steps, ends, threshold, beta, x, y, slopes, units)
-            count, walked = send(
-                indptr, indices, table, slots - 1, limit, touched, count, units, known
-            )
+            step(known, steps, ends, threshold, beta, vectors, limit, table, 2 * slots)
+            count, walked = send(indptr, indices, table, slots, limit, touched, count, known)
             edges += walked
             if ends or count > limit:
                 break
@@ -303,17 +304,17 @@ def fista(
         full = np.int64(1 if count > limit else 0)
         count = min(count, limit)
         size, worst = distance(
-            table, touched, known, count, alpha, shared, number, threshold, x
+            table, touched, known, count, alpha, shared, number, threshold, vectors
         )
         if full == 0 and place + size > high * each:
             full = np.int64(2)
         tell(facts, item, place, size, full, steps, edges, stopped)
         residual[item] = worst / threshold
         for i in range(count):
-            if full == 0 and x[i] != 0.0:
+            if full == 0 and vectors[i] != 0.0:
                 key = table[2 * np.int64(touched[i])]
                 pool_v[place] = (key & 4294967295) - 1
-                pool_x[place] = abs(x[i]) * np.float64(key >> 32)
+                pool_x[place] = abs(vectors[i]) * np.float64(key >> 32)
                 place += 1
         clear(table, touched, count)
 

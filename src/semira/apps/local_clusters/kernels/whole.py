@@ -54,7 +54,7 @@ def step_all(low, high, slopes, steps, ends, threshold, alpha, x, y, units):
 
 @kernel
 def earlier(low, high, vertices, indptr, indices, rank, bound, found):
-    """Count the neighbours of smaller rank than a vertex's own, or than `bound` if that is not 0."""
+    """Count the neighbours of smaller rank than a vertex's own, or than a positive `bound`."""
     for i in range(low, high):
         v = np.int64(vertices[i])
         limit = np.int64(i)
