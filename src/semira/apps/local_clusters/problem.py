@@ -89,6 +89,11 @@ def _seeds(seeds: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         seeds = list(seeds)
     if len(seeds) == 0:
         raise InvalidValue("local_clusters: seeds is empty; name at least one vertex")
+    if isinstance(seeds, np.ndarray) and seeds.ndim == 1 and seeds.dtype.kind in "iu":
+        # One check of all, unless one of them is to be named.
+        is_fine = seeds.min() >= 0 and seeds.max() < n
+        listed = seeds.astype(np.int64) if is_fine else check_vertices(seeds, n, "seeds")
+        return np.arange(len(seeds) + 1), listed
     if not any(isinstance(each, Iterable) for each in seeds):
         return np.arange(len(seeds) + 1), check_vertices(seeds, n, "seeds")
     sets = [np.unique(check_vertices(each, n, "seeds")) for each in seeds]

@@ -18,14 +18,17 @@ _STEP = ArrayKernel(_PLACE, "step_all")
 
 _PLUS_SECOND = semiring.plus_second[dtypes.INT64]
 
+#: Fewer than one in so many vertices are multiplied as a sparse vector.
+_FEW = 16
+
 #: Vertices, values, (iterations, edges, proof), residual.
 Found = tuple[Any, Any, NDArray[np.int64], float]
 
 
-def _sums(graph: Matrix, units: Any) -> Any:
+def _sums(graph: Matrix, units: Any, few: bool) -> Any:
     """Return the sum of the units of the neighbours of each vertex."""
     with device(graph.device):
-        given = Vector.from_dense(units, 0)
+        given = Vector.from_dense(units, 0 if few else None)
         made: Vector = graph.mxv(given, _PLUS_SECOND).new()
     lends = device_traits(graph.device).lends_arrays
     return made.to_dense(0, device=graph.device if lends else None)
@@ -41,18 +44,19 @@ def push_everywhere(problem: Problem, seeds: NDArray[np.int64], rows: Rows, xp: 
     rest, kept, share = xp.zeros(n, xp.int64), xp.zeros(n, xp.int64), xp.zeros(n, xp.int64)
     rest[xp.asarray(seeds)] = xp.asarray(masses)
     degrees = xp.diff(rows.indptr).astype(xp.int64)
-    rounds = edges = 0
+    rounds, edges = 0, xp.zeros((), xp.int64)
     while True:
         _TAKE(n, rows.indptr, keep, least, rest, kept, share, device=graph.device)
-        walked = int(degrees[share > 0].sum())
-        if not walked:
+        pushing = int(xp.count_nonzero(share))
+        if not pushing:
             break
-        rounds, edges = rounds + 1, edges + walked
-        rest += _sums(graph, share)
+        rounds += 1
+        edges += xp.where(share > 0, degrees, 0).sum()
+        rest += _sums(graph, share, pushing < n // _FEW)
     vertices = xp.flatnonzero(kept).astype(xp.int32)
     values = kept[vertices].astype(xp.float64) * 2.0**-61
     ratios = rest / (least * xp.maximum(degrees, 1))
-    told = np.array([rounds, edges, int(rest.sum() + kept.sum())])
+    told = np.array([rounds, int(edges), int(rest.sum() + kept.sum())])
     return vertices, values, told, float(ratios.max())
 
 
@@ -65,15 +69,15 @@ def fista_everywhere(problem: Problem, seeds: NDArray[np.int64], rows: Rows, xp:
     x, y, slopes = xp.zeros(n), xp.zeros(n), xp.zeros(n)
     units, sums = xp.zeros(n, xp.int64), xp.zeros(n, xp.int64)
     degrees = xp.diff(rows.indptr).astype(xp.int64)
-    edges, stopped, steps = 0, 0, 0
+    edges, stopped, steps = xp.zeros((), xp.int64), 0, 0
     while True:
         _SLOPES(n, rows.indptr, sums, y, shared, alpha, slopes, device=graph.device)
         if steps > 1 and float(abs(slopes).max()) <= threshold * (1.0 + problem.tolerance):
             stopped = 1
         ends = bool(stopped) or steps == problem.max_iterations
         _STEP(n, slopes, steps, ends, threshold, alpha, x, y, units, device=graph.device)
-        edges += int(degrees[units != 0].sum())
-        sums = _sums(graph, units)
+        edges += xp.where(units != 0, degrees, 0).sum()
+        sums = _sums(graph, units, int(xp.count_nonzero(units)) < n // _FEW)
         if ends:
             break
         steps += 1
@@ -82,5 +86,5 @@ def fista_everywhere(problem: Problem, seeds: NDArray[np.int64], rows: Rows, xp:
     off = xp.where(x < 0, abs(slopes - threshold), off)
     vertices = xp.flatnonzero(x).astype(xp.int32)
     values = abs(x[vertices]) * degrees[vertices].astype(xp.float64)
-    told = np.array([steps, edges, stopped])
+    told = np.array([steps, int(edges), stopped])
     return vertices, values, told, max(float(off.max()), 0.0) / threshold

@@ -56,11 +56,16 @@ __device__ inline long long* row_starts() {
   return places;
 }
 
-// `visit(i, entry)` for every entry of the rows `row(0)`, `row(1)`, ...; a row of -1 has none. Threads
-// take entries, not rows, so that a long row is shared by all of them. All threads of the block
-// call it; returns how many entries there are.
-template <class P, class Row, class Visit>
-__device__ __forceinline__ long long each_entry(const P* indptr, int count, Row row, Visit visit) {
+// Entries that a thread looks up at the same time.
+constexpr int kAtOnce = 4;
+
+// `visit(i, look(entry))` for every entry of the rows `row(0)`, `row(1)`, ...; a row of -1 has none.
+// Threads take entries, not rows, so that a long row is shared by all of them; `look` only reads, so
+// that several reads are under way. All threads of the block call it; it may end early once `full` is
+// set. Returns how many entries there are. blockDim.x is a power of 2.
+template <class P, class Row, class Look, class Visit>
+__device__ __forceinline__ long long each_entry(const P* indptr, int count, const int& full, Row row,
+                                                Look look, Visit visit) {
   long long* const firsts = row_starts();
   long long* const shifts = firsts + kMostThreads;
   long long entries = 0;
@@ -73,18 +78,28 @@ __device__ __forceinline__ long long each_entry(const P* indptr, int count, Row 
     firsts[threadIdx.x] = before;
     shifts[threadIdx.x] = begin - before;
     __syncthreads();
-    for (long long k = threadIdx.x; k < total; k += blockDim.x) {
-      // The last row that begins at k or before it.
-      int low = 0, high = static_cast<int>(blockDim.x);
-      while (high - low > 1) {
-        const int middle = (low + high) / 2;
-        if (firsts[middle] <= k) {
-          low = middle;
-        } else {
-          high = middle;
+    for (long long k = threadIdx.x; k < total; k += kAtOnce * blockDim.x) {
+      if (*const_cast<volatile const int*>(&full) != 0) break;
+      // The last row that begins at the entry or before it.
+      int owners[kAtOnce] = {};
+      for (int step = blockDim.x / 2; step > 0; step /= 2) {
+#pragma unroll
+        for (int j = 0; j < kAtOnce; ++j) {
+          if (firsts[owners[j] + step] <= k + j * static_cast<long long>(blockDim.x)) {
+            owners[j] += step;
+          }
         }
       }
-      visit(base + low, shifts[low] + k);
+      decltype(look(0ll)) seen[kAtOnce];
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        const long long at = k + j * static_cast<long long>(blockDim.x);
+        if (at < total) seen[j] = look(shifts[owners[j]] + at);
+      }
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        if (k + j * static_cast<long long>(blockDim.x) < total) visit(base + owners[j], seen[j]);
+      }
     }
     __syncthreads();
     entries += total;

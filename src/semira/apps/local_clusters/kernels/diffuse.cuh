@@ -9,6 +9,11 @@ struct Touching {
   int found;  // vertices listed for the next round
 };
 
+// A vertex, the first slot where it may be, and what that held when it was read.
+struct Seen {
+  long long vertex, slot, key;
+};
+
 // The hash table of a block: pairs of ((degree << 32) + vertex + 1, sum).
 struct Touched {
   long long* table;
@@ -21,12 +26,17 @@ struct Touched {
   __device__ long long& sum(long long slot) const { return table[2 * slot + 1]; }
   __device__ static long long vertex_of(long long key) { return (key & 0xffffffffll) - 1; }
 
-  // Returns the slot of vertex v, which is entered if need be; -1 where there is no room.
+  __device__ Seen look(long long v) const {
+    const long long slot = (v * 2654435761ll >> 15) & mask;
+    return Seen{v, slot, key(slot)};
+  }
+
+  // Returns the slot of a vertex, which is entered if need be; -1 where there is no room.
   template <class P>
-  __device__ long long enter(Touching& shared, const P* indptr, long long v) const {
-    long long slot = (v * 2654435761ll >> 15) & mask;
+  __device__ long long enter(Touching& shared, const P* indptr, const Seen& seen) const {
+    const long long v = seen.vertex;
+    long long slot = seen.slot, held = seen.key;
     while (true) {
-      long long held = key(slot);
       if (held == 0) {
         if (*const_cast<volatile int*>(&shared.count) >= limit) {
           shared.full = 1;
@@ -48,6 +58,7 @@ struct Touched {
       }
       if (vertex_of(held) == v) return slot;
       slot = (slot + 1) & mask;
+      held = key(slot);
     }
   }
 
@@ -96,7 +107,7 @@ __device__ void push(long long items, const P* indptr, const I* indices, const l
     __syncthreads();
     for (long long k = threadIdx.x; k < number; k += blockDim.x) {
       const long long mass = kOne / number + (k < kOne % number ? 1 : 0);
-      const long long slot = all.enter(shared, indptr, seeds[first + k]);
+      const long long slot = all.enter(shared, indptr, all.look(seeds[first + k]));
       all.add(slot, mass);
       if (static_cast<double>(mass) >= least * static_cast<double>(all.key(slot) >> 32)) {
         active[atomicAdd(&shared.found, 1)] = static_cast<int>(slot);
@@ -122,10 +133,11 @@ __device__ void push(long long items, const P* indptr, const I* indices, const l
       __syncthreads();
       const long long other = limit - now;
       edges += each_entry(
-          indptr, ready, [&](int i) { return Touched::vertex_of(all.key(active[now + i])); },
-          [&](int i, long long entry) {
-            if (shared.full != 0) return;
-            const long long slot = all.enter(shared, indptr, indices[entry]);
+          indptr, ready, shared.full,
+          [&](int i) { return Touched::vertex_of(all.key(active[now + i])); },
+          [&](long long entry) { return all.look(indices[entry]); },
+          [&](int i, const Seen& seen) {
+            const long long slot = all.enter(shared, indptr, seen);
             if (slot < 0) return;
             const long long before = all.add(slot, share[i]);
             const double bound = least * static_cast<double>(all.key(slot) >> 32);
@@ -216,7 +228,7 @@ __device__ void fista(long long items, const P* indptr, const I* indices, const 
     if (threadIdx.x == 0) {
       shared = Touching{0, 0, 0};
       // In this order: the first of the list are the seeds.
-      for (long long k = 0; k < number; ++k) all.enter(shared, indptr, seeds[first + k]);
+      for (long long k = 0; k < number; ++k) all.enter(shared, indptr, all.look(seeds[first + k]));
     }
     __syncthreads();
     int known = 0;
@@ -248,11 +260,11 @@ __device__ void fista(long long items, const P* indptr, const I* indices, const 
       }
       __syncthreads();
       edges += each_entry(
-          indptr, known,
+          indptr, known, shared.full,
           [&](int i) { return units[i] == 0 ? -1ll : Touched::vertex_of(all.key(touched[i])); },
-          [&](int i, long long entry) {
-            if (shared.full != 0) return;
-            const long long slot = all.enter(shared, indptr, indices[entry]);
+          [&](long long entry) { return all.look(indices[entry]); },
+          [&](int i, const Seen& seen) {
+            const long long slot = all.enter(shared, indptr, seen);
             if (slot >= 0) all.add(slot, units[i]);
           });
       if (ends || shared.full == 1) break;

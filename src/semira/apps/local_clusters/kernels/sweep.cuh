@@ -23,7 +23,7 @@ __device__ inline void tile_steps(double* key, long long* word, int tile, long l
                                   long long run, int stride) {
   for (; stride > 0; stride /= 2) {
     for (int k = threadIdx.x; k < tile / 2; k += blockDim.x) {
-      const int i = 2 * stride * (k / stride) + k % stride;
+      const int i = 2 * k - (k & (stride - 1));
       exchange(key, word, i, i + stride, ((base + i) & run) == 0);
     }
     __syncthreads();
@@ -38,7 +38,7 @@ __device__ inline void sort_in_block(double* key, long long* word, long long siz
   for (long long run = tile; run <= size; run *= 2) {
     for (long long stride = run / 2; stride >= kTile; stride /= 2) {
       for (long long k = threadIdx.x; k < size / 2; k += blockDim.x) {
-        const long long i = 2 * stride * (k / stride) + k % stride;
+        const long long i = 2 * k - (k & (stride - 1));
         exchange(key + i, word + i, 0, static_cast<int>(stride), (i & run) == 0);
       }
       __syncthreads();
@@ -94,6 +94,11 @@ __device__ void order(long long items, const long long* ptr, const V* vertices,
   }
 }
 
+// A vertex, the first slot where it may be, and what that holds.
+struct RankSeen {
+  long long vertex, slot, key;
+};
+
 // Ranks of the vertices of a problem: pairs of (vertex + 1, rank), hashed.
 struct Ranks {
   long long* table;
@@ -108,11 +113,16 @@ struct Ranks {
     table[2 * slot + 1] = rank;
   }
 
-  // Whether v is there with a smaller rank.
-  __device__ bool is_before(long long v, long long rank) const {
-    long long slot = (v * 2654435761ll >> 15) & mask;
-    for (long long held = table[2 * slot]; held != 0; held = table[2 * slot]) {
-      if (held == v + 1) return table[2 * slot + 1] < rank;
+  __device__ RankSeen look(long long v) const {
+    const long long slot = (v * 2654435761ll >> 15) & mask;
+    return RankSeen{v, slot, table[2 * slot]};
+  }
+
+  // Whether a vertex is there with a smaller rank.
+  __device__ bool is_before(const RankSeen& seen, long long rank) const {
+    long long slot = seen.slot;
+    for (long long held = seen.key; held != 0; held = table[2 * slot]) {
+      if (held == seen.vertex + 1) return table[2 * slot + 1] < rank;
       slot = (slot + 1) & mask;
     }
     return false;
@@ -178,6 +188,7 @@ template <class V, class P, class I>
 __device__ void sweep(long long items, const long long* ptr, const V* vertices, const P* indptr,
                       const I* indices, long long total, double* profile, long long* facts,
                       long long* table, int* inner) {
+  const int never = 0;
   for (long long item = block_number(); item < items; item += gridDim.x) {
     const long long first = ptr[item];
     const int size = static_cast<int>(ptr[item + 1] - first);
@@ -190,15 +201,16 @@ __device__ void sweep(long long items, const long long* ptr, const V* vertices, 
     for (int k = threadIdx.x; k < size; k += blockDim.x) ranks.enter(vertices[first + k], k);
     __syncthreads();
     const auto row = [&](int k) { return static_cast<long long>(vertices[first + k]); };
-    each_entry(indptr, size, row, [&](int k, long long entry) {
-      if (ranks.is_before(indices[entry], k)) atomicAdd(&inner[k], 1);
+    const auto look = [&](long long entry) { return ranks.look(indices[entry]); };
+    each_entry(indptr, size, never, row, look, [&](int k, const RankSeen& seen) {
+      if (ranks.is_before(seen, k)) atomicAdd(&inner[k], 1);
     });
     const Best mine = best_prefix(vertices + first, size, indptr, total, inner, profile + first);
     const Best best = least_over_block(mine);
     const int length = static_cast<int>(best.at + 1);
     long long inside = 0;
-    each_entry(indptr, length, row, [&](int k, long long entry) {
-      inside += ranks.is_before(indices[entry], length) ? 1 : 0;
+    each_entry(indptr, length, never, row, look, [&](int, const RankSeen& seen) {
+      inside += ranks.is_before(seen, length) ? 1 : 0;
     });
     inside = sum_over_block(inside);
     if (threadIdx.x == 0) {
