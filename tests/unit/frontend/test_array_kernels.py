@@ -15,6 +15,7 @@ from semira.kernels import ArrayKernel, array_module, philox, rows_of
 PLACE = "tests.helpers.array_kernels:sample"
 row_sums = ArrayKernel(PLACE, "row_sums")
 draws = ArrayKernel(PLACE, "draws")
+histogram = ArrayKernel(PLACE, "histogram")
 distinct = ArrayKernel(PLACE, "distinct", lanes=64, threads=64)
 
 
@@ -72,6 +73,24 @@ def test_every_worker_has_scratch_of_its_own(device, graph):
     starts = itertools.pairwise(scipy_matrix.indptr)
     expected = [len(set(scipy_matrix.indices[a:b] % 11)) for a, b in starts]
     assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_threads_change_integers_that_they_share(device, dtype, monkeypatch):
+    monkeypatch.setattr("semira.backends.cpu.threads.PARALLEL_ENTRIES", 100)
+    items = 500 if device in ("reference", "cuda") else 300_000
+    keys = np.random.default_rng(1).integers(0, 5, items)
+    with array_module(device) as xp:
+        counts, places = xp.zeros(5, dtype), xp.zeros(items, dtype)
+        least, most = xp.full(5, items, "int32"), xp.zeros(5, "int32")
+        given = xp.asarray(keys)
+        histogram(items, given, counts, least, most, places, device=device, work=items)
+        counts, least, most, places = map(host, (counts, least, most, places))
+    assert counts.tolist() == np.bincount(keys).tolist()
+    assert least.tolist() == [np.flatnonzero(keys == key)[0] for key in range(5)]
+    assert most.tolist() == [np.flatnonzero(keys == key)[-1] for key in range(5)]
+    for key in range(5):
+        assert sorted(places[keys == key]) == list(range(counts[key]))
 
 
 def test_items_may_be_shared_by_running_totals(device, graph):
