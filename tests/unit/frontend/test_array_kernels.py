@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import semira as gb
-from semira.exceptions import DimensionMismatch, InvalidValue, NotImplementedException
+from semira.exceptions import DimensionMismatch, InvalidValue
 from semira.kernels import ArrayKernel, array_module, philox, rows_of
 
 PLACE = "tests.helpers.array_kernels:sample"
@@ -21,13 +21,6 @@ distinct = ArrayKernel(PLACE, "distinct", lanes=64, threads=64)
 
 def host(array):
     return array.get() if hasattr(array, "get") else array
-
-
-@pytest.fixture
-def device(device):
-    if device == "suitesparse":
-        pytest.skip("runs no kernels over arrays")
-    return device
 
 
 @pytest.fixture
@@ -118,8 +111,3 @@ def test_arrays_with_gaps_and_of_other_dtypes_are_refused(device):
             draws(3, 1, 10, xp.zeros((3, 2))[:, 0], device=device)
         with pytest.raises(InvalidValue, match="complex128"):
             draws(3, 1, 10, xp.zeros(3, complex), device=device)
-
-
-def test_a_device_without_kernels_says_so():
-    with pytest.raises(NotImplementedException, match="use reference, cpu or cuda"):
-        draws(3, 1, 10, np.zeros(3), device="suitesparse")
