@@ -15,7 +15,6 @@ from semira.engine.values import default_device
 from semira.frontend import reading
 from semira.frontend.traits import device_traits
 
-
 #: Devices whose objects lie in memory of the host, and which have another one's kernels.
 _KERNELS_OF = {"suitesparse": "cpu"}
 
