@@ -197,7 +197,7 @@ class Solver:
         kernel = _KERNELS[kind, count < _MANY]
         kernel(
             count, self.rows.indptr, self.rows.indices, xp.asarray(seed_ptr),
-            xp.asarray(problem.seeds[places]), *numbers, slots, limit, room, pool_v, pool_x,
+            xp.asarray(problem.seeds[places]), *numbers, slots, limit, room * count, pool_v, pool_x,
             xp.zeros(1, xp.int64), facts, residual, device=problem.graph.device, scratch=scratch,
             work=100_000 * count,
         )  # fmt: skip

@@ -63,9 +63,7 @@ struct Touched {
   }
 
   __device__ long long add(long long slot, long long units) const {
-    return static_cast<long long>(
-        atomicAdd(reinterpret_cast<unsigned long long*>(&sum(slot)),
-                  static_cast<unsigned long long>(units)));
+    return atomic_add(&sum(slot), units);
   }
 
   // All threads: free the slots; of those beyond the list nobody knows.
@@ -83,15 +81,14 @@ struct Touched {
 
 // One thread: takes room for `size` entries; -1 where the pool is too small.
 __device__ inline long long room_in(long long* cursor, long long size, long long most) {
-  const long long place = static_cast<long long>(
-      atomicAdd(reinterpret_cast<unsigned long long*>(cursor), static_cast<unsigned long long>(size)));
+  const long long place = atomic_add(cursor, size);
   return place + size <= most ? place : -1;
 }
 
 template <class P, class I>
 __device__ void push(long long items, const P* indptr, const I* indices, const long long* seed_ptr,
                      const long long* seeds, double keep, double least, long long slots,
-                     long long limit, long long each, int* pool_v, double* pool_x,
+                     long long limit, long long most, int* pool_v, double* pool_x,
                      long long* cursor, long long* facts, double* residual, long long* table,
                      long long* kept, int* lists) {
   constexpr long long kOne = 1ll << 61;
@@ -151,20 +148,20 @@ __device__ void push(long long items, const P* indptr, const I* indices, const l
     }
     __syncthreads();
     const int count = shared.full == 1 ? 0 : shared.count;
-    double most = 0;
+    double highest = 0;
     long long size = 0, mass = 0;
     for (int i = threadIdx.x; i < count; i += blockDim.x) {
       const long long slot = touched[i];
       mass += all.sum(slot) + kept[slot];
       size += kept[slot] > 0 ? 1 : 0;
-      most = max(most, static_cast<double>(all.sum(slot)) /
+      highest = max(highest, static_cast<double>(all.sum(slot)) /
                            (least * static_cast<double>(all.key(slot) >> 32)));
     }
     size = sum_over_block(size);
     mass = sum_over_block(mass);
-    most = most_over_block(most);
+    highest = most_over_block(highest);
     if (threadIdx.x == 0) {
-      place = shared.full == 1 ? 0 : room_in(cursor, size, each * items);
+      place = shared.full == 1 ? 0 : room_in(cursor, size, most);
       if (place < 0) shared.full = 2;
       shared.found = 0;
     }
@@ -191,7 +188,7 @@ __device__ void push(long long items, const P* indptr, const I* indices, const l
       mine[3] = rounds;
       mine[4] = edges;
       mine[5] = mass;
-      residual[item] = most;
+      residual[item] = highest;
     }
     __syncthreads();
   }
@@ -210,7 +207,7 @@ __device__ inline double slope(const Touched& all, long long slot, double y, dou
 template <class P, class I>
 __device__ void fista(long long items, const P* indptr, const I* indices, const long long* seed_ptr,
                       const long long* seeds, double alpha, double threshold, double tolerance,
-                      long long most_steps, long long slots, long long limit, long long each,
+                      long long most_steps, long long slots, long long limit, long long most,
                       int* pool_v, double* pool_x, long long* cursor, long long* facts,
                       double* residual, long long* table, int* touched, double* vectors) {
   __shared__ Touching shared;
@@ -286,7 +283,7 @@ __device__ void fista(long long items, const P* indptr, const I* indices, const 
     size = sum_over_block(size);
     worst = most_over_block(worst);
     if (threadIdx.x == 0) {
-      place = shared.full == 1 ? 0 : room_in(cursor, size, each * items);
+      place = shared.full == 1 ? 0 : room_in(cursor, size, most);
       if (place < 0) shared.full = 2;
       shared.found = 0;
     }

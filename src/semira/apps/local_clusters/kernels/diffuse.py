@@ -9,7 +9,7 @@ sum: all mass, or whether the tolerance was met.
 
 import numpy as np
 
-from semira.kernels import helper, kernel
+from semira.kernels import atomic_add, helper, kernel
 
 
 @helper
@@ -124,7 +124,9 @@ def left_over(table, kept, touched, count, least):
         slot = np.int64(touched[i])
         mass += table[2 * slot + 1] + kept[slot]
         ratio = np.float64(table[2 * slot + 1]) / (least * np.float64(table[2 * slot] >> 32))
-        most = max(most, ratio)
+        # The language of kernels has no maximum of floats.
+        if ratio > most:  # noqa: PLR1730
+            most = ratio
         if kept[slot] > 0:
             size += 1
     return size, mass, most
@@ -132,16 +134,16 @@ def left_over(table, kept, touched, count, least):
 
 @kernel
 def push(
-    low, high, indptr, indices, seed_ptr, seeds, keep, least, slots, limit, each,
+    low, high, indptr, indices, seed_ptr, seeds, keep, least, slots, limit, most,
     pool_v, pool_x, cursor, facts, residual, table, kept, lists,
 ):  # fmt: skip
     """Push residual mass in rounds, each round wherever there are `least` units an edge or more.
 
-    `keep` is the part that stays; a unit is 2**-61. The pool gets the vertices that kept mass.
+    `keep` is the part that stays; a unit is 2**-61. The pool of `most` entries, of which `cursor`
+    are taken, gets the vertices that kept mass.
     After the table stand the shares; in `lists` the slots that are touched, those that push, and
     those that push next.
     """
-    place = low * each
     for item in range(low, high):
         first = seed_ptr[item]
         count = seed_ptr[item + 1] - first
@@ -161,11 +163,12 @@ def push(
                 break
         full = np.int64(1 if count > limit else 0)
         count = min(count, limit)
-        size, mass, most = left_over(table, kept, lists, count, least)
-        if full == 0 and place + size > high * each:
+        size, mass, highest = left_over(table, kept, lists, count, least)
+        place = atomic_add(cursor, 0, size if full == 0 else 0)
+        if full == 0 and place + size > most:
             full = np.int64(2)
         tell(facts, item, place, size, full, rounds, edges, mass)
-        residual[item] = most
+        residual[item] = highest
         for i in range(count):
             slot = np.int64(lists[i])
             if full == 0 and kept[slot] > 0:
@@ -220,7 +223,7 @@ def slopes_of(table, touched, known, count, alpha, shared, number, vectors, limi
         found = slope(table, slot, vectors[limit + i], alpha, shared if i < number else 0.0)
         vectors[2 * limit + i] = found
         table[2 * slot + 1] = 0
-        if abs(found) > steepest:
+        if abs(found) > steepest:  # noqa: PLR1730
             steepest = abs(found)
     return steepest
 
@@ -259,14 +262,15 @@ def distance(table, touched, known, count, alpha, shared, number, threshold, vec
         if vectors[i] != 0.0:
             off = abs(g + threshold) if vectors[i] > 0.0 else abs(g - threshold)
             size += 1
-        worst = max(worst, off)
+        if off > worst:  # noqa: PLR1730
+            worst = off
     return size, worst
 
 
 @kernel
 def fista(
     low, high, indptr, indices, seed_ptr, seeds, alpha, threshold, tolerance, most_steps, slots,
-    limit, each, pool_v, pool_x, cursor, facts, residual, table, touched, vectors,
+    limit, most, pool_v, pool_x, cursor, facts, residual, table, touched, vectors,
 ):  # fmt: skip
     """Minimise by accelerated proximal gradients; vectors are kept per root of the degree.
 
@@ -274,7 +278,6 @@ def fista(
     are the minimiser x, then y with momentum, then the gradient.
     """
     beta = (1.0 - np.sqrt(alpha)) / (1.0 + np.sqrt(alpha))
-    place = low * each
     for item in range(low, high):
         first = seed_ptr[item]
         number = seed_ptr[item + 1] - first
@@ -306,7 +309,8 @@ def fista(
         size, worst = distance(
             table, touched, known, count, alpha, shared, number, threshold, vectors
         )
-        if full == 0 and place + size > high * each:
+        place = atomic_add(cursor, 0, size if full == 0 else 0)
+        if full == 0 and place + size > most:
             full = np.int64(2)
         tell(facts, item, place, size, full, steps, edges, stopped)
         residual[item] = worst / threshold

@@ -45,9 +45,11 @@ def order(low, high, ptr, vertices, values, indptr, by_degree, room, new_v, new_
         width = np.int64(1)
         at = np.int64(0)
         while width < size:
-            for start in range(0, size, 2 * width):
+            start = np.int64(0)
+            while start < size:
                 middle = min(start + width, size)
                 merge(key, word, at, room - at, start, middle, min(middle + width, size))
+                start += 2 * width
             width *= 2
             at = room - at
         for k in range(size):
@@ -77,7 +79,7 @@ def before(indptr, indices, table, mask, v, rank):
 
 
 @kernel
-def sweep(low, high, ptr, vertices, indptr, indices, total, profile, facts, table, inner):
+def sweep(low, high, ptr, vertices, indptr, indices, total, profile, facts, table, inner):  # noqa: ARG001 - the GPU's counts
     """Cut off each prefix of each problem; find the first of least conductance.
 
     Facts are its length, its volume, its cut, and its cut again, counted from the set.
