@@ -9,7 +9,7 @@ from semira.apps.row import Application
 
 #: Folders of this package and the functions that each brings. One line a folder.
 FOLDERS: dict[str, tuple[str, ...]] = {
-    "local_clusters": ("local_clusters",),
+    "local_clustering": ("local_clusters",),
 }
 
 

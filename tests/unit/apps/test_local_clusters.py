@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from tests.helpers import diffusions
 
 import semira as gb
-from semira.apps.local_clusters import local_clusters, memory, solve, sweeping
+from semira.apps.local_clustering import local_clusters, memory, solve, sweeping
+from semira.apps.local_clustering.files import read_seeds
+from semira.apps.local_clustering.picture import draw
 from semira.base.settings import override, restore
 from semira.exceptions import (
     DimensionMismatch,
     DomainMismatch,
+    FileFormatError,
     IndexOutOfBound,
     InvalidIndex,
     InvalidValue,
+    MissingFile,
 )
 
 METHODS = ("push", "fista")
@@ -329,6 +335,46 @@ def test_facts_and_a_table(device):
         assert dense.device == device
         assert dense.to_dense(0).tolist() == values_of(found, number, 50).tolist()
     assert "least_conductance" in repr(found)
+
+
+def test_seeds_in_files(tmp_path):
+    path = tmp_path / "seeds.txt"
+    path.write_text("# two problems\n3\n\n4, 5 6\n")
+    assert read_seeds(str(path), 10) == [[3], [4, 5, 6]]
+    names = np.array(["a", "b", "c"], object)
+    path.write_text("b\na c\n")
+    assert read_seeds(str(path), 3, names) == [[1], [0, 2]]
+    for text, words, labels in (
+        ("1\n10\n", "line 2: a vertex is none of 0 to 9", None),
+        ("-1\n", "none of 0 to 9", None),
+        ("1 x\n", "line 1: '1 x' are no vertex numbers", None),
+        ("a\nd\n", "line 2: no vertex is named 'd'", names),
+    ):
+        path.write_text(text)
+        with pytest.raises(FileFormatError, match=words):
+            read_seeds(str(path), 10, labels)
+    with pytest.raises(MissingFile, match="no such file"):
+        read_seeds(str(tmp_path / "none"), 3)
+
+
+@pytest.mark.parametrize("problems", [1, 3, 9])
+def test_a_picture_of_sweeps(tmp_path, problems):
+    pytest.importorskip("matplotlib")
+    A = matrix(drawn(50, 120, 7), 50)
+    found = local_clusters(A, range(problems), method="push", alpha=0.1, rho=1e-3)
+    path = tmp_path / "sweep.svg"
+    draw(found, A, str(path))
+    text = path.read_text()
+    assert "</svg>" in text
+    draw(found, A, str(path))
+    ids = re.compile(r'(id|href)="[^"]*"|url[(][^)]*[)]')
+    assert ids.sub("", path.read_text()) == ids.sub("", text)
+
+
+def test_the_row_is_that_of_the_function():
+    row = gb.apps.rows()["local_clusters"]
+    assert gb.apps.local_clusters is local_clusters
+    assert row.module == local_clusters.__module__
 
 
 def test_memory_grows_with_problems_and_stays_small_on_small_graphs():

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import free_memory
-from semira.apps.local_clusters.problem import Problem
-from semira.apps.local_clusters.whole import fista_everywhere, push_everywhere
+from semira.apps.local_clustering.problem import Problem
+from semira.apps.local_clustering.whole import fista_everywhere, push_everywhere
 from semira.exceptions import OutOfMemory
 from semira.kernels import ArrayKernel, Rows
 
-_PLACE = "semira.apps.local_clusters.kernels:diffuse"
+_PLACE = "semira.apps.local_clustering.kernels:diffuse"
 _GATHER = ArrayKernel(_PLACE, "gather", lanes=64, threads=64)
 
 #: Few problems have a block of many threads each; of many, more run at once.
@@ -90,7 +90,7 @@ def memory(n: int, problems: int, slots: int = SLOTS) -> int:
     Examples
     --------
     >>> memory(1_000_000, 1) // 2**20
-    4
+    2
     """
     slots, limit = _sizes(n, slots)
     return problems * (_SLOT_BYTES * slots + 12 * _room(limit, problems))

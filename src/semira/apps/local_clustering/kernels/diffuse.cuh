@@ -1,6 +1,6 @@
 // Diffusion from seeds: a block for each problem. See diffuse.py for what it means.
 #pragma once
-#include "semira.apps.local_clusters.kernels:block.cuh"
+#include "semira.apps.local_clustering.kernels:block.cuh"
 
 // What the threads of a block share of a problem.
 struct Touching {

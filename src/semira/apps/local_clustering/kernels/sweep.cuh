@@ -1,6 +1,6 @@
 // The order of a diffusion and its best prefix: a block for each problem. See sweep.py.
 #pragma once
-#include "semira.apps.local_clusters.kernels:block.cuh"
+#include "semira.apps.local_clustering.kernels:block.cuh"
 
 // Entries that are sorted in shared memory.
 constexpr int kTile = 2048;

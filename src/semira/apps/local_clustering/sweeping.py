@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.apps.local_clusters.solve import Diffusion, copy_entries, host
+from semira.apps.local_clustering.solve import Diffusion, copy_entries, host
 from semira.kernels import ArrayKernel, Rows
 
-_PLACE = "semira.apps.local_clusters.kernels:sweep"
+_PLACE = "semira.apps.local_clustering.kernels:sweep"
 _ORDER = ArrayKernel(_PLACE, "order", lanes=512, threads=512)
 _SWEEP = ArrayKernel(_PLACE, "sweep", lanes=512, threads=512)
-_EARLIER = ArrayKernel("semira.apps.local_clusters.kernels:whole", "earlier", lanes=32)
+_EARLIER = ArrayKernel("semira.apps.local_clustering.kernels:whole", "earlier", lanes=32)
 
 #: Entries that a worker sorts; more take the whole device.
 MOST_ROOM = 1 << 18

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Matrix, Vector, device, device_traits, dtypes, semiring
-from semira.apps.local_clusters.problem import Problem
+from semira.apps.local_clustering.problem import Problem
 from semira.kernels import ArrayKernel, Rows
 
-_PLACE = "semira.apps.local_clusters.kernels:whole"
+_PLACE = "semira.apps.local_clustering.kernels:whole"
 _TAKE = ArrayKernel(_PLACE, "take_all")
 _SLOPES = ArrayKernel(_PLACE, "slopes_all")
 _STEP = ArrayKernel(_PLACE, "step_all")
