@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from semira import Vector
 from semira.exceptions import IndexOutOfBound, InvalidValue
+from semira.kernels import array_module
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,7 +62,9 @@ class LocalClusters:
         if array is None:
             remedy = "top=k" if name.startswith("top") else "sweep=True"
             raise InvalidValue(f"this result has none; call local_clusters with {remedy}")
-        return np.asarray(array.get() if hasattr(array, "get") else array)
+        # On the stream that computes it.
+        with array_module(self._device):
+            return np.asarray(array.get() if hasattr(array, "get") else array)
 
     @cached_property
     def indices(self) -> NDArray[np.int32]:
