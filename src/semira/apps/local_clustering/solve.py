@@ -19,21 +19,24 @@ _PLACE = "semira.apps.local_clustering.kernels:diffuse"
 _GATHER = ArrayKernel(_PLACE, "gather", lanes=64, threads=64)
 
 #: Few problems have a block of many threads each; of many, more run at once.
-_MANY = 256
+_MANY = 132
 _KERNELS = {
     (name, wide): ArrayKernel(_PLACE, name, lanes=threads, threads=threads)
     for name in ("push", "fista")
-    for wide, threads in ((True, 1024), (False, 256))
+    for wide, threads in ((True, 1024), (False, 512))
 }
 
 #: Slots of a hash table at first, and at most: what touches more takes the whole device.
 SLOTS, MOST_SLOTS = 1 << 16, 1 << 18
 
-#: Most bytes of one launch, and of its pool of results.
-_LAUNCH_BYTES, _POOL_BYTES = 4 << 30, 1 << 28
+#: Most bytes of the workers of a launch, and of its pool of results.
+_LAUNCH_BYTES, _POOL_BYTES = 1 << 30, 1 << 28
 
 #: Bytes of scratch for a slot: the table, and what is kept for each touched vertex.
-_SLOT_BYTES = 40
+_SLOT_BYTES = 45
+
+#: Problems that a worker may draw: `8` in the kernels.
+_DRAWS = 8
 
 _ONE = 2.0**61
 
@@ -154,12 +157,15 @@ class Solver:
         self, pending: NDArray[np.int64], slots: int, progress: Progress | None
     ) -> NDArray[np.int64]:
         """Run problems with tables of one size; return those that touch more."""
-        larger, most = [], self._most(slots)
         slots, limit = _sizes(self.n, slots)
+        has_room = np.diff(self.problem.seed_ptr)[pending] <= limit
+        larger, pending = [pending[~has_room]], pending[has_room]
+        workers = self._workers(slots, len(pending))
+        most = _DRAWS * workers
         room = _room(limit, min(len(pending), most))
         while len(pending):
             chunk, pending = pending[:most], pending[most:]
-            status = self._launch(chunk, slots, limit, room)
+            status = self._launch(chunk, workers, slots, limit, room)
             larger.append(chunk[status == _TABLE])
             pending = np.concatenate([chunk[status == _POOL], pending])
             if not (status == 0).any():
@@ -167,24 +173,28 @@ class Solver:
             self._report(progress)
         return np.concatenate(larger)
 
-    def _most(self, slots: int) -> int:
-        """Return how many problems are started at once."""
+    def _workers(self, slots: int, problems: int) -> int:
+        """Return how many problems are worked on at the same time."""
+        wanted = max(1, min(problems, _LAUNCH_BYTES // (_SLOT_BYTES * slots)))
+        if wanted * slots < SLOTS:
+            return wanted
         free = free_memory(self.problem.graph.device)
-        budget = _LAUNCH_BYTES if free is None else min(free // 2, _LAUNCH_BYTES)
         least = memory(self.n, 1, slots)
-        if budget < least:
+        if free is None or free // 2 >= wanted * least:
+            return wanted
+        if free < least:
             raise OutOfMemory(
                 f"local_clusters needs {least:,} bytes for one problem; {free:,} are free; "
                 "release objects, or give a larger rho or a smaller volume"
             )
-        return max(1, budget // (_SLOT_BYTES * slots + 12 * 8192))
+        return max(1, free // 2 // least)
 
     def _report(self, progress: Progress | None) -> None:
         if progress is not None:
             progress(sum(len(each.ids) for each in self.done), self.problem.count)
 
     def _launch(
-        self, ids: NDArray[np.int64], slots: int, limit: int, room: int
+        self, ids: NDArray[np.int64], workers: int, slots: int, limit: int, room: int
     ) -> NDArray[np.int64]:
         """Run problems, and keep those that had room; return what each lacked."""
         xp, problem, count = self.xp, self.problem, len(ids)
@@ -196,10 +206,10 @@ class Solver:
         kind, numbers, scratch = self._method(slots, limit)
         kernel = _KERNELS[kind, count < _MANY]
         kernel(
-            count, self.rows.indptr, self.rows.indices, xp.asarray(seed_ptr),
+            min(workers, count), self.rows.indptr, self.rows.indices, xp.asarray(seed_ptr),
             xp.asarray(problem.seeds[places]), *numbers, slots, limit, room * count, pool_v, pool_x,
-            xp.zeros(1, xp.int64), facts, residual, device=problem.graph.device, scratch=scratch,
-            work=100_000 * count,
+            xp.zeros(2, xp.int64), count, facts, residual, device=problem.graph.device,
+            scratch=scratch, work=100_000 * count,
         )  # fmt: skip
         told = host(facts).reshape(count, 6)
         status = told[:, 2]
@@ -207,6 +217,10 @@ class Solver:
         self.told[ids[kept]] = told[kept]
         self.residual[ids[kept]] = host(residual)[kept]
         starts, sizes = told[kept, 0], told[kept, 1]
+        if count == 1 and kept[0]:
+            size = int(sizes[0])
+            self.done.append(_Launch(ids, sizes, pool_v[:size], pool_x[:size]))
+            return status
         into = self._arrays(int(sizes.sum()))
         targets = np.cumsum(sizes) - sizes
         copy_entries(xp, problem.graph.device, starts, sizes, targets, (pool_v, pool_x), into)
@@ -218,14 +232,14 @@ class Solver:
 
     def _method(self, slots: int, limit: int) -> tuple[str, tuple[Any, ...], list[Any]]:
         """Return the kernel, its numbers and its scratch."""
-        problem, table = self.problem, ("int64", 2 * slots + limit, 0)
+        problem, table = self.problem, ("int64", 2 * slots + 2 * limit, 0)
         alpha = problem.alpha
         if problem.method == "push":
             numbers: tuple[Any, ...] = (2 * alpha / (1 + alpha), problem.rho * _ONE)
             rest = [("int64", slots, 0), ("int32", 3 * limit, None)]
         else:
             numbers = (alpha, problem.rho * alpha, problem.tolerance, problem.max_iterations)
-            rest = [("int32", limit, None), ("float64", 3 * limit, None)]
+            rest = [("int32", 2 * limit, None), ("float64", 3 * limit, None)]
         return problem.method, numbers, [table, *rest]
 
     def _everywhere(self, number: int) -> None:

@@ -1,4 +1,4 @@
-// Diffusion from seeds: a block for each problem. See diffuse.py for what it means.
+// Diffusion from seeds: blocks draw problems until none is left. See diffuse.py for what it means.
 #pragma once
 #include "semira.apps.local_clustering.kernels:block.cuh"
 
@@ -85,53 +85,79 @@ __device__ inline long long room_in(long long* cursor, long long size, long long
   return place + size <= most ? place : -1;
 }
 
+__device__ inline void tell(long long* facts, long long place, long long size, long long full,
+                            long long rounds, long long edges, long long sum) {
+  facts[0] = place;
+  facts[1] = size;
+  facts[2] = full;
+  facts[3] = rounds;
+  facts[4] = edges;
+  facts[5] = sum;
+}
+
+// Keeps a part of the residual of each active vertex and shares the rest out; the list then holds
+// lengths of rows.
+template <class P>
+__device__ inline void take(const Touched& all, const P* indptr, int* active, int ready,
+                            double keep, long long* kept, long long* share, long long* begins) {
+  for (int i = threadIdx.x; i < ready; i += blockDim.x) {
+    const long long slot = active[i], key = all.key(slot), degree = key >> 32;
+    long long rest = all.sum(slot);
+    const long long stays = min(static_cast<long long>(static_cast<double>(rest) * keep), rest);
+    rest -= stays;
+    const long long part = rest / degree;
+    kept[slot] += stays;
+    share[i] = part;
+    all.sum(slot) = rest - part * degree;
+    begins[i] = indptr[Touched::vertex_of(key)];
+    active[i] = static_cast<int>(degree);
+  }
+}
+
 template <class P, class I>
 __device__ void push(long long items, const P* indptr, const I* indices, const long long* seed_ptr,
                      const long long* seeds, double keep, double least, long long slots,
                      long long limit, long long most, int* pool_v, double* pool_x,
-                     long long* cursor, long long* facts, double* residual, long long* table,
-                     long long* kept, int* lists) {
+                     long long* cursor, long long problems, long long* facts, double* residual,
+                     long long* table, long long* kept, int* lists) {
   constexpr long long kOne = 1ll << 61;
   __shared__ Touching shared;
-  __shared__ long long place;
+  __shared__ long long place, drawn;
   int* const touched = lists;
-  int* const active = lists + limit;
   long long* const share = table + 2 * slots;
+  long long* const begins = share + limit;
   const Touched all{table, touched, slots - 1, limit};
-  for (long long item = block_number(); item < items; item += gridDim.x) {
-    const long long first = seed_ptr[item], number = seed_ptr[item + 1] - first;
-    if (threadIdx.x == 0) shared = Touching{0, 0, 0};
+  while (true) {
+    if (threadIdx.x == 0) {
+      drawn = atomic_add(cursor + 1, 1ll);
+      shared = Touching{0, 0, 0};
+    }
     __syncthreads();
+    const long long item = drawn;
+    if (item >= problems) return;
+    const long long first = seed_ptr[item], number = seed_ptr[item + 1] - first;
+    int* active = lists + limit;
+    int* other = lists + 2 * limit;
     for (long long k = threadIdx.x; k < number; k += blockDim.x) {
       const long long mass = kOne / number + (k < kOne % number ? 1 : 0);
       const long long slot = all.enter(shared, indptr, all.look(seeds[first + k]));
+      if (slot < 0) break;
       all.add(slot, mass);
       if (static_cast<double>(mass) >= least * static_cast<double>(all.key(slot) >> 32)) {
         active[atomicAdd(&shared.found, 1)] = static_cast<int>(slot);
       }
     }
     __syncthreads();
-    long long edges = 0, rounds = 0, now = 0;
+    long long edges = 0, rounds = 0;
     int ready = shared.found;
     while (ready > 0 && shared.full == 0) {
       ++rounds;
+      take(all, indptr, active, ready, keep, kept, share, begins);
       __syncthreads();
       if (threadIdx.x == 0) shared.found = 0;
-      for (int i = threadIdx.x; i < ready; i += blockDim.x) {
-        const long long slot = active[now + i], degree = all.key(slot) >> 32;
-        long long rest = all.sum(slot);
-        const long long take = min(static_cast<long long>(static_cast<double>(rest) * keep), rest);
-        rest -= take;
-        const long long part = rest / degree;
-        kept[slot] += take;
-        share[i] = part;
-        all.sum(slot) = rest - part * degree;
-      }
-      __syncthreads();
-      const long long other = limit - now;
+      // `each_entry` has a barrier before it visits.
       edges += each_entry(
-          indptr, ready, shared.full,
-          [&](int i) { return Touched::vertex_of(all.key(active[now + i])); },
+          ready, shared.full, [&](int i) { return RowPart{begins[i], active[i]}; },
           [&](long long entry) { return all.look(indices[entry]); },
           [&](int i, const Seen& seen) {
             const long long slot = all.enter(shared, indptr, seen);
@@ -140,13 +166,14 @@ __device__ void push(long long items, const P* indptr, const I* indices, const l
             const double bound = least * static_cast<double>(all.key(slot) >> 32);
             if (static_cast<double>(before) < bound &&
                 static_cast<double>(before + share[i]) >= bound) {
-              active[other + atomicAdd(&shared.found, 1)] = static_cast<int>(slot);
+              other[atomicAdd(&shared.found, 1)] = static_cast<int>(slot);
             }
           });
-      now = other;
+      int* const held = active;
+      active = other;
+      other = held;
       ready = shared.found;
     }
-    __syncthreads();
     const int count = shared.full == 1 ? 0 : shared.count;
     double highest = 0;
     long long size = 0, mass = 0;
@@ -155,25 +182,27 @@ __device__ void push(long long items, const P* indptr, const I* indices, const l
       mass += all.sum(slot) + kept[slot];
       size += kept[slot] > 0 ? 1 : 0;
       highest = max(highest, static_cast<double>(all.sum(slot)) /
-                           (least * static_cast<double>(all.key(slot) >> 32)));
+                                 (least * static_cast<double>(all.key(slot) >> 32)));
     }
-    size = sum_over_block(size);
-    mass = sum_over_block(mass);
-    highest = most_over_block(highest);
+    size = sum_over_block<0>(size);
+    mass = sum_over_block<1>(mass);
+    highest = most_over_block<0>(highest);
     if (threadIdx.x == 0) {
       place = shared.full == 1 ? 0 : room_in(cursor, size, most);
       if (place < 0) shared.full = 2;
       shared.found = 0;
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < count; i += blockDim.x) {
-      const long long slot = touched[i];
-      if (kept[slot] > 0 && shared.full == 0) {
-        const long long at = place + atomicAdd(&shared.found, 1);
-        pool_v[at] = static_cast<int>(Touched::vertex_of(all.key(slot)));
-        pool_x[at] = static_cast<double>(kept[slot]) * 4.336808689942018e-19;
+    for (int base = 0; base < count; base += blockDim.x) {
+      const int i = base + static_cast<int>(threadIdx.x);
+      const long long slot = i < count ? touched[i] : 0;
+      const long long value = i < count ? kept[slot] : 0;
+      const int at = next_place(shared.found, value > 0 && shared.full == 0);
+      if (at >= 0) {
+        pool_v[place + at] = static_cast<int>(Touched::vertex_of(all.key(slot)));
+        pool_x[place + at] = static_cast<double>(value) * 4.336808689942018e-19;
       }
-      kept[slot] = 0;
+      if (i < count) kept[slot] = 0;
     }
     if (shared.full == 1) {
       for (long long k = threadIdx.x; k < slots; k += blockDim.x) kept[k] = 0;
@@ -181,13 +210,7 @@ __device__ void push(long long items, const P* indptr, const I* indices, const l
     __syncthreads();
     all.clear(shared);
     if (threadIdx.x == 0) {
-      long long* mine = facts + 6 * item;
-      mine[0] = place;
-      mine[1] = size;
-      mine[2] = shared.full;
-      mine[3] = rounds;
-      mine[4] = edges;
-      mine[5] = mass;
+      tell(facts + 6 * item, place, size, shared.full, rounds, edges, mass);
       residual[item] = highest;
     }
     __syncthreads();
@@ -208,29 +231,41 @@ template <class P, class I>
 __device__ void fista(long long items, const P* indptr, const I* indices, const long long* seed_ptr,
                       const long long* seeds, double alpha, double threshold, double tolerance,
                       long long most_steps, long long slots, long long limit, long long most,
-                      int* pool_v, double* pool_x, long long* cursor, long long* facts,
-                      double* residual, long long* table, int* touched, double* vectors) {
+                      int* pool_v, double* pool_x, long long* cursor, long long problems,
+                      long long* facts, double* residual, long long* table, int* touched,
+                      double* vectors) {
   __shared__ Touching shared;
-  __shared__ long long place;
+  __shared__ long long place, drawn;
   double* const x = vectors;
   double* const y = vectors + limit;
   double* const slopes = vectors + 2 * limit;
+  // Of the rows that send something, one after the other.
   long long* const units = table + 2 * slots;
+  long long* const begins = units + limit;
+  int* const lengths = touched + limit;
   const Touched all{table, touched, slots - 1, limit};
   const double beta = (1.0 - sqrt(alpha)) / (1.0 + sqrt(alpha));
   const double limit_slope = __dmul_rn(threshold, 1.0 + tolerance);
-  for (long long item = block_number(); item < items; item += gridDim.x) {
+  while (true) {
+    if (threadIdx.x == 0) {
+      drawn = atomic_add(cursor + 1, 1ll);
+      shared = Touching{0, 0, 0};
+    }
+    __syncthreads();
+    const long long item = drawn;
+    if (item >= problems) return;
     const long long first = seed_ptr[item], number = seed_ptr[item + 1] - first;
     const double part = alpha / static_cast<double>(number);
     if (threadIdx.x == 0) {
-      shared = Touching{0, 0, 0};
       // In this order: the first of the list are the seeds.
-      for (long long k = 0; k < number; ++k) all.enter(shared, indptr, all.look(seeds[first + k]));
+      for (long long k = 0; k < number; ++k) {
+        all.enter(shared, indptr, all.look(seeds[first + k]));
+      }
     }
     __syncthreads();
     int known = 0;
     long long steps = 0, edges = 0, stopped = 0;
-    while (true) {
+    while (shared.full == 0) {
       const int count = shared.count;
       double steepest = 0;
       for (int i = threadIdx.x; i < count; i += blockDim.x) {
@@ -241,33 +276,44 @@ __device__ void fista(long long items, const P* indptr, const I* indices, const 
         steepest = max(steepest, fabs(slopes[i]));
       }
       known = count;
-      steepest = most_over_block(steepest);
+      if (threadIdx.x == 0) shared.found = 0;
+      steepest = most_over_block<0>(steepest);
       if (steps > 1 && steepest <= limit_slope) stopped = 1;
       const bool ends = stopped == 1 || steps == most_steps;
-      for (int i = threadIdx.x; i < known; i += blockDim.x) {
-        if (ends) {
-          y[i] = x[i];
-        } else {
-          const double z = y[i] - slopes[i];
-          const double fresh = z >= threshold ? z - threshold : z <= -threshold ? z + threshold : 0;
-          y[i] = steps == 0 ? fresh : fresh + __dmul_rn(beta, fresh - x[i]);
-          x[i] = fresh;
+      for (int base = 0; base < known; base += blockDim.x) {
+        const int i = base + static_cast<int>(threadIdx.x);
+        double mine = 0;
+        if (i < known) {
+          mine = x[i];
+          if (!ends) {
+            const double z = y[i] - slopes[i];
+            const double fresh =
+                z >= threshold ? z - threshold : z <= -threshold ? z + threshold : 0;
+            mine = steps == 0 ? fresh : fresh + __dmul_rn(beta, fresh - x[i]);
+            x[i] = fresh;
+          }
+          y[i] = mine;
         }
-        units[i] = static_cast<long long>(__dmul_rn(y[i], 576460752303423488.0));
+        const long long sent = static_cast<long long>(__dmul_rn(mine, 576460752303423488.0));
+        const int at = next_place(shared.found, sent != 0);
+        if (at >= 0) {
+          const long long key = all.key(touched[i]);
+          units[at] = sent;
+          begins[at] = indptr[Touched::vertex_of(key)];
+          lengths[at] = static_cast<int>(key >> 32);
+        }
       }
       __syncthreads();
       edges += each_entry(
-          indptr, known, shared.full,
-          [&](int i) { return units[i] == 0 ? -1ll : Touched::vertex_of(all.key(touched[i])); },
+          shared.found, shared.full, [&](int i) { return RowPart{begins[i], lengths[i]}; },
           [&](long long entry) { return all.look(indices[entry]); },
           [&](int i, const Seen& seen) {
             const long long slot = all.enter(shared, indptr, seen);
             if (slot >= 0) all.add(slot, units[i]);
           });
-      if (ends || shared.full == 1) break;
+      if (ends) break;
       ++steps;
     }
-    __syncthreads();
     const int count = shared.full == 1 ? 0 : shared.count;
     double worst = 0;
     long long size = 0;
@@ -280,32 +326,27 @@ __device__ void fista(long long items, const P* indptr, const I* indices, const 
       worst = max(worst, off);
       size += x[i] != 0 ? 1 : 0;
     }
-    size = sum_over_block(size);
-    worst = most_over_block(worst);
+    size = sum_over_block<0>(size);
+    worst = most_over_block<1>(worst);
     if (threadIdx.x == 0) {
       place = shared.full == 1 ? 0 : room_in(cursor, size, most);
       if (place < 0) shared.full = 2;
       shared.found = 0;
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < count; i += blockDim.x) {
-      if (x[i] != 0 && shared.full == 0) {
+    for (int base = 0; base < count; base += blockDim.x) {
+      const int i = base + static_cast<int>(threadIdx.x);
+      const int at = next_place(shared.found, i < count && x[i] != 0 && shared.full == 0);
+      if (at >= 0) {
         const long long key = all.key(touched[i]);
-        const long long at = place + atomicAdd(&shared.found, 1);
-        pool_v[at] = static_cast<int>(Touched::vertex_of(key));
-        pool_x[at] = fabs(x[i]) * static_cast<double>(key >> 32);
+        pool_v[place + at] = static_cast<int>(Touched::vertex_of(key));
+        pool_x[place + at] = fabs(x[i]) * static_cast<double>(key >> 32);
       }
     }
     __syncthreads();
     all.clear(shared);
     if (threadIdx.x == 0) {
-      long long* mine = facts + 6 * item;
-      mine[0] = place;
-      mine[1] = size;
-      mine[2] = shared.full;
-      mine[3] = steps;
-      mine[4] = edges;
-      mine[5] = stopped;
+      tell(facts + 6 * item, place, size, shared.full, steps, edges, stopped);
       residual[item] = worst / threshold;
     }
     __syncthreads();

@@ -4,7 +4,7 @@ A worker keeps the touched vertices in a hash table of `slots` pairs of words: `
 the degree, then a fixed-point sum. Sums of integers have the same bits in every order.
 `limit` vertices may be touched. Six facts of each problem: where its entries begin in the pool,
 how many there are, 1 if `limit` is too small or 2 if the pool is, rounds, edges walked, and a
-sum: all mass, or whether the tolerance was met.
+sum: all mass, or whether the tolerance was met. An item draws eight problems at most.
 """
 
 import numpy as np
@@ -135,7 +135,7 @@ def left_over(table, kept, touched, count, least):
 @kernel
 def push(
     low, high, indptr, indices, seed_ptr, seeds, keep, least, slots, limit, most,
-    pool_v, pool_x, cursor, facts, residual, table, kept, lists,
+    pool_v, pool_x, cursor, problems, facts, residual, table, kept, lists,
 ):  # fmt: skip
     """Push residual mass in rounds, each round wherever there are `least` units an edge or more.
 
@@ -144,7 +144,10 @@ def push(
     After the table stand the shares; in `lists` the slots that are touched, those that push, and
     those that push next.
     """
-    for item in range(low, high):
+    for _ in range(8 * low, 8 * high):
+        item = atomic_add(cursor, 1, 1)
+        if item >= problems:
+            return
         first = seed_ptr[item]
         count = seed_ptr[item + 1] - first
         ready = begin(indptr, seeds, first, count, least, table, slots - 1, lists, limit)
@@ -270,7 +273,8 @@ def distance(table, touched, known, count, alpha, shared, number, threshold, vec
 @kernel
 def fista(
     low, high, indptr, indices, seed_ptr, seeds, alpha, threshold, tolerance, most_steps, slots,
-    limit, most, pool_v, pool_x, cursor, facts, residual, table, touched, vectors,
+    limit, most, pool_v, pool_x, cursor, problems,
+    facts, residual, table, touched, vectors,
 ):  # fmt: skip
     """Minimise by accelerated proximal gradients; vectors are kept per root of the degree.
 
@@ -278,7 +282,10 @@ def fista(
     are the minimiser x, then y with momentum, then the gradient.
     """
     beta = (1.0 - np.sqrt(alpha)) / (1.0 + np.sqrt(alpha))
-    for item in range(low, high):
+    for _ in range(8 * low, 8 * high):
+        item = atomic_add(cursor, 1, 1)
+        if item >= problems:
+            return
         first = seed_ptr[item]
         number = seed_ptr[item + 1] - first
         shared = alpha / np.float64(number)

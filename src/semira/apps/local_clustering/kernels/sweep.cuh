@@ -169,8 +169,8 @@ __device__ Best best_prefix(const V* vertices, long long size, const P* indptr, 
     const long long degree = k < size ? indptr[v + 1] - indptr[v] : 0;
     const long long gained = k < size ? degree - 2ll * inner[k] : 0;
     long long more_volume, more_cut;
-    const long long my_volume = volume + degree + sum_before(degree, more_volume);
-    const long long my_cut = cut + gained + sum_before(gained, more_cut);
+    const long long my_volume = volume + degree + sum_before<1>(degree, more_volume);
+    const long long my_cut = cut + gained + sum_before<2>(gained, more_cut);
     volume += more_volume;
     cut += more_cut;
     if (k >= size) continue;
@@ -200,19 +200,22 @@ __device__ void sweep(long long items, const long long* ptr, const V* vertices, 
     __syncthreads();
     for (int k = threadIdx.x; k < size; k += blockDim.x) ranks.enter(vertices[first + k], k);
     __syncthreads();
-    const auto row = [&](int k) { return static_cast<long long>(vertices[first + k]); };
+    const auto row = [&](int k) {
+      const long long v = vertices[first + k];
+      return RowPart{indptr[v], static_cast<long long>(indptr[v + 1] - indptr[v])};
+    };
     const auto look = [&](long long entry) { return ranks.look(indices[entry]); };
-    each_entry(indptr, size, never, row, look, [&](int k, const RankSeen& seen) {
+    each_entry(size, never, row, look, [&](int k, const RankSeen& seen) {
       if (ranks.is_before(seen, k)) atomicAdd(&inner[k], 1);
     });
     const Best mine = best_prefix(vertices + first, size, indptr, total, inner, profile + first);
     const Best best = least_over_block(mine);
     const int length = static_cast<int>(best.at + 1);
     long long inside = 0;
-    each_entry(indptr, length, never, row, look, [&](int, const RankSeen& seen) {
+    each_entry(length, never, row, look, [&](int, const RankSeen& seen) {
       inside += ranks.is_before(seen, length) ? 1 : 0;
     });
-    inside = sum_over_block(inside);
+    inside = sum_over_block<0>(inside);
     if (threadIdx.x == 0) {
       long long* told = facts + 4 * item;
       told[0] = length;
