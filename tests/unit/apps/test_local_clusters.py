@@ -201,16 +201,19 @@ def test_the_number_of_threads_changes_nothing(threads):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("lacking", ["table", "pool", "both", "sort"])
+@pytest.mark.parametrize("lacking", ["table", "device", "pool", "both", "sort"])
 def test_too_little_room_changes_nothing(device, monkeypatch, method, lacking):
     edges = drawn(90, 400, 5)
     options = {"method": method, "alpha": 0.07, "rho": 3e-5}
     expected = answers(edges, 90, **options)
+    if lacking in ("table", "both", "device"):
+        # The second table does for some problems, the whole device for the others, or for all.
+        limits = {1 << 16: 20, 1 << 18: 85}
+        monkeypatch.setattr(solve, "_sizes", lambda n, slots: (4096, limits[slots]))
+        monkeypatch.setattr(solve, "MOST_SLOTS", 1 << 18)
     if lacking in ("table", "both"):
-        # The second size does for some problems, the whole device for the others.
-        monkeypatch.setattr(
-            solve, "_sizes", lambda n, slots: (4096, 20 if slots == 1 << 16 else 85)
-        )
+        monkeypatch.setattr(solve, "_FEW", 0)
+        limits[1 << 20] = 0
     if lacking in ("pool", "both"):
         monkeypatch.setattr(solve, "_room", lambda limit, problems: 4)
     if lacking == "sort":

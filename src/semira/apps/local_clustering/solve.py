@@ -26,11 +26,16 @@ _KERNELS = {
     for wide, threads in ((True, 1024), (False, 512))
 }
 
-#: Slots of a hash table at first, and at most: what touches more takes the whole device.
-SLOTS, MOST_SLOTS = 1 << 16, 1 << 18
+#: Slots of a hash table at first, twice as many for many problems; and at most: what touches more
+#: takes the whole device.
+SLOTS, MOST_SLOTS = 1 << 16, 1 << 19
+
+#: So few problems take the whole device already where the graph has so many times the vertices that
+#: the next table has room for.
+_FEW, _NEAR = 8, 8
 
 #: Most bytes of the workers of a launch, and of its pool of results.
-_LAUNCH_BYTES, _POOL_BYTES = 1 << 30, 1 << 28
+_LAUNCH_BYTES, _POOL_BYTES = 2 << 30, 1 << 28
 
 #: Bytes of scratch for a slot: the table, and what is kept for each touched vertex.
 _SLOT_BYTES = 45
@@ -142,15 +147,17 @@ class Solver:
 
     def run(self, progress: Progress | None = None) -> Diffusion:
         """Run all problems."""
-        pending, slots = np.arange(self.problem.count), SLOTS
+        pending = np.arange(self.problem.count)
+        slots = SLOTS if len(pending) < _MANY else 2 * SLOTS
         while len(pending):
             pending = self._level(pending, slots, progress)
-            if slots >= MOST_SLOTS:
-                for each in pending.tolist():
-                    self._everywhere(each)
-                    self._report(progress)
-                break
             slots *= 4
+            is_near = self.n <= _NEAR * _sizes(self.n, slots)[1]
+            if slots > MOST_SLOTS or (len(pending) <= _FEW and is_near):
+                break
+        for each in pending.tolist():
+            self._everywhere(each)
+            self._report(progress)
         return self._collected()
 
     def _level(
