@@ -208,7 +208,7 @@ def test_too_little_room_changes_nothing(device, monkeypatch, method, lacking):
     expected = answers(edges, 90, **options)
     if lacking in ("table", "both", "device"):
         # The second table does for some problems, the whole device for the others, or for all.
-        limits = {1 << 16: 20, 1 << 18: 85}
+        limits = {1 << 16: 20, 1 << 18: 85, 4096: 85}
         monkeypatch.setattr(solve, "_sizes", lambda n, slots: (4096, limits[slots]))
         monkeypatch.setattr(solve, "MOST_SLOTS", 1 << 18)
     if lacking in ("table", "both"):

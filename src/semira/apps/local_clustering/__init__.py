@@ -6,7 +6,7 @@ from typing import Any
 
 from semira import Matrix
 from semira.algorithms.checks import check_count
-from semira.apps.local_clustering.problem import Method, checked
+from semira.apps.local_clustering.problem import Method, check_degrees, checked
 from semira.apps.local_clustering.result import LocalClusters
 from semira.apps.local_clustering.solve import Progress, Solver, memory
 from semira.apps.local_clustering.sweeping import Sweeper
@@ -134,6 +134,7 @@ def local_clusters(
     device = A.device
     with array_module(device) as xp:
         rows = rows_of(problem.graph, values=False)
+        check_degrees(problem, rows, xp)
         found = Solver(problem, rows, xp).run(progress)
         sweeper = Sweeper(found, rows, device, xp)
         vertices, values = sweeper.ordered(by_degree=True)

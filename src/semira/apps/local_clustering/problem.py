@@ -14,7 +14,7 @@ from semira import Matrix, select
 from semira.algorithms.checks import check_count, check_number, check_square, check_vertices
 from semira.algorithms.neighbours import undirected
 from semira.exceptions import InvalidValue
-from semira.kernels import array_module, rows_of
+from semira.kernels import Rows
 
 #: How mass spreads.
 Method: TypeAlias = Literal["fista", "push"]
@@ -66,8 +66,7 @@ def checked(
         raise InvalidValue(f"method={method!r} must be 'fista' or 'push'")
     seed_ptr, listed = _seeds(seeds, n)
     graph = _without_loops(undirected(A, symmetric))
-    _check_degrees(graph, listed)
-    alpha, rho = _parameters(graph.nvals // 2, alpha, rho, phi, volume)
+    alpha, rho = _parameters(max(graph.nvals // 2, 1), alpha, rho, phi, volume)
     resolved = rho * alpha if method == "fista" else rho
     if resolved < _LEAST:
         what = "rho * alpha" if method == "fista" else "rho"
@@ -117,17 +116,27 @@ def _without_loops(graph: Matrix) -> Matrix:
     return rest[0] if rest else graph
 
 
-def _check_degrees(graph: Matrix, seeds: NDArray[np.int64]) -> None:
-    """Check that every seed has a neighbour: mass at others goes nowhere."""
-    with array_module(graph.device) as xp:
-        indptr = rows_of(graph, values=False).indptr
-        places = xp.asarray(seeds)
-        alone = (indptr[places + 1] == indptr[places]).nonzero()[0]
-        if alone.size:
-            raise InvalidValue(
-                f"local_clusters: seed {seeds[int(alone[0])]} has no neighbours "
-                f"({alone.size} of {len(seeds)} seeds have none); leave them out"
-            )
+def check_degrees(problem: Problem, rows: Rows, xp: Any) -> None:
+    """Check that every seed has a neighbour: mass at others goes nowhere.
+
+    Raises
+    ------
+    InvalidValue
+        One has none.
+    """
+    places = xp.asarray(problem.seeds)
+    degrees = rows.indptr[places + 1] - rows.indptr[places]
+    if int(degrees.min()) == 0:
+        alone = problem.seeds[host(degrees) == 0]
+        raise InvalidValue(
+            f"local_clusters: seed {alone[0]} has no neighbours "
+            f"({len(alone)} of {len(problem.seeds)} seeds have none); leave them out"
+        )
+
+
+def host(array: Any) -> NDArray[Any]:
+    """Return an array on the host."""
+    return np.asarray(array.get() if hasattr(array, "get") else array)
 
 
 def _parameters(m: int, alpha: Any, rho: Any, phi: Any, volume: Any) -> tuple[float, float]:

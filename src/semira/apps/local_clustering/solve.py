@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import free_memory
-from semira.apps.local_clustering.problem import Problem
+from semira.apps.local_clustering.problem import Problem, host
 from semira.apps.local_clustering.whole import fista_everywhere, push_everywhere
 from semira.exceptions import OutOfMemory
 from semira.kernels import ArrayKernel, Rows
@@ -119,20 +119,13 @@ def _room(limit: int, problems: int) -> int:
     return min(limit, max(8192, _POOL_BYTES // 12 // problems))
 
 
-def host(array: Any) -> NDArray[Any]:
-    """Return an array on the host."""
-    return np.asarray(array.get() if hasattr(array, "get") else array)
-
-
 def copy_entries(
     xp: Any, device: str, starts: NDArray[np.int64], sizes: NDArray[np.int64],
     targets: NDArray[np.int64], given: tuple[Any, Any], into: tuple[Any, Any],
 ) -> None:  # fmt: skip
     """Copy the vertices and values of problems, each from its start to its target."""
-    _GATHER(
-        len(sizes), xp.asarray(starts), xp.asarray(sizes), xp.asarray(targets), *given, *into,
-        device=device, work=int(sizes.sum()),
-    )  # fmt: skip
+    plan = xp.asarray(np.stack([starts, sizes, targets]))
+    _GATHER(len(sizes), *plan, *given, *into, device=device, work=int(sizes.sum()))
 
 
 class Solver:
@@ -183,7 +176,7 @@ class Solver:
     def _workers(self, slots: int, problems: int) -> int:
         """Return how many problems are worked on at the same time."""
         wanted = max(1, min(problems, _LAUNCH_BYTES // (_SLOT_BYTES * slots)))
-        if wanted * slots < SLOTS:
+        if wanted <= _FEW and slots <= SLOTS:
             return wanted
         free = free_memory(self.problem.graph.device)
         least = memory(self.n, 1, slots)
@@ -208,21 +201,23 @@ class Solver:
         sizes = np.diff(problem.seed_ptr)[ids]
         seed_ptr = np.concatenate([[0], np.cumsum(sizes)])
         places = np.arange(seed_ptr[-1]) + np.repeat(problem.seed_ptr[ids] - seed_ptr[:-1], sizes)
-        pool_v, pool_x = xp.empty(room * count, xp.int32), xp.empty(room * count)
-        facts, residual = xp.zeros(6 * count, xp.int64), xp.zeros(count)
+        given = xp.asarray(np.concatenate([seed_ptr, problem.seeds[places]]))
+        pool_v, pool_x = self._arrays(room * count)
+        # Six facts and the residual of each problem, which come back in one copy.
+        words = xp.empty(7 * count, xp.int64)
         kind, numbers, scratch = self._method(slots, limit)
-        kernel = _KERNELS[kind, count < _MANY]
-        kernel(
-            min(workers, count), self.rows.indptr, self.rows.indices, xp.asarray(seed_ptr),
-            xp.asarray(problem.seeds[places]), *numbers, slots, limit, room * count, pool_v, pool_x,
-            xp.zeros(2, xp.int64), count, facts, residual, device=problem.graph.device,
-            scratch=scratch, work=100_000 * count,
+        _KERNELS[kind, count < _MANY](
+            min(workers, count), self.rows.indptr, self.rows.indices, given[: count + 1],
+            given[count + 1 :], *numbers, slots, limit, room * count, pool_v, pool_x,
+            xp.zeros(2, xp.int64), count, words[: 6 * count], words[6 * count :].view(xp.float64),
+            device=problem.graph.device, scratch=scratch, work=100_000 * count,
         )  # fmt: skip
-        told = host(facts).reshape(count, 6)
+        found = host(words)
+        told = found[: 6 * count].reshape(count, 6)
         status = told[:, 2]
         kept = status == 0
         self.told[ids[kept]] = told[kept]
-        self.residual[ids[kept]] = host(residual)[kept]
+        self.residual[ids[kept]] = found[6 * count :].view(np.float64)[kept]
         starts, sizes = told[kept, 0], told[kept, 1]
         if count == 1 and kept[0]:
             size = int(sizes[0])

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.apps.local_clustering.solve import Diffusion, copy_entries, host
+from semira.apps.local_clustering.problem import host
+from semira.apps.local_clustering.solve import Diffusion, copy_entries
 from semira.kernels import ArrayKernel, Rows
 
 _PLACE = "semira.apps.local_clustering.kernels:sweep"
@@ -46,6 +47,7 @@ class Sweeper:
     def __init__(self, found: Diffusion, rows: Rows, device: str, xp: Any) -> None:
         self.found, self.rows, self.device, self.xp = found, rows, device, xp
         self.sizes = np.diff(found.ptr)
+        self.ptr = xp.asarray(found.ptr)
 
     def groups(self, entry_bytes: int) -> list[tuple[int, int, int]]:
         """Return ranges of problems for one launch each, with the room that each needs.
@@ -72,15 +74,14 @@ class Sweeper:
         """Return vertices and values of each problem in falling order, ties by vertex."""
         xp, found = self.xp, self.found
         vertices, values = xp.empty_like(found.vertices), xp.empty_like(found.values)
-        ptr = xp.asarray(found.ptr)
         for low, high, room in self.groups(32):
             if room > MOST_ROOM:
                 part = slice(int(found.ptr[low]), int(found.ptr[high]))
                 vertices[part], values[part] = self._sorted(part, by_degree)
                 continue
             _ORDER(
-                high - low, ptr[low : high + 1], found.vertices, found.values, self.rows.indptr,
-                by_degree, room, vertices, values, device=self.device,
+                high - low, self.ptr[low : high + 1], found.vertices, found.values,
+                self.rows.indptr, by_degree, room, vertices, values, device=self.device,
                 scratch=[("float64", 2 * room, None), ("int64", 2 * room, None)],
                 work=8 * int(found.ptr[high] - found.ptr[low]),
             )  # fmt: skip
@@ -111,7 +112,7 @@ class Sweeper:
         """Return the sweep of ordered vertices."""
         xp, ptr = self.xp, self.found.ptr
         profile = xp.empty(len(vertices))
-        facts = xp.zeros((len(self.sizes), 4), xp.int64)
+        facts = xp.empty((len(self.sizes), 4), xp.int64)
         total = len(self.rows.indices)
         for low, high, room in self.groups(36):
             if room > MOST_ROOM:
@@ -119,7 +120,7 @@ class Sweeper:
                 profile[part], facts[low] = self._swept_everywhere(vertices[part], total)
                 continue
             _SWEEP(
-                high - low, xp.asarray(ptr[low : high + 1]), vertices, self.rows.indptr,
+                high - low, self.ptr[low : high + 1], vertices, self.rows.indptr,
                 self.rows.indices, total, profile, facts[low:high].ravel(), device=self.device,
                 scratch=[("int64", 4 * room, None), ("int32", room, None)],
                 work=16 * int(ptr[high] - ptr[low]),

@@ -101,6 +101,8 @@ def sweep(low, high, ptr, vertices, indptr, indices, total, profile, facts, tabl
         volume = np.int64(0)
         cut = np.int64(0)
         best = np.int64(-1)
+        facts[4 * item + 1] = 0
+        facts[4 * item + 2] = 0
         for k in range(size):
             v = np.int64(vertices[first + k])
             degree = np.int64(indptr[v + 1]) - np.int64(indptr[v])
