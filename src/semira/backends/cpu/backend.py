@@ -27,6 +27,9 @@ _METHODS = frozenset(
     | {("mxm", name) for name in ("dot", "hash", "dense", "pull")}
 )
 
+#: Asked for whenever an object goes.
+_CAPABILITIES = Capabilities("cpu", _METHODS, parts="cpu", walks_columns=True, reads_full=True)
+
 _VECTOR_LAYOUTS = ("sparse", "bitmap", "full")
 
 _KERNELS = CpuKernels()
@@ -39,13 +42,7 @@ class CpuBackend:
 
     def capabilities(self) -> Capabilities:
         """Return what the backend can do: every method."""
-        return Capabilities(
-            self.name,
-            _METHODS,
-            parts="cpu",
-            walks_columns=True,
-            reads_full=True,
-        )
+        return _CAPABILITIES
 
     def put(self, arrays: Arrays) -> Cell:
         """Take arrays over; see `exchange.from_arrays` for what is shared."""
