@@ -194,12 +194,18 @@ class Interpreted:
         The backend's short cut on bindings; it returns None where it does not apply.
     loops : dict of loop id to NativeLoop
         Loops some of whose iterations the backend runs by itself.
+    has_loops : bool, derived
     """
 
     program: Program
     rules: dict[int, Callable[[Callable[[str], float], int], float]] = field(default_factory=dict)
     direct: Callable[[list[Binding]], Outcome | None] | None = None
     loops: Mapping[int, NativeLoop] = field(default_factory=dict)
+    has_loops: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        has_loops = any(isinstance(item, Loop) for item in self.program.body)
+        object.__setattr__(self, "has_loops", has_loops)
 
 
 @dataclass(slots=True)
@@ -228,9 +234,14 @@ def execute(
     """Run a program on `bindings` with the kernels of one backend."""
     program = executable.program
     pairs = zip(program.slots, bindings, strict=True)
-    cells = [_bind(slot, given, kernels, device) for slot, given in pairs]
+    cells = [
+        given
+        if given.__class__ is Cell and given.data is not None
+        else _bind(slot, given, kernels, device)
+        for slot, given in pairs
+    ]
     run = _Run(executable, kernels, cells, time.perf_counter_ns())
-    if any(isinstance(item, Loop) for item in program.body):
+    if executable.has_loops:
         try:
             with interrupts.deferred():
                 _run_body(run, program.body, 0, 0)
@@ -244,14 +255,14 @@ def execute(
 
 
 def _bind(slot: Slot, given: Binding, kernels: KernelSet, device: str) -> Any:
+    if slot.role == "temp":
+        return Cell(device, slot.kind, None)
     if slot.kind == "index":
         return given
     if isinstance(given, Cell):
         if given.data is None:
             raise Panic(f"a released {given.kind} was used")
         return given
-    if slot.role == "temp":
-        return Cell(device, slot.kind, None)
     value = None if given is None else slot.dtype.scalar(given)
     return Cell(device, "scalar", kernels.scalar(ScalarArrays(slot.dtype, value)))
 

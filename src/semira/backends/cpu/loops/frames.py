@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,33 +20,36 @@ from semira.backends.cpu.storage import (
     copy_vector,
     sparse_vector,
 )
-from semira.contract.trace import TRACE_ROWS, TraceRow
+from semira.base.dtypes import DataType
+from semira.contract.trace import TRACE_ROWS, LateRows, TraceRow
 from semira.formats import ScalarArrays, index_dtype
 
 #: A bitmap with fewer entries than size / LISTED_SHARE gets a list of them.
 LISTED_SHARE = 4
 
-#: Entries of a matrix whose other orientation is made for a loop that may pull.
+#: Entries of a matrix whose other orientation is made for a loop that may pull; entries and
+#: positions of objects whose frame is kept for the next execution.
 SMALL_ENTRIES = 100_000
 
 _NO_ENTRIES = np.zeros(1, np.int32)
 
 
-@dataclass(slots=True)
 class _Vector:
     """The arrays of a vector, and the object that they hold now."""
 
-    size: int
-    present: Array
-    values: Array
-    positions: Array
-    count: int = 0
-    is_listed: bool = True
-    held: Any = None
+    __slots__ = ("count", "held", "is_listed", "positions", "present", "size", "values")
+
+    def __init__(self, size: int, dtype: DataType) -> None:
+        self.size = size
+        self.present: Array = np.zeros(size, np.bool_)
+        self.values: Array = np.empty(size, dtype.array_dtype)
+        self.positions: Array = np.empty(size, index_dtype(size))
+        self.count, self.is_listed = 0, True
+        self.held: Any = None
 
 
 class Frame:
-    """What the kernel of a loop works on in one execution.
+    """What the kernel of a loop works on in one execution, or in several.
 
     Parameters
     ----------
@@ -56,8 +60,18 @@ class Frame:
         Returns the size of a temporary vector, by slot.
     limit : int
         Most iterations.
+    on_gone : callable
+        Called when a matrix is no longer there, for which the frame was made.
     is_whole : bool
         The loop is not inside of another, which would run it again.
+
+    Attributes
+    ----------
+    is_own : bool
+        No array is that of an object: those of small ones are copied, which takes less time than
+        to make new arrays, and what is in an object stays until the kernel has ended.
+    nvals : int
+        Entries of the matrices.
     """
 
     def __init__(
@@ -66,15 +80,19 @@ class Frame:
         cells: list[Any],
         size_of: Callable[[int], int],
         limit: int,
+        on_gone: Callable[[Any], None],
         *,
         is_whole: bool,
     ) -> None:
         self.source, self.cells = source, cells
         self.state = np.zeros(WORDS + len(source.words), np.int64)
-        most = min(TRACE_ROWS, max(1, limit * len(source.products)))
-        most = TRACE_ROWS if source.is_nested or not is_whole else most
-        self.trace = np.empty((1 << (most - 1).bit_length(), len(ROW)), np.int64)
-        self.vectors = {v: self._empty(v, size_of) for v in source.vectors}
+        room = self._rows_of(limit) if is_whole and not source.is_nested else TRACE_ROWS
+        self.trace = np.empty((1 << (room - 1).bit_length(), len(ROW)), np.int64)
+        slots = source.program.slots
+        self.vectors = {
+            v: _Vector(size_of(v) if v in source.born else cells[v].data.size, slots[v].dtype)
+            for v in source.vectors
+        }
         longest = max((vector.size for vector in self.vectors.values()), default=1)
         self.marks = np.zeros(longest, np.bool_)
         self.listed = np.empty(longest, index_dtype(longest))
@@ -88,20 +106,44 @@ class Frame:
             for argument in source.arguments
             if argument[0] == "t"
         ]
-        self.scalars = {
-            s: np.zeros(1, source.program.slots[s].dtype.array_dtype) for s in source.scalars
-        }
+        self.scalars = {s: np.zeros(1, slots[s].dtype.array_dtype) for s in source.scalars}
         for use in source.products:
             self._orient(use)
+        matrices = {use.matrix: cells[use.matrix].data for use in source.products}
+        self.nvals = sum(data.nvals for data in matrices.values())
+        positions = sum(vector.size for vector in self.vectors.values())
+        self.is_own = is_whole and positions + self.nvals <= SMALL_ENTRIES
+        self._matrices = [(m, weakref.ref(data, on_gone)) for m, data in matrices.items()]
+        # Sizes of temporaries follow from these.
+        self._sizes = [(v, each.size) for v, each in self.vectors.items() if v not in source.born]
 
-    def _empty(self, v: int, size_of: Callable[[int], int]) -> _Vector:
-        data = self.cells[v].data
-        size = size_of(v) if v in self.source.born else data.size
-        dtype = self.source.program.slots[v].dtype.array_dtype
-        return _Vector(
-            size, np.zeros(size, np.bool_), np.empty(size, dtype),
-            np.empty(size, index_dtype(size)),
-        )  # fmt: skip
+    def _rows_of(self, limit: int) -> int:
+        """Return the rows of the trace that an execution fills at most."""
+        return min(TRACE_ROWS, max(1, limit * len(self.source.products)))
+
+    # One execution after the other ----------------------------------------------------------
+
+    def suits(self, cells: list[Any], limit: int) -> bool:
+        """Return whether objects are as large as those before, and matrices the same."""
+        return (
+            all(cells[v].data.size == size for v, size in self._sizes)
+            and all(cells[m].data is matrix() for m, matrix in self._matrices)
+            and self._rows_of(limit) <= len(self.trace)
+        )
+
+    def begin(self, cells: list[Any]) -> None:
+        """Work for another execution."""
+        self.cells = cells
+        self.state[ROWS] = 0
+        for use in self.source.products:
+            self.set("previous", use.number, -1)
+            self.set("last", use.number, -1)
+
+    def end(self) -> None:
+        """Hold on to no object."""
+        self.cells = []
+        for vector in self.vectors.values():
+            vector.held = None
 
     def _orient(self, use: ProductUse) -> None:
         """Note the arrays of a product's matrix, of the orientations that are walked."""
@@ -152,19 +194,19 @@ class Frame:
 
         `in_place`: arrays that belong to an object that is written may be changed.
         """
-        source = self.source
+        source, state, cells = self.source, self.state, self.cells
+        words, born = source.words, source.born
         for v, vector in self.vectors.items():
-            data = self.cells[v].data if v not in source.born else vector.held
+            data = vector.held if v in born else cells[v].data
             # The interpreter writes into arrays of bitmaps; lists of entries never change.
             if vector.held is not data or (data and self.is_stale and data.indices is None):
                 self._take(vector, data, copied=v in source.written and not in_place)
-            self.set("n", v, vector.count)
-            self.set("c", v, int(vector.is_listed))
+            state[words["n", v]], state[words["c", v]] = vector.count, vector.is_listed
         for s, room in self.scalars.items():
-            data = self.cells[s].data
-            value = None if data is None else data.value
-            room[0] = 0 if value is None else value
-            self.set("h", s, int(value is not None))
+            if s not in born:
+                value = cells[s].data.value
+                room[0] = 0 if value is None else value
+                state[words["h", s]] = value is not None
         arguments = [self.state, self.trace, self.marks, self.listed, *self.results]
         for vector in self.vectors.values():
             arguments += (vector.present, vector.values, vector.positions)
@@ -173,8 +215,12 @@ class Frame:
 
     def _take(self, vector: _Vector, data: CpuVector, *, copied: bool) -> None:
         """Lay an object out."""
-        held = vector.held
-        if held is not None and (vector.present is held.present or vector.values is held.values):
+        held, count = vector.held, data.nvals
+        if self.is_own:
+            vector.present.fill(False)
+        elif held is not None and (
+            vector.present is held.present or vector.values is held.values
+        ):
             # Those of another object.
             vector.present = np.zeros(vector.size, np.bool_)
             vector.values = np.empty(vector.size, vector.values.dtype)
@@ -182,76 +228,89 @@ class Frame:
             vector.present[vector.positions[: vector.count]] = False
         else:
             vector.present[:] = False
-        vector.held, vector.count = data, data.nvals
+        vector.held, vector.count = data, count
         if data.indices is not None:
-            vector.present[data.indices] = True
-            if data.iso and vector.values.size and data.nvals:
-                vector.values[data.indices] = data.values[0]
-            elif data.nvals:
-                vector.values[data.indices] = data.values
-            vector.positions[: data.nvals] = data.indices
             vector.is_listed = True
+            if count == 1:
+                # What starts a search.
+                at = data.indices.item()
+                vector.present[at], vector.positions[0] = True, at
+                vector.values[at] = data.values[0]
+            elif count:
+                vector.present[data.indices] = True
+                vector.values[data.indices] = data.values[0] if data.iso else data.values
+                vector.positions[:count] = data.indices
+            return
+        vector.is_listed = data.present is not None and count * LISTED_SHARE <= vector.size
+        if vector.is_listed:
+            vector.positions[:count] = np.flatnonzero(data.present)
+        if self.is_own:
+            vector.present[:] = True if data.present is None else data.present
+            vector.values[:] = data.values
             return
         own = copy_vector(data) if copied else data
-        if own.present is None:
-            vector.present = np.ones(vector.size, np.bool_)
-            vector.is_listed = False
-        else:
-            vector.present = own.present
-            vector.is_listed = data.nvals * LISTED_SHARE <= vector.size
-            if vector.is_listed:
-                vector.positions[: data.nvals] = np.flatnonzero(own.present)
+        vector.present = np.ones(vector.size, np.bool_) if own.present is None else own.present
         vector.values = np.full(vector.size, data.values[0]) if data.iso else own.values
 
     def leave(self) -> None:
         """Make objects of what the kernel wrote."""
-        source = self.source
+        source, state = self.source, self.state
         for v, vector in self.vectors.items():
             if v not in source.written:
                 continue
-            vector.count, vector.is_listed = self.get("n", v), bool(self.get("c", v))
+            vector.count = state.item(source.words["n", v])
+            vector.is_listed = state.item(source.words["c", v]) != 0
             if v not in source.born:
-                vector.held = self.cells[v].data = self._made(vector, v)
-        for s, room in self.scalars.items():
-            if s in source.written:
+                vector.held = self.cells[v].data = self._made(vector, source.program.slots[v].dtype)
+        for s in source.written.difference(source.born):
+            room = self.scalars.get(s)
+            if room is not None:
                 dtype = source.program.slots[s].dtype
-                value = dtype.scalar(room[0]) if self.get("h", s) else None
+                value = room[0] if state.item(source.words["h", s]) else None
                 self.cells[s].data = ScalarArrays(dtype, value)
 
-    def _made(self, vector: _Vector, v: int) -> CpuVector:
-        dtype, count = self.source.program.slots[v].dtype, vector.count
-        if count * SPARSE_SHARE <= vector.size or (vector.is_listed and count == 0):
+    def _made(self, vector: _Vector, dtype: DataType) -> CpuVector:
+        count, present, values = vector.count, vector.present, vector.values
+        if count == 0 and (vector.is_listed or self.is_own):
+            indices = np.empty(0, vector.positions.dtype)
+            return sparse_vector(vector.size, dtype, indices, np.empty(0, values.dtype))
+        if count * SPARSE_SHARE <= vector.size:
             if vector.is_listed:
                 indices = np.sort(vector.positions[:count])
             else:
-                indices = np.flatnonzero(vector.present).astype(vector.positions.dtype)
-            return sparse_vector(vector.size, dtype, indices, vector.values[indices])
-        # The arrays are the object's; the kernel goes on with them if it is met again.
-        return bitmap_vector(dtype, vector.present, vector.values, count)
+                indices = np.flatnonzero(present).astype(vector.positions.dtype)
+            return sparse_vector(vector.size, dtype, indices, values[indices])
+        if self.is_own:
+            present, values = present.copy(), values.copy()
+        # Else the arrays are the object's; the kernel goes on with them if it is met again.
+        return bitmap_vector(dtype, present, values, count)
 
     # Trace ----------------------------------------------------------------------------------
 
-    def rows(self, first: int, clock_ns: int) -> tuple[list[TraceRow], int]:
+    def rows(self, first: int, clock_ns: int) -> tuple[LateRows, int]:
         """Return the rows of the trace from number `first` on, and how many more were lost."""
-        last, room = int(self.state[ROWS]), len(self.trace)
+        last, room = self.state.item(ROWS), len(self.trace)
         lost = max(0, last - first - room)
         begin, end = (first + lost) & (room - 1), last & (room - 1)
-        if begin < end:
-            found = self.trace[begin:end].tolist()
-        else:
-            found = self.trace[begin:].tolist() + self.trace[:end].tolist()
         if last == first:
-            return [], 0
-        names = [
-            (use.statement.op, [m.name for m in use.statement.plan.methods])  # type: ignore[union-attr]
-            for use in self.source.products
-        ]
-        rows = []
-        for done, k, method, frontier, touched, produced, now_ns in found:
-            op, methods = names[k]
-            elapsed_ns = now_ns - clock_ns
-            rows.append(
-                TraceRow(done, op, methods[method], frontier, touched, produced, elapsed_ns)
-            )
-            clock_ns = now_ns
-        return rows, lost
+            found = self.trace[:0]
+        elif begin < end:
+            found = self.trace[begin:end].copy()
+        else:
+            found = np.concatenate((self.trace[begin:], self.trace[:end]))
+        return LateRows(len(found), partial(_decoded, self.source.products, found, clock_ns)), lost
+
+
+def _decoded(products: list[ProductUse], found: Array, clock_ns: int) -> list[TraceRow]:
+    """Return the rows that a kernel has written."""
+    names = [
+        (use.statement.op, [m.name for m in use.statement.plan.methods])  # type: ignore[union-attr]
+        for use in products
+    ]
+    rows = []
+    for done, k, method, frontier, touched, produced, now_ns in found.tolist():
+        op, methods = names[k]
+        elapsed_ns = now_ns - clock_ns
+        rows.append(TraceRow(done, op, methods[method], frontier, touched, produced, elapsed_ns))
+        clock_ns = now_ns
+    return rows
