@@ -263,7 +263,9 @@ def _bind(slot: Slot, given: Binding, kernels: KernelSet, device: str) -> Any:
         if given.data is None:
             raise Panic(f"a released {given.kind} was used")
         return given
-    value = None if given is None else slot.dtype.scalar(given)
+    value = given
+    if given is not None and given.__class__ is not slot.dtype.array_dtype.type:
+        value = slot.dtype.scalar(given)
     return Cell(device, "scalar", kernels.scalar(ScalarArrays(slot.dtype, value)))
 
 

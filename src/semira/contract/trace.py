@@ -236,7 +236,7 @@ class LastRows:
 
         They are not made as long as no others come.
         """
-        if not (lost or self._rows or self._late or len(rows) > self.most):
+        if not (lost or self._rows or self._late is not None or len(rows) > self.most):
             self._late = rows
             return
         self._settle()
@@ -260,7 +260,7 @@ class LastRows:
 
     def rows(self) -> Rows | LateRows:
         """Return the rows so far."""
-        return self._late or Rows.after(self.lost, tuple(self._rows))
+        return self._late if self._late is not None else Rows.after(self.lost, tuple(self._rows))
 
 
 class Work(NamedTuple):

@@ -30,6 +30,8 @@ _METHODS = frozenset(
 #: Asked for whenever an object goes.
 _CAPABILITIES = Capabilities("cpu", _METHODS, parts="cpu", walks_columns=True, reads_full=True)
 
+_KINDS = {CpuVector: "vector", CpuMatrix: "matrix", WideMatrix: "matrix", ScalarArrays: "scalar"}
+
 _VECTOR_LAYOUTS = ("sparse", "bitmap", "full")
 
 _KERNELS = CpuKernels()
@@ -47,7 +49,7 @@ class CpuBackend:
     def put(self, arrays: Arrays) -> Cell:
         """Take arrays over; see `exchange.from_arrays` for what is shared."""
         data = from_arrays(arrays)
-        return Cell(self.name, _kind_of(data), data)
+        return Cell("cpu", _KINDS[data.__class__], data)
 
     def get(self, handle: Cell) -> Arrays:
         """Return an object's arrays, read-only and shared where they never change."""
@@ -102,12 +104,6 @@ def _living(handle: Cell) -> ScalarArrays | CpuVector | CpuMatrix | WideMatrix:
         raise Panic(f"a released {handle.kind} was used")
     data: ScalarArrays | CpuVector | CpuMatrix | WideMatrix = handle.data
     return data
-
-
-def _kind_of(data: ScalarArrays | CpuVector | CpuMatrix | WideMatrix) -> str:
-    if isinstance(data, CpuVector):
-        return "vector"
-    return "scalar" if isinstance(data, ScalarArrays) else "matrix"
 
 
 def _copied(

@@ -5,17 +5,18 @@ from __future__ import annotations
 import gc
 import pickle
 import random
+import threading
 import weakref
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.unit.backends.cpu.test_loops import Case, path, write
 
 import semira as gb
 from semira import algorithms
 from semira.backends.cpu.loops import frames, native
 from semira.contract import LateRows
-from tests.unit.backends.cpu.test_loops import Case, path, write
 
 
 @pytest.fixture
@@ -104,25 +105,23 @@ def test_a_longer_trace_than_the_frame_has_room_for(made) -> None:
 
 
 def test_a_search_within_another_thread_is_another() -> None:
-    import threading
-
     with gb.device("cpu"):
         A = path(200)
         _levels(A, 0)
-        wrong: list[int] = []
+        wrong: set[int] = set()
 
         def search(source: int) -> None:
             with gb.device("cpu"):
                 for _ in range(50):
                     if _levels(A, source) != [abs(i - source) for i in range(200)]:
-                        wrong.append(source)
+                        wrong.add(source)
 
         threads = [threading.Thread(target=search, args=(source,)) for source in (0, 66, 199)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert wrong == []
+        assert wrong == set()
 
 
 def _twice(seed: int, device: str) -> list[Any]:

@@ -116,6 +116,22 @@ class Frame:
         self._matrices = [(m, weakref.ref(data, on_gone)) for m, data in matrices.items()]
         # Sizes of temporaries follow from these.
         self._sizes = [(v, each.size) for v, each in self.vectors.items() if v not in source.born]
+        self._list()
+
+    def _list(self) -> None:
+        """List vectors and scalars with their words in the state, as `enter` and `leave` go on."""
+        source, words, slots = self.source, self.source.words, self.source.program.slots
+        self._vectors = [
+            (v, vector, words["n", v], words["c", v], v in source.born, v in source.written)
+            for v, vector in self.vectors.items()
+        ]
+        self._scalars = [
+            (s, room, words["h", s]) for s, room in self.scalars.items() if s not in source.born
+        ]
+        self._set = [
+            (s, *each, slots[s].dtype) for s, *each in self._scalars if s in source.written
+        ]
+        self._last = [*self.scalars.values(), *self.walked]
 
     def _rows_of(self, limit: int) -> int:
         """Return the rows of the trace that an execution fills at most."""
@@ -125,11 +141,13 @@ class Frame:
 
     def suits(self, cells: list[Any], limit: int) -> bool:
         """Return whether objects are as large as those before, and matrices the same."""
-        return (
-            all(cells[v].data.size == size for v, size in self._sizes)
-            and all(cells[m].data is matrix() for m, matrix in self._matrices)
-            and self._rows_of(limit) <= len(self.trace)
-        )
+        for v, size in self._sizes:
+            if cells[v].data.size != size:
+                return False
+        for m, matrix in self._matrices:
+            if cells[m].data is not matrix():
+                return False
+        return self._rows_of(limit) <= len(self.trace)
 
     def begin(self, cells: list[Any]) -> None:
         """Work for another execution."""
@@ -194,33 +212,28 @@ class Frame:
 
         `in_place`: arrays that belong to an object that is written may be changed.
         """
-        source, state, cells = self.source, self.state, self.cells
-        words, born = source.words, source.born
-        for v, vector in self.vectors.items():
-            data = vector.held if v in born else cells[v].data
+        state, cells = self.state, self.cells
+        arguments = [state, self.trace, self.marks, self.listed, *self.results]
+        for v, vector, at_count, at_listed, is_born, is_written in self._vectors:
+            data = vector.held if is_born else cells[v].data
             # The interpreter writes into arrays of bitmaps; lists of entries never change.
             if vector.held is not data or (data and self.is_stale and data.indices is None):
-                self._take(vector, data, copied=v in source.written and not in_place)
-            state[words["n", v]], state[words["c", v]] = vector.count, vector.is_listed
-        for s, room in self.scalars.items():
-            if s not in born:
-                value = cells[s].data.value
-                room[0] = 0 if value is None else value
-                state[words["h", s]] = value is not None
-        arguments = [self.state, self.trace, self.marks, self.listed, *self.results]
-        for vector in self.vectors.values():
+                self._take(vector, data, copied=is_written and not in_place)
+            state[at_count], state[at_listed] = vector.count, vector.is_listed
             arguments += (vector.present, vector.values, vector.positions)
+        for s, room, at in self._scalars:
+            value = cells[s].data.value
+            room[0] = 0 if value is None else value
+            state[at] = value is not None
         self.is_stale = False
-        return [*arguments, *self.scalars.values(), *self.walked]
+        return arguments + self._last
 
     def _take(self, vector: _Vector, data: CpuVector, *, copied: bool) -> None:
         """Lay an object out."""
         held, count = vector.held, data.nvals
         if self.is_own:
             vector.present.fill(False)
-        elif held is not None and (
-            vector.present is held.present or vector.values is held.values
-        ):
+        elif held is not None and (vector.present is held.present or vector.values is held.values):
             # Those of another object.
             vector.present = np.zeros(vector.size, np.bool_)
             vector.values = np.empty(vector.size, vector.values.dtype)
@@ -254,20 +267,15 @@ class Frame:
 
     def leave(self) -> None:
         """Make objects of what the kernel wrote."""
-        source, state = self.source, self.state
-        for v, vector in self.vectors.items():
-            if v not in source.written:
-                continue
-            vector.count = state.item(source.words["n", v])
-            vector.is_listed = state.item(source.words["c", v]) != 0
-            if v not in source.born:
-                vector.held = self.cells[v].data = self._made(vector, source.program.slots[v].dtype)
-        for s in source.written.difference(source.born):
-            room = self.scalars.get(s)
-            if room is not None:
-                dtype = source.program.slots[s].dtype
-                value = room[0] if state.item(source.words["h", s]) else None
-                self.cells[s].data = ScalarArrays(dtype, value)
+        state, cells, slots = self.state, self.cells, self.source.program.slots
+        for v, vector, at_count, at_listed, is_born, is_written in self._vectors:
+            if is_written:
+                vector.count = state.item(at_count)
+                vector.is_listed = state.item(at_listed) != 0
+                if not is_born:
+                    vector.held = cells[v].data = self._made(vector, slots[v].dtype)
+        for s, room, at, dtype in self._set:
+            cells[s].data = ScalarArrays(dtype, room[0] if state.item(at) else None)
 
     def _made(self, vector: _Vector, dtype: DataType) -> CpuVector:
         count, present, values = vector.count, vector.present, vector.values
