@@ -171,42 +171,19 @@ class Iterations:
         if self.wait > 0:
             self.wait -= 1
             return done, False
-        if self.frame is None and self.in_place:
-            self.frame = self.loop.spare(self.run.cells, limit)
-        if self._is_large():
+        frame = self._framed(limit)
+        if frame is None:
             return done, False
         begun = done
-        if self.frame is None:
-            self.frame = Frame(
-                self.loop.source, self.run.cells, self.size_of, limit, self.loop.drop,
-                is_whole=self.in_place,
-            )  # fmt: skip
-        self.frame.is_stale = True
-        state = self.frame.state
         while True:
-            arguments = self.frame.enter(in_place=self.in_place)
-            state[DONE], state[LIMIT], state[BUDGET] = done, limit, _BUDGET
-            state[MOST] = self._most()
-            rows = int(state[ROWS])
-            keeps = self.frame.is_own or not self.loop.source.may_fail
-            before = [] if keeps else self._snapshot()
-            try:
-                code = self.loop.kernels.run(*arguments)
-            except UnsupportedLoopError as reason:
-                self.loop.refuse(reason)
-                self.wait = _FOREVER
-                return done, False
+            code, done = self._run(frame, done, limit)
             if code == FAILED:
-                self._restore(before)
                 # The interpreter meets the error where it is.
                 self.wait = _FOREVER
                 return done, False
-            self.frame.leave()
-            done = int(state[DONE])
-            self._report(rows)
             if code == ENDED or done >= limit:
-                if self.frame.is_own:
-                    self.loop.keep(self.frame)
+                if frame.is_own:
+                    self.loop.keep(frame)
                     self.frame = None
                 return done, code == ENDED
             if code == LARGE:
@@ -216,10 +193,41 @@ class Iterations:
                 return done, False
             interrupts.check()
 
-    def _most(self) -> int:
-        """Return the work from which on threads do an iteration faster: they pass over vectors."""
-        assert self.frame is not None
-        return max(PARALLEL_ENTRIES, self.frame.longest // 2)
+    def _framed(self, limit: int) -> Frame | None:
+        """Return what the kernel works on; None if the next iteration is too large for it."""
+        if self.frame is None and self.in_place:
+            self.frame = self.loop.spare(self.run.cells, limit)
+        if self._is_large():
+            return None
+        if self.frame is None:
+            self.frame = Frame(
+                self.loop.source, self.run.cells, self.size_of, limit, self.loop.drop,
+                is_whole=self.in_place,
+            )  # fmt: skip
+        self.frame.is_stale = True
+        return self.frame
+
+    def _run(self, frame: Frame, done: int, limit: int) -> tuple[int, int]:
+        """Run the kernel; return why it ended, and how many iterations are done."""
+        state = frame.state
+        arguments = frame.enter(in_place=self.in_place)
+        state[DONE], state[LIMIT], state[BUDGET] = done, limit, _BUDGET
+        # From this work on threads do an iteration faster: they pass over vectors.
+        state[MOST] = max(PARALLEL_ENTRIES, frame.longest // 2)
+        rows = state.item(ROWS)
+        keeps = frame.is_own or not self.loop.source.may_fail
+        before = [] if keeps else self._snapshot(frame)
+        try:
+            code = self.loop.kernels.run(*arguments)
+        except UnsupportedLoopError as reason:
+            self.loop.refuse(reason)
+            return FAILED, done
+        if code == FAILED:
+            _restore(frame, before)
+            return FAILED, done
+        frame.leave()
+        self._report(frame, rows)
+        return code, state.item(DONE)
 
     def _is_large(self) -> bool:
         """Return whether a product has more to do than one thread should."""
@@ -234,24 +242,21 @@ class Iterations:
                 return True
         return False
 
-    def _report(self, first: int) -> None:
-        assert self.frame is not None
-        rows, lost = self.frame.rows(first, self.run.clock_ns)
+    def _report(self, frame: Frame, first: int) -> None:
+        rows, lost = frame.rows(first, self.run.clock_ns)
         if len(rows):
             self.run.trace.extend(rows, lost)
             self.run.clock_ns = time.perf_counter_ns()
 
-    def _snapshot(self) -> list[Any]:
-        assert self.frame is not None
-        frame, written = self.frame, self.loop.source.written
+    def _snapshot(self, frame: Frame) -> list[Any]:
         return [
             (v, part.present.copy(), part.values.copy(), part.positions.copy())
             for v, part in frame.vectors.items()
-            if v in written
+            if v in self.loop.source.written
         ]
 
-    def _restore(self, before: list[Any]) -> None:
-        assert self.frame is not None
-        for v, present, values, positions in before:
-            vector = self.frame.vectors[v]
-            vector.present[:], vector.values[:], vector.positions[:] = present, values, positions
+
+def _restore(frame: Frame, before: list[Any]) -> None:
+    for v, present, values, positions in before:
+        vector = frame.vectors[v]
+        vector.present[:], vector.values[:], vector.positions[:] = present, values, positions
