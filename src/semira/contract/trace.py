@@ -151,6 +151,10 @@ class Rows(ShownRows, tuple[TraceRow, ...]):
         return made
 
 
+#: What an execution without products returns.
+NO_ROWS = Rows()
+
+
 class LateRows(ShownRows, Sequence[TraceRow]):
     """Rows that are made when somebody reads them.
 
@@ -260,7 +264,9 @@ class LastRows:
 
     def rows(self) -> Rows | LateRows:
         """Return the rows so far."""
-        return self._late if self._late is not None else Rows.after(self.lost, tuple(self._rows))
+        if self._late is not None:
+            return self._late
+        return Rows.after(self.lost, tuple(self._rows)) if self._rows else NO_ROWS
 
 
 class Work(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 
 from semira.backends import interpreter
-from semira.backends.cpu import direct
 from semira.backends.cpu.exchange import from_arrays, to_arrays
 from semira.backends.cpu.kernelset import CpuKernels
 from semira.backends.cpu.loops import native
@@ -79,16 +78,10 @@ class CpuBackend:
 
     def prepare(self, program: Program) -> Interpreted:
         """Return the Program: kernels are loaded when a statement first needs them."""
-        return Interpreted(
-            program, direct=direct.direct_of(program), loops=native.native_loops(program)
-        )
+        return Interpreted(program, native.native_loops(program))
 
     def execute(self, executable: Interpreted, bindings: list[Binding]) -> Outcome:
-        """Run a statement on small objects directly, interpret everything else."""
-        if executable.direct is not None and direct.ENABLED:
-            outcome = executable.direct(bindings)
-            if outcome is not None:
-                return outcome
+        """Run a program; small iterations of its loops natively."""
         return interpreter.execute(executable, bindings, _KERNELS, self.name)
 
     def synchronise(self) -> None:
