@@ -212,8 +212,10 @@ class Iterations:
         state = frame.state
         arguments = frame.enter(in_place=self.in_place)
         state[DONE], state[LIMIT], state[BUDGET] = done, limit, _BUDGET
-        # From this work on threads do an iteration faster: they pass over vectors.
-        state[MOST] = max(PARALLEL_ENTRIES, frame.longest // 2)
+        # From this work on threads do an iteration faster: they pass over vectors. Not one with
+        # loops inside, whose objects are small, whatever its iterations come to.
+        most = max(PARALLEL_ENTRIES, frame.longest // 2)
+        state[MOST] = _FOREVER if self.loop.source.is_nested else most
         rows = state.item(ROWS)
         keeps = frame.is_own or not self.loop.source.may_fail
         before = [] if keeps else self._snapshot(frame)
