@@ -329,7 +329,12 @@ def _scatter(scope: Scope, statement: Statement) -> None:
 
 
 def fold_at(scope: Scope, values: str, at: str, value: str, add: str) -> None:
-    """Write a result for a position that may have one already."""
+    """Write a result for a position that may have one already; without `add` that stays."""
+    if not add:
+        with scope.out.block(f"if not tp[{at}]:"):
+            scope.out.add(f"{values}[{at}] = {value}", f"tp[{at}] = True")
+            scope.out.add(f"tl[tn] = {at}", "tn += 1")
+        return
     with scope.out.block(f"if tp[{at}]:"):
         scope.out.add(f"{values}[{at}] = {add}({values}[{at}], {value})")
     with scope.out.block("else:"):
