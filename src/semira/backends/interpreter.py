@@ -282,7 +282,7 @@ def execute(
             raise
     else:
         _run_body(run, program.body, 0, 0)
-    rows = run.trace.rows()
+    rows = run.trace.unread()
     return Outcome(tuple(run.loops), rows) if run.loops or rows is not NO_ROWS else _DONE
 
 

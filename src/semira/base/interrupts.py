@@ -13,9 +13,9 @@ from typing import Any
 
 try:
     # What `signal` wraps: its enumerations take 8 us of each block.
-    import _signal
+    import _signal  # type: ignore[import-not-found]
 except ImportError:
-    _signal = signal  # type: ignore[misc]
+    _signal = signal
 
 #: What Ctrl-C does outside of the block; None while nothing waits for it.
 _before: Any = None

@@ -235,12 +235,13 @@ class LastRows:
     _rows: deque[TraceRow] = field(default_factory=deque)
     _late: LateRows | None = None
 
-    def extend(self, rows: LateRows, lost: int) -> None:
+    def extend(self, rows: Sequence[TraceRow], lost: int) -> None:
         """Append rows that came after `lost` ones, which somebody else had no room for.
 
-        They are not made as long as no others come.
+        The first ones are not made as long as no others come, if they are `LateRows`.
         """
-        if not (lost or self._rows or self._late is not None or len(rows) > self.most):
+        is_first = not (lost or self.lost or self._rows or self._late is not None)
+        if is_first and isinstance(rows, LateRows) and len(rows) <= self.most:
             self._late = rows
             return
         self._settle()
@@ -262,11 +263,14 @@ class LastRows:
             self._rows[0] = self._rows[0]._replace(elapsed_ns=elapsed_ns)
             self.lost += 1
 
-    def rows(self) -> Rows | LateRows:
+    def rows(self) -> Rows:
         """Return the rows so far."""
-        if self._late is not None:
-            return self._late
+        self._settle()
         return Rows.after(self.lost, tuple(self._rows)) if self._rows else NO_ROWS
+
+    def unread(self) -> Rows | LateRows:
+        """Return the rows so far, some of which may be made when they are read."""
+        return self.rows() if self._late is None else self._late
 
 
 class Work(NamedTuple):

@@ -25,7 +25,7 @@ from semira.engine.values import Value
 MAX_PERIOD = 4
 
 #: Most iterations: they are counted in INT64.
-_MOST: int = INT64.largest
+_MOST: Any = INT64.largest
 
 #: Turns what a body returned into the value of its condition; also gets what finds the line.
 ConditionValue = Callable[[Any, Callable[[], str]], Value | None]

@@ -25,9 +25,8 @@ from semira.ops import TypedMonoid
 from semira.ops.meaning import cast_array
 from semira.ops.registry import binary
 
-
 #: Positions from which on a kernel of its own looks values up, sooner than NumPy.
-_LONG = 1 << 14
+_LONG = 1 << 12
 
 
 def _positions(index: CpuVector, size: int, what: str) -> Array:

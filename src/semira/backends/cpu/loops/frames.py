@@ -128,8 +128,8 @@ class Frame:
         self._scalars = [
             (s, room, words["h", s]) for s, room in self.scalars.items() if s not in source.born
         ]
-        self._set = [
-            (s, *each, slots[s].dtype) for s, *each in self._scalars if s in source.written
+        self._outputs = [
+            (s, room, at, slots[s].dtype) for s, room, at in self._scalars if s in source.written
         ]
         self._last = [*self.scalars.values(), *self.walked]
 
@@ -254,11 +254,12 @@ class Frame:
                 vector.values[data.indices] = data.values[0] if data.iso else data.values
                 vector.positions[:count] = data.indices
             return
-        vector.is_listed = data.present is not None and count * LISTED_SHARE <= vector.size
-        if vector.is_listed:
-            vector.positions[:count] = np.flatnonzero(data.present)
+        present = data.present
+        vector.is_listed = present is not None and count * LISTED_SHARE <= vector.size
+        if present is not None and vector.is_listed:
+            vector.positions[:count] = np.flatnonzero(present)
         if self.is_own:
-            vector.present[:] = True if data.present is None else data.present
+            vector.present[:] = True if present is None else present
             vector.values[:] = data.values
             return
         own = copy_vector(data) if copied else data
@@ -274,7 +275,7 @@ class Frame:
                 vector.is_listed = state.item(at_listed) != 0
                 if not is_born:
                     vector.held = cells[v].data = self._made(vector, slots[v].dtype)
-        for s, room, at, dtype in self._set:
+        for s, room, at, dtype in self._outputs:
             cells[s].data = ScalarArrays(dtype, room[0] if state.item(at) else None)
 
     def _made(self, vector: _Vector, dtype: DataType) -> CpuVector:
