@@ -98,7 +98,7 @@ def _measured(name: str, device: str, graph: BenchGraph) -> Record:
         kernels = [each for each in Path(folder).rglob("*") if each.suffix in kept]
         nbytes = sum(each.stat().st_size for each in kernels)
     empty, filled = told
-    facts = {"filled_s": filled["first_s"], "kernels_bytes": nbytes}
+    facts = {"cpu_s": empty["cpu_s"], "filled_s": filled["first_s"], "kernels_bytes": nbytes}
     return Record(
         "first-call", name, compile_s=empty["first_s"] - filled["first_s"], compiled=len(kernels),
         first_s=empty["first_s"], warm_s=[filled["warm_s"]], facts=facts, **blank,
@@ -108,21 +108,22 @@ def _measured(name: str, device: str, graph: BenchGraph) -> Record:
 def first_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
     """Return the header and rows: seconds of the first calls of each algorithm."""
     head = [
-        "algorithm", "device", "empty cache, s", "kernels", "kB", "filled cache, s", "warm, ms",
+        "algorithm", "device", "empty cache, s", "of the processor, s", "kernels", "kB",
+        "filled cache, s", "warm, ms",
     ]  # fmt: skip
     rows = []
     for record in records:
         if record.kind != "first-call":
             continue
         if record.first_s is None:
-            rows.append([record.kernel, record.backend, f"**failed**: {record.note}", *4 * [""]])
+            rows.append([record.kernel, record.backend, f"**failed**: {record.note}", *5 * [""]])
             continue
         facts = record.facts
         rows.append(
             [
-                record.kernel, record.backend, figure(record.first_s), str(record.compiled),
-                figure(facts["kernels_bytes"] / 1e3), figure(facts["filled_s"]),
-                figure(1e3 * record.warm_s[0]),
+                record.kernel, record.backend, figure(record.first_s), figure(facts.get("cpu_s")),
+                str(record.compiled), figure(facts["kernels_bytes"] / 1e3),
+                figure(facts["filled_s"]), figure(1e3 * record.warm_s[0]),
             ]
         )  # fmt: skip
     return head, rows
