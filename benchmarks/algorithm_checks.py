@@ -77,7 +77,13 @@ def by_kernel(kernel: str, oracle: Callable[..., Any]) -> Check:
         found = verify(kernel, graph, sources[0], {"semira": answer})["semira"]
         if found.ok is None:
             raise TooLarge(found.finding)
-        return {found.finding: not found.ok}
+        wrong = {found.finding: not found.ok}
+        if kernel == "cc":
+            is_later = bool(((answer < 0) | (answer > np.arange(graph.n))).any())
+            wrong["a label is no vertex of its component, or not the smallest"] = is_later or bool(
+                (answer[answer] != answer).any()
+            )
+        return wrong
 
     by_product = "Compare with an unmasked product in SciPy."
     check.__doc__ = by_product if kernel == "tc" else oracle.__doc__

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import multiprocessing
+import signal
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -17,13 +20,16 @@ from benchmarks.algorithm_checks import Check, pattern_of
 from semira.algorithms.row import Peer
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record, without_result
-from semira.bench.timer import Budget, TooSlow, clock, measure, time_limit
+from semira.bench.timer import Budget, clock, measure
 
-#: Most entries for which a peer runs; beyond, NetworkX takes many seconds and gigabytes for a graph.
-_MOST_ENTRIES = {"networkx": 1_000_000, "scipy": 10_000_000}
+#: Most entries for which a peer runs: a larger graph of NetworkX takes many seconds and gigabytes.
+_MOST_ENTRIES = {"networkx": 1_000_000}
 
-#: Time limit of a call. A call of compiled code that does not look at signals ends later.
+#: Time limit of a call.
 _LIMIT_S = 5.0
+
+#: Libraries whose graphs are made once, in this process. The others may start threads for it.
+_KEPT = ("networkx", "scipy")
 
 #: Modules of functions that are not in their library's root.
 _PLACES = {"scipy": "scipy.sparse.csgraph"}
@@ -82,7 +88,8 @@ def bind(peer: Peer, made: Any, sources: Sequence[int]) -> Callable[[], Any]:
 
     def once(given: dict[str, Any]) -> Any:
         if peer.library == "networkit":
-            return function().run(*graph) if name.endswith("()") else function(*graph, **given).run()
+            is_given_later = name.endswith("()")
+            return function().run(*graph) if is_given_later else function(*graph, **given).run()
         found = function(*graph, **given)
         return list(found) if isinstance(found, Iterator) else found
 
@@ -150,17 +157,58 @@ def measure_peer(
     most = _MOST_ENTRIES.get(peer.library, graph.arrays.nvals)
     if graph.arrays.nvals > most:
         return replace(blank, note=f"not tried: over {most:,} entries")
-    try:
+    if peer.library in _KEPT:
+        prepare(peer, graph, directed=directed, weighted=weighted)
+
+    def work() -> Record:
         made, convert_s = clock(lambda: prepare(peer, graph, directed=directed, weighted=weighted))
         run = bind(peer, made, sources)
 
         def limited(_trial: int = 0) -> Any:
-            with time_limit(_LIMIT_S):
-                return run()
+            signal.setitimer(signal.ITIMER_REAL, _LIMIT_S)
+            found = run()
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            return found
 
-        _, samples = measure(limited, budget)
-    except (TooSlow, MemoryError) as error:
-        return replace(blank, note=f"stopped: {str(error) or 'out of memory'}")
-    except Exception as error:  # noqa: BLE001 - an error of a peer becomes a note
-        return without_result(blank, error)
-    return replace(blank, convert_s=convert_s, first_s=samples.first_s, warm_s=samples.warm_s)
+        with warnings.catch_warnings():
+            # Such as igraph's about scores that are not unique.
+            warnings.simplefilter("ignore")
+            _, samples = measure(limited, budget)
+        return replace(blank, convert_s=convert_s, first_s=samples.first_s, warm_s=samples.warm_s)
+
+    return _in_child(work, blank)
+
+
+def _in_child(work: Callable[[], Record], blank: Record) -> Record:
+    """Return the record that `work` makes in a copy of this process, which its alarm ends.
+
+    Compiled code does not always look at signals, and what was interrupted may be in no state to be
+    called again.
+    """
+    if "fork" not in multiprocessing.get_all_start_methods():
+        return replace(blank, note="not tried: this system cannot copy a process")
+    context = multiprocessing.get_context("fork")
+    receiving, sending = context.Pipe(duplex=False)
+
+    def child() -> None:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        try:
+            sending.send(work())
+        except Exception as error:  # noqa: BLE001 - an error of a peer becomes a note
+            sending.send(without_result(blank, error))
+
+    process = context.Process(target=child)
+    with warnings.catch_warnings():
+        # The copy calls nothing that the other threads of this process may hold.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
+    sending.close()
+    try:
+        return receiving.recv()  # type: ignore[no-any-return]
+    except EOFError:
+        process.join()
+        is_late = process.exitcode == -signal.SIGALRM
+        reason = f"over {_LIMIT_S:g} s" if is_late else f"exit code {process.exitcode}"
+        return replace(blank, note=f"stopped: {reason}")
+    finally:
+        process.join()

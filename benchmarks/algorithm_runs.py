@@ -27,7 +27,6 @@ from semira.bench.device import profile_calls
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.libraries import KERNELS
 from semira.bench.record import Record, without_result
-from semira.bench.report import checked, figure
 from semira.bench.timer import Budget, TooSlow, measure, time_limit
 
 #: Searches in an estimate and in a block.
@@ -37,7 +36,7 @@ SEARCHES = 16
 _LIMIT_S = 30.0
 
 #: Start of the note of a case whose graph is too large.
-_NOT_TRIED = "not tried"
+NOT_TRIED = "not tried"
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +250,7 @@ def _of_case(request: AlgorithmsRequest, name: str, graph: BenchGraph) -> Iterat
         load_s=graph.load_s, build_s=used.build_s, sources=sources,
     )  # fmt: skip
     if matrix is None:
-        yield replace(blank, note=f"{_NOT_TRIED}: over {case.spec.most:,} vertices")
+        yield replace(blank, note=f"{NOT_TRIED}: over {case.spec.most:,} vertices")
         return
     yield _measured(request, case, used, matrix, sources, blank)
     for peer in case.peers if request.peers else ():
@@ -305,42 +304,3 @@ def _times_on(device: str, call: Callable[[], Any], warm_s: Sequence[float]) -> 
     if min(warm_s) > 1:
         return {}
     return {name: found for name, found in profile_calls(device, call).items() if name != "kernels"}
-
-
-# tables ------------------------------------------------------------------------------------------
-def algorithms_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return the header and rows: each case on each graph, its peer's time, and its check.
-
-    A failed case has a note instead of times; a case that was not tried has no row.
-    """
-    head = [
-        "algorithm", "graph", "device", "first call s", "ms", "iterations", "peer", "its ms",
-        "verified", "by",
-    ]  # fmt: skip
-    chosen = [record for record in records if record.kind == "algorithms"]
-    peers = {(r.kernel, r.dataset.name): r for r in chosen if r.library != "semira"}
-    mine = [
-        record for record in chosen
-        if record.library == "semira" and not record.note.startswith(_NOT_TRIED)
-    ]  # fmt: skip
-    mine.sort(key=lambda record: list(CASES).index(record.kernel))
-    rows = []
-    for record in mine:
-        peer = peers.get((record.kernel, record.dataset.name))
-        taken_s = None if peer is None else peer.median_s
-        beside = ("", "") if peer is None else (peer.library, figure(taken_s and 1e3 * taken_s))
-        rows.append(
-            [
-                record.kernel, record.dataset.name, record.backend, *_times_in(record), *beside,
-                checked(record) if record.median_s else f"**failed**: {record.note}",
-                record.verified_by,
-            ]
-        )  # fmt: skip
-    return head, rows
-
-
-def _times_in(record: Record) -> tuple[str, str, str]:
-    """Return seconds of the first call, milliseconds of others, iterations."""
-    if record.median_s is None:
-        return "-", "-", "-"
-    return figure(record.first_s), figure(1e3 * record.median_s), str(record.iterations)

@@ -12,7 +12,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.algorithm_runs import algorithms_table
+from benchmarks.algorithm_tables import (
+    algorithms_table,
+    losses_to,
+    means_table,
+    versus_table,
+)
 from benchmarks.studies.adaptive import adaptive_table
 from benchmarks.studies.bfs_methods import methods_table
 from benchmarks.studies.blocks import levels_table as block_levels_table
@@ -347,6 +352,21 @@ def algorithm_times() -> str:
     return _measured("algorithms", algorithms_table)
 
 
+def algorithm_means() -> str:
+    """Return how many times as long other libraries take, and where NetworkX is faster."""
+    records = read_records(RESULTS / "algorithms.jsonl")
+    means, (head, rows) = means_table(records), losses_to("networkx")(records)
+    losses = markdown_table(head, rows) if rows else "NetworkX is faster nowhere."
+    return "\n\n".join([markdown_table(*means), losses])
+
+
+def algorithm_gpu() -> str:
+    """Return the algorithms on a GPU beside cuGraph."""
+    peers = read_peers(ROOT / "bench" / "peers" / "h200_algorithms.json")
+    records = read_records(RESULTS / "algorithms.jsonl")
+    return f"{peers.about['how']}\n\n{markdown_table(*versus_table(records, peers))}"
+
+
 #: name -> (page, what makes the table)
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "commands": (ROOT / "docs" / "guide" / "cli.md", algorithm_tables.commands),
@@ -355,6 +375,8 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "on_cuda": (ROOT / "docs" / "limits.md", algorithm_tables.on_cuda),
     "algorithms": (ROOT / "docs" / "algorithms" / "index.md", line_tables.algorithms),
     "algorithm_times": (ROOT / "docs" / "algorithms" / "index.md", algorithm_times),
+    "algorithm_means": (ROOT / "docs" / "algorithms" / "index.md", algorithm_means),
+    "algorithm_gpu": (ROOT / "docs" / "algorithms" / "index.md", algorithm_gpu),
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
     "host_summary": (ROOT / "README.md", host_tables.summary),
     "peers": (ROOT / "README.md", peers),
