@@ -23,7 +23,7 @@ from benchmarks.studies.bfs_methods import methods_table
 from benchmarks.studies.blocks import levels_table as block_levels_table
 from benchmarks.studies.blocks import shown_walks, widths_table
 from benchmarks.studies.choices import chance_table, choices_table, reads_table
-from benchmarks.studies.first_calls import first_table
+from benchmarks.studies.first_calls import first_table, goals_table
 from benchmarks.studies.formats_tables import (
     calls_table,
     copies_table,
@@ -344,7 +344,7 @@ def variants() -> str:
 
 def first_calls() -> str:
     """Return the times of first calls, with an empty and a filled cache."""
-    return _measured("first_calls", first_table)
+    return _measured("first_calls", goals_table, first_table)
 
 
 def algorithm_times() -> str:
