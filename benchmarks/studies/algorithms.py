@@ -37,7 +37,7 @@ def cases_of(text: str) -> tuple[str, ...]:
     Examples
     --------
     >>> cases_of("truss,HITS")
-    ('4-truss', 'HITS')
+    ('4-truss', '10-truss', 'HITS')
     """
     return tuple(choose_cases(CASES, split_names(text), "algorithm"))
 
