@@ -54,7 +54,7 @@ def _ours(records: Iterable[Record]) -> list[Record]:
 
 
 def _pairs(records: Sequence[Record]) -> Iterator[Pair]:
-    """Yield our records with those of every other library in the same run."""
+    """Yield our records with those of every other library for the same case, in such a run."""
     theirs: dict[tuple[str, str, str], list[Record]] = {}
     for record in records:
         if record.kind == "algorithms" and record.library != "semira":
@@ -116,14 +116,14 @@ def _times_in(record: Record) -> tuple[str, str, str]:
 
 
 def means_table(records: Sequence[Record]) -> Table:
-    """Return by algorithm how many times as long other libraries take, in the geometric mean.
+    """Return by algorithm how many times as long other libraries take on cpu, over graphs.
 
-    Behind it, in how many of the cases that both ran Semira is ahead.
+    In the geometric mean; behind it, in how many of the cases that both ran Semira is ahead.
     """
     libraries = _libraries(records)
     found: dict[str, dict[str, list[float]]] = {}
     for pair in _pairs(records):
-        if pair.ratio is not None:
+        if pair.ratio is not None and pair.ours.backend == "cpu":
             for name in (pair.ours.kernel, "all"):
                 by_library = found.setdefault(name, {})
                 by_library.setdefault(pair.theirs.library, []).append(pair.ratio)
@@ -140,7 +140,7 @@ def _mean(ratios: Sequence[float]) -> str:
 
 
 def losses_to(library: str) -> Callable[[Sequence[Record]], Table]:
-    """Return a function that makes the table of cases in which a library is faster."""
+    """Return a function that makes the table of cases on cpu in which a library is faster."""
 
     def table(records: Sequence[Record]) -> Table:
         rows = [
@@ -150,7 +150,8 @@ def losses_to(library: str) -> Callable[[Sequence[Record]], Table]:
                 figure(pair.ratio),
             ]
             for pair in _pairs(records)
-            if pair.theirs.library == library and pair.ratio is not None and pair.ratio < 1
+            if pair.theirs.library == library and pair.ours.backend == "cpu"
+            and pair.ratio is not None and pair.ratio < 1
         ]  # fmt: skip
         return ["algorithm", "graph", "ms", f"{library} ms", "its time over ours"], rows
 

@@ -291,9 +291,8 @@ def test_a_peer_without_a_time_has_a_reason(graph, monkeypatch) -> None:
 
 def _timed(kernel: str, graph: str, library: str, ms: float | None, **more: Any) -> Record:
     times = [] if ms is None else [ms / 1e3]
-    return Record(
-        "algorithms", kernel, Dataset(graph, 9, 20, ""), library, warm_s=times, **more
-    )  # fmt: skip
+    blank = Record("algorithms", kernel, Dataset(graph, 9, 20, ""), library, "cpu")
+    return replace(blank, warm_s=times, **more)
 
 
 def test_means_and_losses() -> None:
@@ -305,7 +304,9 @@ def test_means_and_losses() -> None:
         _timed("core numbers", "b", "semira", 1.0, **on_cpu),
         _timed("core numbers", "b", "networkx", 0.5, **on_cpu),
         # Of another run: no peer's.
-        _timed("core numbers", "a", "semira", 100.0, environment={"device": "cuda"}),
+        _timed(
+            "core numbers", "a", "semira", 100.0, backend="cuda", environment={"device": "cuda"}
+        ),
     ]
     head, rows = means_table(records)
     assert head == ["algorithm", "networkx", "igraph"]
