@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean
+from typing import Any
 
 from benchmarks.algorithm_runs import CASES, NOT_TRIED
 from semira.bench.record import Record
@@ -158,30 +160,39 @@ def losses_to(library: str) -> Callable[[Sequence[Record]], Table]:
     return table
 
 
-def versus_table(records: Sequence[Record], peers: Peers) -> Table:
-    """Return our whole warm calls on a GPU beside those of peers, by algorithm and graph.
+def _versus(records: Sequence[Record], peers: Peers) -> Iterator[tuple[Record, dict[str, Any]]]:
+    """Yield our records of a GPU with the rows of peers for the same case, of equal graphs.
 
-    Only of equal graphs: where a peer read others than its file lists, its row has the entries. The
-    last row is the geometric mean.
+    Where a peer read another graph than its file lists, its row has the entries.
     """
-    head = ["algorithm", "graph", "ms", "peer", "its ms", "its time over ours"]
-    rows, ratios = [], []
     for record in _ours(records):
-        if record.backend != "cuda" or not record.median_s:
-            continue
-        for row in peers.times.get((record.dataset.name, record.kernel), []):
-            if record.dataset.nvals != row.get("entries", _entries(record, peers)):
-                continue
-            ratio = row["call_ms"] / (1e3 * record.median_s)
-            ratios.append(ratio)
-            text = figure(ratio) if ratio >= 1 else f"**{figure(ratio)}**"
-            times = figure(1e3 * record.median_s), row["peer"], figure(row["call_ms"])
-            rows.append([record.kernel, record.dataset.name, *times, text])
-    if ratios:
-        rows.append(["all", "", "", "", "", _mean(ratios)])
-    return head, rows
+        if record.backend == "cuda" and record.median_s:
+            for row in peers.times.get((record.dataset.name, record.kernel), []):
+                listed = peers.graphs[record.dataset.name]["entries"]
+                if record.dataset.nvals == row.get("entries", listed):
+                    yield record, row
 
 
-def _entries(record: Record, peers: Peers) -> int:
-    """Return the entries that the graph of a record has in a file of peers."""
-    return peers.graphs[record.dataset.name]["entries"]
+def _times_as_long(record: Record, row: dict[str, Any]) -> float:
+    return float(row["call_ms"] / (1e3 * (record.median_s or math.nan)))
+
+
+def versus_table(records: Sequence[Record], peers: Peers) -> Table:
+    """Return our whole warm calls on a GPU beside those of peers, by algorithm and graph."""
+    rows = []
+    for record, row in _versus(records, peers):
+        ratio = _times_as_long(record, row)
+        text = figure(ratio) if ratio >= 1 else f"**{figure(ratio)}**"
+        times = figure(1e3 * (record.median_s or 0)), row["peer"], figure(row["call_ms"])
+        rows.append([record.kernel, record.dataset.name, *times, text])
+    return ["algorithm", "graph", "ms", "peer", "its ms", "its time over ours"], rows
+
+
+def versus_means(records: Sequence[Record], peers: Peers) -> Table:
+    """Return by algorithm how many times as long peers on a GPU take, in the geometric mean."""
+    found: dict[str, list[float]] = {}
+    for record, row in _versus(records, peers):
+        found.setdefault(record.kernel, []).append(_times_as_long(record, row))
+    return ["algorithm", "their time over ours"], [
+        [name, _mean(each)] for name, each in found.items()
+    ]

@@ -16,6 +16,7 @@ from benchmarks.algorithm_tables import (
     algorithms_table,
     losses_to,
     means_table,
+    versus_means,
     versus_table,
 )
 from benchmarks.studies.adaptive import adaptive_table
@@ -364,7 +365,8 @@ def algorithm_gpu() -> str:
     """Return the algorithms on a GPU beside cuGraph."""
     peers = read_peers(ROOT / "bench" / "peers" / "h200_algorithms.json")
     records = read_records(RESULTS / "algorithms.jsonl")
-    return f"{peers.about['how']}\n\n{markdown_table(*versus_table(records, peers))}"
+    tables = versus_means(records, peers), versus_table(records, peers)
+    return "\n\n".join([peers.about["how"], *(markdown_table(*table) for table in tables)])
 
 
 #: name -> (page, what makes the table)
