@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import (
     BLOCKS_PER_SM,
     Module,
+    address,
     array_library,
     primitives_of,
 )
@@ -21,6 +24,10 @@ from semira.contract.array_kernels import ARRAY_DTYPES, KernelText, Launch
 ROOT = "array.cuh"
 
 _ENTRY = "semira_array_kernel"
+_LOOP = "semira_array_loop"
+
+#: Blocks of a multiprocessor in a loop: more of them make barriers slower.
+LOOP_BLOCKS = 4
 
 
 def run(runtime: Runtime, text: KernelText, launch: Launch) -> None:
@@ -43,6 +50,87 @@ def run(runtime: Runtime, text: KernelText, launch: Launch) -> None:
         held.append(array)
         words += [int(array.data.ptr), each.length]
     module.launch_blocks("int", _ENTRY, blocks, *words, threads=text.threads)
+
+
+def run_loop(
+    runtime: Runtime, state: Any, launches: Sequence[tuple[KernelText, Launch]]
+) -> None:
+    """Start one cooperative launch that runs kernels in turn until ``state[0]`` is not 0.
+
+    Raises
+    ------
+    JitError
+        It does not compile.
+    """
+    texts = tuple(text for text, _ in launches)
+    types = tuple(tuple(map(_type_of, launch.arguments)) for _, launch in launches)
+    kernel, barrier = _loop_of(runtime, texts, types)
+    threads = texts[0].threads
+    wanted = max(-(-launch.items * text.lanes // threads) for text, launch in launches)
+    most = min(kernel.fitting, LOOP_BLOCKS) * runtime.multiprocessors
+    words = [address(barrier), int(state.data.ptr)]
+    for _, launch in launches:
+        words += [launch.items, *map(_word_of, launch.arguments)]
+    values = (ctypes.c_int64 * len(words))(*words)
+    first = ctypes.addressof(values)
+    places = (ctypes.c_int64 * len(words))(*range(first, first + 8 * len(words), 8))
+    runtime.launch(kernel, max(1, min(wanted, most)), threads, ctypes.addressof(places))
+
+
+def _loop_of(
+    runtime: Runtime, texts: tuple[KernelText, ...], types: tuple[tuple[str, ...], ...]
+) -> tuple[Any, Any]:
+    """Return the kernel of a loop, and the counter of its barrier."""
+    loops = primitives_of(runtime).loops
+    key = texts, types
+    if key not in loops:
+        source, name = loop_source_of(texts, types), "_".join(text.name for text in texts)
+        code = runtime.compile(source, named(name, source), "int", ROOT)
+        kernel = runtime.load(code, name, _LOOP, texts[0].threads)
+        loops[key] = kernel, runtime.zeroed(8)
+    return loops[key]
+
+
+def loop_source_of(texts: tuple[KernelText, ...], types: tuple[tuple[str, ...], ...]) -> str:
+    """Return the C++ of kernels that run in turn, with barriers between them.
+
+    Examples
+    --------
+    >>> texts = KernelText("package", "file", "move"), KernelText("package", "file", "stop")
+    >>> print(loop_source_of(texts, (("int*",), ("long long*",))))
+    #include "package:file.cuh"
+    extern "C" __global__ void __launch_bounds__(256) semira_array_loop(
+        long long barrier, long long state, long long n0, long long a0, long long n1, long long b0) {
+      GridBarrier all(reinterpret_cast<BarrierCounter*>(barrier));
+      while (*reinterpret_cast<volatile long long*>(state) == 0) {
+        move(n0, reinterpret_cast<int*>(a0));
+        all.wait();
+        stop(n1, reinterpret_cast<long long*>(b0));
+        all.wait();
+      }
+      all.close(whole_grid());
+    }
+    """
+    includes = dict.fromkeys(f'#include "{text.place}.cuh"\n' for text in texts)
+    names = ["barrier", "state"]
+    calls = ""
+    for number, (text, kinds) in enumerate(zip(texts, types, strict=True)):
+        own = [f"{chr(97 + number)}{at}" for at in range(len(kinds))]
+        names += [f"n{number}", *own]
+        given = [f"n{number}", *(_CASTS.get(kind, _POINTER).format(name, kind)
+                                 for name, kind in zip(own, kinds, strict=True))]  # fmt: skip
+        calls += f"    {text.name}({', '.join(given)});\n    all.wait();\n"
+    parameters = ", ".join(f"long long {name}" for name in names)
+    return (
+        f"{''.join(includes)}"
+        f'extern "C" __global__ void __launch_bounds__({texts[0].threads}) {_LOOP}(\n'
+        f"    {parameters}) {{\n"
+        "  GridBarrier all(reinterpret_cast<BarrierCounter*>(barrier));\n"
+        "  while (*reinterpret_cast<volatile long long*>(state) == 0) {\n"
+        f"{calls}  }}\n"
+        "  all.close(whole_grid());\n"
+        "}"
+    )
 
 
 def _array(runtime: Runtime, scratch: Any, blocks: int) -> Any:
@@ -84,7 +172,7 @@ def source_of(text: KernelText, types: tuple[str, ...], scratch: tuple[str, ...]
     }
     """
     names = [f"a{number}" for number in range(len(types))]
-    given = [_CASTS.get(kind, "reinterpret_cast<{1}>({0})").format(name, kind)
+    given = [_CASTS.get(kind, _POINTER).format(name, kind)
              for name, kind in zip(names, types, strict=True)]  # fmt: skip
     for number, kind in enumerate(scratch):
         names += [f"s{number}", f"n{number}"]
@@ -99,6 +187,7 @@ def source_of(text: KernelText, types: tuple[str, ...], scratch: tuple[str, ...]
     )
 
 
+_POINTER = "reinterpret_cast<{1}>({0})"
 _CASTS = {"double": "__longlong_as_double({0})", "bool": "{0} != 0", "long long": "{0}"}
 
 

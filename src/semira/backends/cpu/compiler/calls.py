@@ -117,6 +117,16 @@ class Calls(Expressions):
         held = self.joined_parts(type_, self.cast(real, part), self.cast(imaginary, part))
         return Value(type_, held)
 
+    def _call_atomic_add(self, array: Value, index: Value, value: Value) -> Value:
+        """Add to an integer of an array in one step, and return what it was before."""
+        item = array.type.item if isinstance(array.type, Array) else None
+        if item is None or not item.is_integer or item.kind == "b" or item.bits < 32:
+            raise UnsupportedError("atomic_add to what is no array of 32- or 64-bit integers")
+        held = self.cast(value, item)
+        return Value(
+            item, self.b.atomic_rmw("add", self.place(array, [index]), held, "monotonic")
+        )
+
     def _call_len(self, value: Value) -> Value:
         if not isinstance(value.type, Array):
             raise UnsupportedError("len of a number")
