@@ -37,9 +37,8 @@ def state_of(graph: Graph, few: int, most: int) -> Any:
 
 def tables(graph: Graph) -> list[tuple[str, int, int]]:
     """Return the hash table that a host's thread sums in: labels, and sums of weights."""
-    places = 2
-    while places < 2 * graph.longest():
-        places *= 2
+    # Kernels double 2 until it is enough for a row.
+    places = max(2, 1 << (2 * graph.longest() - 1).bit_length())
     return [("int64", places, -1), ("int64", places, 0)]
 
 

@@ -64,30 +64,32 @@ def run_loop(
     """
     texts = tuple(text for text, _ in launches)
     types = tuple(tuple(map(_type_of, launch.arguments)) for _, launch in launches)
-    kernel, barrier = _loop_of(runtime, texts, types)
+    kernel, table = _loop_of(runtime, texts, types)
     threads = texts[0].threads
     wanted = max(-(-launch.items * text.lanes // threads) for text, launch in launches)
     most = min(kernel.fitting, LOOP_BLOCKS) * runtime.multiprocessors
-    words = [address(barrier), int(state.data.ptr)]
+    words = [int(state.data.ptr)]
     for _, launch in launches:
         words += [launch.items, *map(_word_of, launch.arguments)]
-    values = (ctypes.c_int64 * len(words))(*words)
-    first = ctypes.addressof(values)
-    places = (ctypes.c_int64 * len(words))(*range(first, first + 8 * len(words), 8))
-    runtime.launch(kernel, max(1, min(wanted, most)), threads, ctypes.addressof(places))
+    # Behind the counter of the barrier, which launches go on counting with.
+    runtime.upload(np.array(words, np.int64), table, 8)
+    place = ctypes.c_int64(address(table))
+    pointer = ctypes.c_int64(ctypes.addressof(place))
+    runtime.launch(kernel, max(1, min(wanted, most)), threads, ctypes.addressof(pointer))
 
 
 def _loop_of(
     runtime: Runtime, texts: tuple[KernelText, ...], types: tuple[tuple[str, ...], ...]
 ) -> tuple[Any, Any]:
-    """Return the kernel of a loop, and the counter of its barrier."""
+    """Return the kernel of a loop, and its table: the counter of its barrier, then arguments."""
     loops = primitives_of(runtime).loops
     key = texts, types
     if key not in loops:
         source, name = loop_source_of(texts, types), "_".join(text.name for text in texts)
         code = runtime.compile(source, named(name, source), "int", ROOT)
         kernel = runtime.load(code, name, _LOOP, texts[0].threads)
-        loops[key] = kernel, runtime.zeroed(8)
+        words = 2 + sum(1 + len(kinds) for kinds in types)
+        loops[key] = kernel, runtime.zeroed(8 * words)
     return loops[key]
 
 
@@ -97,37 +99,36 @@ def loop_source_of(texts: tuple[KernelText, ...], types: tuple[tuple[str, ...], 
     Examples
     --------
     >>> texts = KernelText("package", "file", "move"), KernelText("package", "file", "stop")
-    >>> print(loop_source_of(texts, (("int*",), ("long long*",))))
+    >>> print(loop_source_of(texts, (("int*",), ("double",))))
     #include "package:file.cuh"
-    extern "C" __global__ void __launch_bounds__(256) semira_array_loop(
-        long long barrier, long long state, long long n0, long long a0, long long n1, long long b0) {
-      GridBarrier all(reinterpret_cast<BarrierCounter*>(barrier));
-      while (*reinterpret_cast<volatile long long*>(state) == 0) {
-        move(n0, reinterpret_cast<int*>(a0));
+    extern "C" __global__ void __launch_bounds__(256) semira_array_loop(long long* table) {
+      GridBarrier all(reinterpret_cast<BarrierCounter*>(table));
+      const volatile long long* state = reinterpret_cast<long long*>(table[1]);
+      while (*state == 0) {
+        move(table[2], reinterpret_cast<int*>(table[3]));
         all.wait();
-        stop(n1, reinterpret_cast<long long*>(b0));
+        stop(table[4], __longlong_as_double(table[5]));
         all.wait();
       }
       all.close(whole_grid());
     }
     """
     includes = dict.fromkeys(f'#include "{text.place}.cuh"\n' for text in texts)
-    names = ["barrier", "state"]
-    calls = ""
-    for number, (text, kinds) in enumerate(zip(texts, types, strict=True)):
-        own = [f"{chr(97 + number)}{at}" for at in range(len(kinds))]
-        names += [f"n{number}", *own]
-        given = [f"n{number}", *(_CASTS.get(kind, _POINTER).format(name, kind)
-                                 for name, kind in zip(own, kinds, strict=True))]  # fmt: skip
+    calls, at = "", 2
+    for text, kinds in zip(texts, types, strict=True):
+        given = [f"table[{at}]"]
+        for kind in kinds:
+            at += 1
+            given.append(_CASTS.get(kind, _POINTER).format(f"table[{at}]", kind))
+        at += 1
         calls += f"    {text.name}({', '.join(given)});\n    all.wait();\n"
-    parameters = ", ".join(f"long long {name}" for name in names)
     return (
         f"{''.join(includes)}"
-        f'extern "C" __global__ void __launch_bounds__({texts[0].threads}) {_LOOP}(\n'
-        f"    {parameters}) {{\n"
-        "  GridBarrier all(reinterpret_cast<BarrierCounter*>(barrier));\n"
-        "  while (*reinterpret_cast<volatile long long*>(state) == 0) {\n"
-        f"{calls}  }}\n"
+        f'extern "C" __global__ void __launch_bounds__({texts[0].threads}) '
+        f"{_LOOP}(long long* table) {{\n"
+        "  GridBarrier all(reinterpret_cast<BarrierCounter*>(table));\n"
+        "  const volatile long long* state = reinterpret_cast<long long*>(table[1]);\n"
+        f"  while (*state == 0) {{\n{calls}  }}\n"
         "  all.close(whole_grid());\n"
         "}"
     )

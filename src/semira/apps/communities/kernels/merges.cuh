@@ -32,7 +32,7 @@ __device__ void begin_merges(long long items, const P* indptr, const I* indices,
 }
 
 template <class P, class I, class W, class L, class K, class R>
-struct Parts {
+struct PartChoices {
   using Sum = K;
   const P* indptr;
   const I* indices;
@@ -104,7 +104,7 @@ __device__ void choose_merges(long long items, const P* indptr, const I* indices
                               K* strengths, K* within_in, K* totals_in, K* strengths_in,
                               bool is_directed, double pull, K* outside, R* ranks,
                               long long* state, L* targets) {
-  const Parts<P, I, W, L, K, R> rows{
+  const PartChoices<P, I, W, L, K, R> rows{
       indptr,    indices,   weights,   is_iso,       groups,      labels, sizes,   within, totals,
       strengths, within_in, totals_in, strengths_in, is_directed, pull,   outside, ranks,  state[1],
       targets};
