@@ -13,10 +13,18 @@ from semira.frontend.array_kernels import ArrayKernel, Rows, array_module, rows_
 from semira.ops.helpers import philox
 
 __all__ = [
-    "ArrayKernel", "Rows", "array_module", "atomic_add",
-    "helper", "kernel", "philox", "rows_of",
+    "ArrayKernel",
+    "Rows",
+    "array_module",
+    "atomic_add",
+    "atomic_max",
+    "atomic_min",
+    "helper",
+    "kernel",
+    "philox",
+    "rows_of",
     "run_loop",
-]  # fmt: skip
+]
 
 
 def kernel(function: Any) -> Any:
@@ -30,19 +38,29 @@ def helper(function: Any) -> Any:
 
 
 def atomic_add(array: Any, index: Any, value: Any) -> Any:
-    """Add to an integer of an array that other threads add to as well, inside of a kernel.
+    """Add to an integer of an array that other threads change too; return what it was.
 
-    Parameters
-    ----------
-    array : array of int32, uint32, int64 or uint64
-    index : int
-    value : int
-
-    Returns
-    -------
-    int
-        What was there before.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = np.array([1, 2])
+    >>> int(atomic_add(counts, 1, 5)), counts.tolist()
+    (2, [1, 7])
     """
-    before = array[index]
-    array[index] = before + value
-    return before
+    old = array[index]
+    array[index] += value
+    return old
+
+
+def atomic_min(array: Any, index: Any, value: Any) -> Any:
+    """Lower an integer of an array that other threads change too; return what it was."""
+    old = array[index]
+    array[index] = min(old, value)
+    return old
+
+
+def atomic_max(array: Any, index: Any, value: Any) -> Any:
+    """Raise an integer of an array that other threads change too; return what it was."""
+    old = array[index]
+    array[index] = max(old, value)
+    return old

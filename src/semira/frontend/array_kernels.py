@@ -9,11 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semira.backends.registry import backend_for
-from semira.base.errors import DimensionMismatch, InvalidValue, NotImplementedException
+from semira.base.errors import DimensionMismatch, InvalidValue
 from semira.contract.array_kernels import ARRAY_DTYPES, KernelText, Launch, WorkerArray
 from semira.engine.values import default_device
 from semira.frontend import reading
 from semira.frontend.traits import device_traits
+
+#: Devices whose objects lie in memory of the host, and which have another one's kernels.
+_KERNELS_OF = {"suitesparse": "cpu"}
 
 
 class Rows(NamedTuple):
@@ -68,7 +71,7 @@ def array_module(device: str | None = None) -> Iterator[Any]:
 
     Parameters
     ----------
-    device : "reference", "cpu" or "cuda", optional
+    device : "reference", "cpu", "cuda" or "suitesparse", optional
         None: where new objects go.
 
     Raises
@@ -139,7 +142,8 @@ class ArrayKernel:
         items : int
         *arguments
             On ``cuda`` CuPy arrays; call inside of `array_module`.
-        device : "reference", "cpu" or "cuda"
+        device : "reference", "cpu", "cuda" or "suitesparse"
+            Kernels of ``suitesparse`` are those of ``cpu``: its matrices lie beside theirs.
         scratch : sequence of (dtype, length, fill)
             Arrays of its own for each thread of a host or block of a GPU, the last arguments of the
             kernel; `fill` is what they hold at first, or None for anything.
@@ -155,8 +159,6 @@ class ArrayKernel:
             An argument is an array with gaps, or of a dtype that kernels do not take.
         DimensionMismatch
             The running totals are not those of the items.
-        NotImplementedException
-            The device runs no such kernels.
         JitError
             The kernel does not compile.
         """
@@ -197,16 +199,14 @@ def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> N
         A kernel, but not the first one, writes something other than 0 to its first item to end the
         loop after this round. If it is not 0 at the start, nothing runs.
     *launches
-        Two or more, from `ArrayKernel.launch`. A kernel over one item is the place to count and decide. All have
-        the same number of threads a block; they ask for no `scratch`.
+        Two or more, from `ArrayKernel.launch`. A kernel over one item is the place to count and decide. All
+        have the same number of threads a block; they ask for no `scratch`.
     device : "reference", "cpu" or "cuda"
 
     Raises
     ------
     InvalidValue
         There is one kernel only, or a kernel has scratch, or blocks of another size.
-    NotImplementedException
-        The device runs no such kernels.
     JitError
         A kernel does not compile.
     """
@@ -226,12 +226,7 @@ def _workers(wanted: Sequence[tuple[Any, int, Any]]) -> tuple[WorkerArray, ...]:
 
 
 def _runner(device: str, name: str) -> Any:
-    run = getattr(backend_for(device), name, None)
-    if run is None:
-        raise NotImplementedException(
-            f"device {device!r} runs no kernels over arrays; use reference, cpu or cuda"
-        )
-    return run
+    return getattr(backend_for(_KERNELS_OF.get(device, device)), name)
 
 
 def _check(name: str, number: int, argument: Any) -> None:

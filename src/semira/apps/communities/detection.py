@@ -99,9 +99,9 @@ def louvain(
     Examples
     --------
     >>> import semira as gb
-    >>> ends = [0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5]
-    >>> A = gb.Matrix.from_coo(*ends, True, nrows=6, ncols=6)
-    >>> found = gb.apps.louvain(gb.Matrix.from_coo(*ends[::-1], True, nrows=6, ncols=6) | A)
+    >>> tails, heads = [0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5]
+    >>> A = gb.Matrix.from_coo(tails + heads, heads + tails, True)
+    >>> found = gb.apps.louvain(A)
     >>> found.num_communities, round(found.modularity, 4)
     (2, 0.3571)
     """
@@ -169,9 +169,9 @@ def leiden(
     Examples
     --------
     >>> import semira as gb
-    >>> ends = [0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5]
-    >>> A = gb.Matrix.from_coo(*ends, True, nrows=6, ncols=6)
-    >>> found = gb.apps.leiden(gb.Matrix.from_coo(*ends[::-1], True, nrows=6, ncols=6) | A)
+    >>> tails, heads = [0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5]
+    >>> A = gb.Matrix.from_coo(tails + heads, heads + tails, True)
+    >>> found = gb.apps.leiden(A)
     >>> found.host_labels.tolist()
     [0, 0, 0, 1, 1, 1]
     """
@@ -273,7 +273,21 @@ def contract(A: Any, labels: Any) -> gb.Matrix:
     [[1, 2], [4, 0]]
     """
     problem.check_square(A, "contract")
-    raise NotImplementedError(labels)
+    with array_module(A.device) as xp:
+        rows = rows_of(A)
+        weights, scale, _ = problem.integer_weights(xp, rows.values, A.nvals, signed=True)
+        is_float = rows.values.dtype.kind == "f"
+        graph = Graph(
+            xp, A.device, A.nrows, rows.indptr, rows.indices, weights, len(weights) == 1, None, None,
+            False, 0,
+        )  # fmt: skip
+        numbers, count = problem.numbered(xp, graph, labels, "labels")
+        keys, sums = summed(xp, graph.keys(numbers, count, keeps_own=True), weights)
+        borders = xp.arange(count + 1, dtype=xp.int64) * count
+        return gb.Matrix.from_csr(
+            xp.searchsorted(keys, borders), keys % max(count, 1),
+            sums / scale if is_float else sums, nrows=count, ncols=count,
+        )  # fmt: skip
 
 
 def memory(n: int, nvals: int) -> int:
@@ -314,6 +328,7 @@ def _options(
 def _graphs(
     xp: Any, A: Any, name: str, *, weighted: bool, directed: bool
 ) -> tuple[Graph, Graph, float]:
+    problem.check_memory(A, memory(A.nrows, A.nvals * (1 + directed)), name)
     return problem.graph_of(xp, A, weighted=weighted, directed=directed)
 
 

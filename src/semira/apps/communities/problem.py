@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+import semira as gb
 from semira.apps.communities.graph import Graph, summed
 from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
 from semira.kernels import ArrayKernel, rows_of
@@ -20,7 +21,9 @@ _NARROW = 1 << 30
 
 
 def check_square(A: Any, name: str) -> None:
-    """Raise if a matrix is no adjacency matrix."""
+    """Raise if it is no adjacency matrix."""
+    if not hasattr(A, "nrows") or not hasattr(A, "device"):
+        raise TypeError(f"{name} takes a Matrix, got {type(A).__name__}")
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"{name}: {A.nrows} x {A.ncols}; an adjacency matrix is square")
     if A.nrows >= 1 << 31:
@@ -43,6 +46,16 @@ def check_count(name: str, value: Any, least: int = 1) -> int:
     return int(value)
 
 
+def check_memory(A: Any, needed: int, name: str) -> None:
+    """Raise if the device has not so many bytes."""
+    free = gb.free_memory(A.device)
+    if free is not None and needed > free:
+        raise OutOfMemory(
+            f"{name}: {needed:,} bytes are needed beside the matrix, {free:,} are free on "
+            f"{A.device}; release objects, or use another device"
+        )
+
+
 def graph_of(xp: Any, A: Any, *, weighted: bool, directed: bool) -> tuple[Graph, Graph, float]:
     """Return the graph as given, a symmetric one for moves, and the scale of their weights.
 
@@ -58,7 +71,7 @@ def graph_of(xp: Any, A: Any, *, weighted: bool, directed: bool) -> tuple[Graph,
     is_iso = len(weights) == 1
     n = A.nrows
     # Both directions of each edge.
-    dtype = xp.int32 if most * len(indices) * (1 + directed) < _NARROW else xp.int64
+    dtype = xp.int32 if most * max(1, len(indices)) * (1 + directed) < _NARROW else xp.int64
     weights = weights.astype(dtype)
     strengths = xp.empty(n, dtype)
     strengths_in = xp.zeros(n, dtype) if directed else strengths
@@ -97,38 +110,55 @@ def symmetric(graph: Graph) -> Graph:
     )  # fmt: skip
 
 
-def integer_weights(xp: Any, values: Any, nvals: int) -> tuple[Any, float, int]:
-    """Return weights as integers, what they were multiplied by, and the greatest of them.
+def integer_weights(
+    xp: Any, values: Any, nvals: int, *, signed: bool = False
+) -> tuple[Any, float, int]:
+    """Return values as integers, what they were multiplied by, and the greatest size of one.
 
-    Equal weights are one 1: modularity does not depend on their size. Integers stay as they are.
-    Others are multiplied by a power of two, so that no sum reaches 2**62, and rounded: an error
-    of at most ``nvals * max(weights) / 2**62`` each.
+    Equal weights are a single 1: modularity does not depend on their size. Integers stay as they
+    are. Others are multiplied by a power of two, so that no sum reaches 2**62, and rounded: each is
+    off by less than ``nvals * max(|values|) / 2**60``.
+
+    Raises
+    ------
+    InvalidValue
+        A value is not finite, or negative and not `signed`.
+    OutOfMemory
+        The sum of integers may exceed 2**62.
     """
     if values is None or nvals == 0:
         return xp.ones(1, xp.int64), 1.0, 1
     if values.dtype == bool:
         values = values.astype(xp.int8)
     low, high = values.min().item(), values.max().item()
-    if not (low >= 0 and high < math.inf):
-        raise InvalidValue(f"weights from {low} to {high}: communities need finite ones from 0 on")
-    if low == high:
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise InvalidValue(f"values from {low} to {high}: only finite ones can be summed")
+    if low < 0 and not signed:
+        raise InvalidValue(f"a weight of {low}: communities need weights from 0 on")
+    if low == high >= 0 and not signed:
         # All of weight 0: a graph without edges.
         return xp.full(1, int(high > 0), xp.int64), 1.0 / high if high else 1.0, 1
-    room = _MOST_BITS - nvals.bit_length() - 1
+    size = max(high, -low)
+    room = _MOST_BITS - nvals.bit_length()
     if values.dtype.kind in "iu":
-        if int(high).bit_length() > room:
-            raise OutOfMemory(f"{nvals} weights up to {high}: their sum may exceed 2**62; scale them")
-        return values.astype(xp.int64), 1.0, int(high)
-    if high < 2.0**31 and bool((values == xp.floor(values)).all()):
-        return values.astype(xp.int64), 1.0, int(high)
-    # frexp: high < 2**exponent.
-    exponent = room - math.frexp(high)[1]
+        if int(size).bit_length() > room:
+            raise OutOfMemory(f"{nvals} values up to {size}: their sum may exceed 2**62; scale them")
+        return values.astype(xp.int64), 1.0, int(size)
+    if size < 2.0 ** min(room, 53) and bool((values == xp.floor(values)).all()):
+        return values.astype(xp.int64), 1.0, int(size)
+    # frexp: size < 2**exponent. Powers of two that doubles do not have are left out.
+    exponent = min(room - math.frexp(size)[1], 1000)
     scaled = xp.rint(values.astype(xp.float64) * math.ldexp(1.0, exponent))
     return scaled.astype(xp.int64), math.ldexp(1.0, exponent), 1 << room
 
 
 def labels_of(xp: Any, graph: Graph, given: Any, name: str) -> Any:
-    """Return labels, any integers, as int32 below n on the device.
+    """Return labels, any integers, as int32 below n on the device; see `numbered`."""
+    return numbered(xp, graph, given, name)[0]
+
+
+def numbered(xp: Any, graph: Graph, given: Any, name: str) -> tuple[Any, int]:
+    """Return labels, any integers, as 0, 1, 2, ... on the device, and how many there are.
 
     Raises
     ------
@@ -146,8 +176,8 @@ def labels_of(xp: Any, graph: Graph, given: Any, name: str) -> Any:
         raise DimensionMismatch(f"{name}: shape {values.shape}, one label for each of {graph.n}")
     if values.dtype.kind not in "iu":
         raise InvalidIndex(f"{name} of {values.dtype}: labels are integers")
-    _, numbers = np.unique(values, return_inverse=True)
-    return xp.asarray(numbers.astype(np.int32))
+    found, numbers = np.unique(values, return_inverse=True)
+    return xp.asarray(numbers.astype(np.int32)), len(found)
 
 
 def host(array: Any) -> Any:

@@ -25,7 +25,7 @@ struct Measured {
     const int j = static_cast<int>(indices[p]);
     const Sum weight = static_cast<Sum>(weights[is_iso ? 0 : p]);
     if (is_directed) {
-      add_integer(&strengths_in[j], weight);
+      atomic_add(&strengths_in[j], weight);
     } else if (i != j) {
       const unsigned long long low = i < j ? i : j, high = i < j ? j : i;
       const unsigned long long bits =
@@ -46,8 +46,8 @@ __device__ void measure(long long items, const P* indptr, const I* indices, cons
                         long long* sums) {
   Measured<I, W, K> rows{indices, weights, is_iso, strengths, strengths_in, is_directed, 0, 0};
   visit_rows(items, indptr, rows);
-  count_block(rows.total, &sums[0]);
-  count_block(static_cast<long long>(rows.odd), &sums[1]);
+  count_all(rows.total, &sums[0]);
+  count_all(static_cast<long long>(rows.odd), &sums[1]);
 }
 
 template <class I, class L>
@@ -96,13 +96,13 @@ __device__ void inner_weights(long long items, const P* indptr, const I* indices
                               bool is_iso, const L* labels, long long* sums) {
   Inner<I, W, L> rows{indices, weights, is_iso, labels, 0};
   visit_rows(items, indptr, rows);
-  count_block(rows.total, &sums[0]);
+  count_all(rows.total, &sums[0]);
 }
 
 template <class L, class V, class S>
 __device__ void add_by_label(long long items, const L* labels, const V* values, S* sums) {
   const Group<1> mine;
-  for (long long i = mine.first; i < items; i += mine.step) add_integer(&sums[labels[i]], values[i]);
+  for (long long i = mine.first; i < items; i += mine.step) atomic_add(&sums[labels[i]], values[i]);
 }
 
 template <class L, class M>
@@ -132,7 +132,7 @@ __device__ void link(long long items, const P* indptr, const I* indices, const L
       ++changed;
     }
   }
-  count_block(changed, &state[2]);
+  count_all(changed, &state[2]);
 }
 
 __device__ __forceinline__ void decide_links(long long, long long* state) {

@@ -137,10 +137,10 @@ struct Mergers {
     const int target = targets[v];
     labels[v] = target;
     sizes[v] = 0;
-    add_integer(&sizes[target], 1);
-    add_integer(&totals[target], strengths[v]);
-    if (is_directed) add_integer(&totals_in[target], strengths_in[v]);
-    add_integer(&outside[target], sum);
+    atomic_add(&sizes[target], 1);
+    atomic_add(&totals[target], strengths[v]);
+    if (is_directed) atomic_add(&totals_in[target], strengths_in[v]);
+    atomic_add(&outside[target], sum);
     ++moved;
   }
 };
@@ -154,5 +154,5 @@ __device__ void merge(long long items, const P* indptr, const I* indices, const 
                               sizes,     totals,       strengths,   totals_in, strengths_in,
                               is_directed, outside,    targets,     0};
   visit_rows(items, indptr, mergers);
-  count_block(mergers.moved, &state[2]);
+  count_all(mergers.moved, &state[2]);
 }

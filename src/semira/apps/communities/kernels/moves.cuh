@@ -90,11 +90,11 @@ struct Movers {
     const int target = targets[v];
     if (target < 0) return false;
     const int own = labels[v];
-    add_integer(&totals[own], -static_cast<long long>(strengths[v]));
-    add_integer(&totals[target], strengths[v]);
+    atomic_add(&totals[own], -static_cast<long long>(strengths[v]));
+    atomic_add(&totals[target], strengths[v]);
     if (is_directed) {
-      add_integer(&totals_in[own], -static_cast<long long>(strengths_in[v]));
-      add_integer(&totals_in[target], strengths_in[v]);
+      atomic_add(&totals_in[own], -static_cast<long long>(strengths_in[v]));
+      atomic_add(&totals_in[target], strengths_in[v]);
     }
     labels[v] = target;
     ++moved;
@@ -117,7 +117,7 @@ __device__ void move(long long items, const P* indptr, const I* indices, L* labe
   Movers<P, I, L, K> movers{indices,     labels, totals,  strengths, totals_in, strengths_in,
                             is_directed, active, targets, 0};
   visit_rows(items, indptr, movers);
-  count_block(movers.moved, &state[2]);
+  count_all(movers.moved, &state[2]);
 }
 
 __device__ __forceinline__ void decide(long long, long long* state) {

@@ -40,11 +40,6 @@ __device__ __forceinline__ S sum_of_warp(S value) {
   return value;
 }
 
-__device__ __forceinline__ void add_in_shared(int* place, int value) { atomicAdd(place, value); }
-__device__ __forceinline__ void add_in_shared(long long* place, long long value) {
-  atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
-}
-
 __device__ __forceinline__ unsigned slot_bits(int label) {
   return static_cast<unsigned>(label) * 2654435769u;
 }
@@ -61,7 +56,7 @@ __device__ __forceinline__ bool add_to_table(int* keys, S* sums, unsigned used, 
       if (found == -1) found = label;
     }
     if (found == label) {
-      add_in_shared(&sums[slot], weight);
+      atomic_add(&sums[slot], weight);
       return true;
     }
     slot = (slot + 1) & (used - 1);
@@ -280,21 +275,8 @@ __device__ __forceinline__ void visit_rows(long long items, const P* indptr, Vis
   }
 }
 
-// Adds what all threads of the block counted; all of them call it.
-template <class T>
-__device__ __forceinline__ void count_block(long long mine, T* place) {
+// Adds what the threads counted; all of them call it.
+__device__ __forceinline__ void count_all(long long mine, long long* place) {
   mine = sum_of_warp(mine);
-  if (threadIdx.x % kWarp == 0 && mine != 0) {
-    atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(mine));
-  }
-}
-
-template <class T>
-__device__ __forceinline__ void add_integer(T* place, long long value) {
-  if constexpr (sizeof(T) == 8) {
-    atomicAdd(reinterpret_cast<unsigned long long*>(place),
-              static_cast<unsigned long long>(value));
-  } else {
-    atomicAdd(reinterpret_cast<int*>(place), static_cast<int>(value));
-  }
+  if (threadIdx.x % kWarp == 0 && mine != 0) atomic_add(place, mine);
 }
