@@ -339,7 +339,14 @@ def _start(xp: Any, graph: Graph, initial: Any) -> Any:
 
 
 def _result(
-    run: Run, given: Graph, labels: Any, levels: Any, resolution: float, scale: float, *, is_split: bool
+    run: Run,
+    given: Graph,
+    labels: Any,
+    levels: Any,
+    resolution: float,
+    scale: float,
+    *,
+    is_split: bool,
 ) -> Communities:
     labels, count = dense(given, labels, given.n)
     quality = modularity_of(given, labels, resolution)

@@ -113,9 +113,7 @@ def components(graph: Graph, labels: Any) -> Any:
     state = state_of(graph, 0, 0)
     run_loop(
         state,
-        _link.launch(
-            graph.n, graph.indptr, graph.indices, labels, parts, state, work=graph.indptr
-        ),
+        _link.launch(graph.n, graph.indptr, graph.indices, labels, parts, state, work=graph.indptr),
         _decide_links.launch(1, state),
         device=graph.device,
     )

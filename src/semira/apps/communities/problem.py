@@ -142,7 +142,9 @@ def integer_weights(
     room = _MOST_BITS - nvals.bit_length()
     if values.dtype.kind in "iu":
         if int(size).bit_length() > room:
-            raise OutOfMemory(f"{nvals} values up to {size}: their sum may exceed 2**62; scale them")
+            raise OutOfMemory(
+                f"{nvals} values up to {size}: their sum may exceed 2**62; scale them"
+            )
         return values.astype(xp.int64), 1.0, int(size)
     if size < 2.0 ** min(room, 53) and bool((values == xp.floor(values)).all()):
         return values.astype(xp.int64), 1.0, int(size)

@@ -52,9 +52,7 @@ def run(runtime: Runtime, text: KernelText, launch: Launch) -> None:
     module.launch_blocks("int", _ENTRY, blocks, *words, threads=text.threads)
 
 
-def run_loop(
-    runtime: Runtime, state: Any, launches: Sequence[tuple[KernelText, Launch]]
-) -> None:
+def run_loop(runtime: Runtime, state: Any, launches: Sequence[tuple[KernelText, Launch]]) -> None:
     """Start one cooperative launch that runs kernels in turn until ``state[0]`` is not 0.
 
     Raises

@@ -15,7 +15,9 @@ def mixed(a, b):
 
 
 @kernel
-def measure(low, high, indptr, indices, weights, is_iso, strengths, strengths_in, is_directed, sums):
+def measure(
+    low, high, indptr, indices, weights, is_iso, strengths, strengths_in, is_directed, sums
+):
     """Sum the weights of each row, of each column if directed, and of all.
 
     ``sums[1]`` is 0 if the matrix is symmetric (and, but for one in 2**64, only then).
