@@ -190,8 +190,8 @@ class ArrayKernel:
 def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> None:
     """Run kernels in turn, again and again, until one of them writes ``state[0]``.
 
-    On ``cuda`` this is one cooperative launch, with a barrier of all blocks between kernels: nothing
-    is read on the way. On hosts it is a loop.
+    On ``cuda`` this is one cooperative launch, with a barrier of all blocks between kernels, and
+    nothing is read on the way. On hosts it is a loop.
 
     Parameters
     ----------
@@ -199,8 +199,8 @@ def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> N
         A kernel, but not the first one, writes something other than 0 to its first item to end the
         loop after this round. If it is not 0 at the start, nothing runs.
     *launches
-        Two or more, from `ArrayKernel.launch`. A kernel over one item is the place to count and decide. All
-        have the same number of threads a block; they ask for no `scratch`.
+        Two or more, from `ArrayKernel.launch`. A kernel over one item is the place to count and
+        decide. All have the same number of threads a block; they ask for no `scratch`.
     device : "reference", "cpu" or "cuda"
 
     Raises

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import strategies as st
-from tests.helpers.communities import groups_of, matrix_of, planted, plain_modularity
+from tests.helpers.communities import groups_of, matrix_of, plain_modularity, planted
 
 import semira as gb
 from semira.base import settings
@@ -309,18 +309,18 @@ def test_wrong_input_is_refused(device, name):
             run(name, gb.Matrix("bool", 2, 3))
         with pytest.raises(TypeError, match="takes a Matrix, got list"):
             run(name, [[0, 1], [1, 0]])
-        with pytest.raises(InvalidValue, match="not symmetric.*directed=True"):
+        with pytest.raises(InvalidValue, match=r"not symmetric.*directed=True"):
             run(name, gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2))
         with pytest.raises(InvalidValue, match="not symmetric"):
             run(name, gb.Matrix.from_coo([0, 1], [1, 0], [1.0, 1.5]))
-        with pytest.raises(InvalidValue, match="a weight of -1.0"):
+        with pytest.raises(InvalidValue, match=r"a weight of -1\.0"):
             run(name, gb.Matrix.from_coo([0, 1], [1, 0], [-1.0, -1.0]))
         for bad in (np.nan, np.inf):
             with pytest.raises(InvalidValue, match="finite"):
                 run(name, gb.Matrix.from_coo([0, 1, 1], [1, 0, 1], [bad, bad, 1.0]))
+        big = gb.Matrix.from_coo([0, 1, 1], [1, 0, 1], [2**61, 2**61, 1])
         with pytest.raises(OutOfMemory, match="scale them"):
-            big = 2**61
-            run(name, gb.Matrix.from_coo([0, 1, 1], [1, 0, 1], [big, big, 1]))
+            run(name, big)
         for options, words in (
             ({"resolution": -1}, "resolution=-1"),
             ({"resolution": np.nan}, "resolution=nan"),

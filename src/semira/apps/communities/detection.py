@@ -17,7 +17,7 @@ from semira.apps.communities.solve import (
     run_leiden,
     run_louvain,
 )
-from semira.exceptions import InvalidValue, OutOfMemory
+from semira.exceptions import InvalidValue
 from semira.kernels import array_module, rows_of
 
 #: Pairs of rounds that move a smaller share of the vertices end the moves of a level.
@@ -105,15 +105,17 @@ def louvain(
     >>> found.num_communities, round(found.modularity, 4)
     (2, 0.3571)
     """
-    options = _options(A, "louvain", resolution, threshold, max_level, max_iterations, seed)
+    run = _run(
+        A, "louvain", resolution, threshold, max_level, max_iterations, seed, refine, progress
+    )
     with array_module(A.device) as xp:
         given, graph, scale = _graphs(xp, A, "louvain", weighted=weighted, directed=directed)
-        run = Run(options[0] / max(1, graph.total), *options[1:], refine, progress)
+        run.pull = run.resolution / max(1, graph.total)
         labels = _start(xp, graph, initial)
         levels: list[Any] = []
         if graph.total:
             labels, levels = run_louvain(run, graph, labels)
-        return _result(run, given, labels, levels, resolution, scale, is_split=False)
+        return _result(run, given, labels, levels, scale, is_split=False)
 
 
 def leiden(
@@ -158,13 +160,14 @@ def leiden(
     Notes
     -----
     Before communities are contracted, each is divided into parts: vertices that are alone merge
-    along edges into well connected parts, greedily; half of them may merge in a round, and join only
-    parts that do not move in it. What is contracted are the parts. At the end communities that are
-    not connected are split, which never lowers the modularity.
+    along edges into well connected parts, greedily; half of them may merge in a round, and join
+    only parts that do not move in it. What is contracted are the parts. At the end communities that
+    are not connected are split, which never lowers the modularity.
 
     References
     ----------
-    Traag, Waltman, van Eck, "From Louvain to Leiden: guaranteeing well-connected communities", 2019.
+    Traag, Waltman, van Eck, "From Louvain to Leiden: guaranteeing well-connected communities",
+    2019.
 
     Examples
     --------
@@ -175,17 +178,17 @@ def leiden(
     >>> found.host_labels.tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    options = _options(A, "leiden", resolution, 0.0, max_level, max_iterations, seed)
+    run = _run(A, "leiden", resolution, 0.0, max_level, max_iterations, seed, refine, progress)
     iterations = problem.check_count("iterations", iterations)
     with array_module(A.device) as xp:
         given, graph, scale = _graphs(xp, A, "leiden", weighted=weighted, directed=directed)
-        run = Run(options[0] / max(1, graph.total), *options[1:], refine, progress)
+        run.pull = run.resolution / max(1, graph.total)
         labels = _start(xp, graph, initial)
         levels: list[Any] = []
         for _ in range(iterations if graph.total else 0):
             labels, levels = run_leiden(run, graph, labels)
         labels = connected(graph, labels)
-        return _result(run, given, labels, levels, resolution, scale, is_split=True)
+        return _result(run, given, labels, levels, scale, is_split=True)
 
 
 def modularity(
@@ -278,8 +281,8 @@ def contract(A: Any, labels: Any) -> gb.Matrix:
         weights, scale, _ = problem.integer_weights(xp, rows.values, A.nvals, signed=True)
         is_float = rows.values.dtype.kind == "f"
         graph = Graph(
-            xp, A.device, A.nrows, rows.indptr, rows.indices, weights, len(weights) == 1, None, None,
-            False, 0,
+            xp, A.device, A.nrows, rows.indptr, rows.indices, weights, len(weights) == 1,
+            None, None, False, 0,
         )  # fmt: skip
         numbers, count = problem.numbered(xp, graph, labels, "labels")
         keys, sums = summed(xp, graph.keys(numbers, count, keeps_own=True), weights)
@@ -309,19 +312,30 @@ def memory(n: int, nvals: int) -> int:
     return 128 * n + 72 * nvals
 
 
-def _options(
-    A: Any, name: str, resolution: Any, threshold: Any, max_level: Any, rounds: Any, seed: Any
-) -> tuple[Any, ...]:
+def _run(
+    A: Any,
+    name: str,
+    resolution: Any,
+    threshold: Any,
+    max_level: Any,
+    rounds: Any,
+    seed: Any,
+    refine: bool,
+    progress: Any,
+) -> Run:
+    """Return checked options."""
     problem.check_square(A, name)
     if isinstance(seed, bool) or int(seed) != seed or not -(1 << 63) <= seed < 1 << 63:
         raise InvalidValue(f"seed={seed!r}: an integer of 64 bits")
-    return (
-        problem.check_number("resolution", resolution, 0.0),
-        int(seed),
-        _SHARE,
-        problem.check_count("max_level", max_level),
-        problem.check_count("max_iterations", rounds),
-        problem.check_number("threshold", threshold, 0.0),
+    return Run(
+        resolution=problem.check_number("resolution", resolution, 0.0),
+        seed=int(seed),
+        share=_SHARE,
+        max_level=problem.check_count("max_level", max_level),
+        max_rounds=problem.check_count("max_iterations", rounds),
+        threshold=problem.check_number("threshold", threshold, 0.0),
+        refined=bool(refine),
+        progress=progress,
     )
 
 
@@ -339,20 +353,20 @@ def _start(xp: Any, graph: Graph, initial: Any) -> Any:
 
 
 def _result(
-    run: Run,
-    given: Graph,
-    labels: Any,
-    levels: Any,
-    resolution: float,
-    scale: float,
-    *,
-    is_split: bool,
+    run: Run, given: Graph, labels: Any, levels: Any, scale: float, *, is_split: bool
 ) -> Communities:
     labels, count = dense(given, labels, given.n)
-    quality = modularity_of(given, labels, resolution)
+    quality = modularity_of(given, labels, run.resolution)
     states = [host(state).tolist() for state in run.states]
     return Communities(
-        gb.Vector.from_dense(labels) if given.n else gb.Vector("int32", 0), count, quality,
-        resolution, scale, len(levels), sum(state[1] for state in states),
-        sum(state[3] for state in states), is_split, tuple(levels),
-    )  # fmt: skip
+        labels=gb.Vector.from_dense(labels) if given.n else gb.Vector("int32", 0),
+        num_communities=count,
+        modularity=quality,
+        resolution=run.resolution,
+        scale=scale,
+        num_levels=len(levels),
+        rounds=sum(state[1] for state in states),
+        moves=sum(state[3] for state in states),
+        is_split=is_split,
+        _levels=tuple(levels),
+    )

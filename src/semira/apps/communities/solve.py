@@ -22,8 +22,7 @@ class Run:
 
     Attributes
     ----------
-    pull : float
-        ``resolution / total`` of weights: what is expected of a pair of strengths 1.
+    resolution : float
     seed : int
     share : float
         A pair of rounds that moves no more than this share of the vertices is the last one.
@@ -34,9 +33,15 @@ class Run:
         Whether vertices move again when communities are taken apart, level by level.
     progress : callable, optional
         Called with the level and its vertices.
+    pull : float
+        ``resolution / total`` of weights: what is expected of a pair of strengths 1.
+    draws : int
+        Levels that drew random numbers so far.
+    states : list of arrays
+        Of the loops of moves: rounds and moves, on the device.
     """
 
-    pull: float
+    resolution: float
     seed: int
     share: float
     max_level: int
@@ -44,9 +49,8 @@ class Run:
     threshold: float
     refined: bool
     progress: Callable[[int, int], None] | None = None
+    pull: float = 0.0
     draws: int = 0
-    rounds: int = 0
-    moves: int = 0
     states: list[Any] = field(default_factory=list)
 
     def move(self, graph: Graph, labels: Any) -> tuple[Any, Any]:

@@ -46,7 +46,7 @@ def measure(
 
 @kernel
 def pair_keys(low, high, indptr, indices, labels, count, keeps_own, keys):
-    """Write ``row label * count + column label`` of each entry; the greatest key if they are one."""
+    """Write ``row label * count + column label`` of each entry; the greatest key if equal."""
     for i in range(low, high):
         row = np.int64(labels[i])
         for p in range(indptr[i], indptr[i + 1]):

@@ -98,8 +98,8 @@ def choose_merges(
 
 @kernel
 def merge(
-    low, high, indptr, indices, weights, is_iso, groups, labels, sizes, totals, strengths, totals_in,
-    strengths_in, is_directed, outside, state, targets,
+    low, high, indptr, indices, weights, is_iso, groups, labels, sizes, totals, strengths,
+    totals_in, strengths_in, is_directed, outside, state, targets,
 ):  # fmt: skip
     """Merge vertices into parts; keep strengths, sizes, and weights to the rest of the group."""
     moved = 0

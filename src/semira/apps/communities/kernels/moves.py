@@ -24,8 +24,8 @@ def choose(
     """Find the community that each vertex of the round gains most from; -1: it stays.
 
     The gain of community c is ``W(v, c) - K(c) k(v) pull``, without v itself: W are the weights
-    between v and c, k and K strengths of vertices and communities. The own community wins ties, then
-    the smallest. Directed graphs have strengths of edges out and in.
+    between v and c, k and K strengths of vertices and communities. The own community wins ties,
+    then the smallest. Directed graphs have strengths of edges out and in.
     """
     turn = state[1]
     bit = (turn >> 1) % 32
