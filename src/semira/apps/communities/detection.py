@@ -8,11 +8,11 @@ from typing import Any
 import semira as gb
 from semira.apps.communities import problem
 from semira.apps.communities.graph import Graph, dense, summed
+from semira.apps.communities.moving import components
 from semira.apps.communities.problem import host
 from semira.apps.communities.result import Communities
 from semira.apps.communities.solve import (
     Run,
-    connected,
     modularity_of,
     run_leiden,
     run_louvain,
@@ -187,7 +187,7 @@ def leiden(
         levels: list[Any] = []
         for _ in range(iterations if graph.total else 0):
             labels, levels = run_leiden(run, graph, labels)
-        labels = connected(graph, labels)
+        labels = components(graph, labels)
         return _result(run, given, labels, levels, scale, is_split=True)
 
 

@@ -137,11 +137,13 @@ def summed(xp: Any, keys: Any, weights: Any) -> tuple[Any, Any]:
     weights : array of integers, or None
         None: every key counts 1.
     """
+    counts = keys != _NO_KEY
+    keys = keys[counts]
     if weights is None:
         keys = xp.sort(keys)
     else:
         order = xp.argsort(keys, kind="stable")
-        keys, weights = keys[order], weights[order]
+        keys, weights = keys[order], weights[counts][order]
     starts = xp.ones(len(keys) + 1, bool)
     starts[1:-1] = keys[1:] != keys[:-1]
     places = xp.flatnonzero(starts)
@@ -152,7 +154,4 @@ def summed(xp: Any, keys: Any, weights: Any) -> tuple[Any, Any]:
         totals = xp.zeros(len(keys) + 1, xp.int64)
         totals[1:] = xp.cumsum(weights, dtype=xp.int64)
         sums = totals[places[1:]] - totals[places[:-1]]
-    # What is left out comes last.
-    if len(found) and int(found[-1]) == _NO_KEY:
-        return found[:-1], sums[:-1]
     return found, sums

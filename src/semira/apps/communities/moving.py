@@ -9,7 +9,7 @@ from semira.kernels import ArrayKernel, run_loop
 
 _MOVES = "semira.apps.communities.kernels:moves"
 _MERGES = "semira.apps.communities.kernels:merges"
-_LINKS = "semira.apps.communities.kernels:graphs"
+_GRAPHS = "semira.apps.communities.kernels:graphs"
 #: A warp for each row of long ones.
 _WARP = 32
 _draw = ArrayKernel(_MOVES, "draw")
@@ -19,8 +19,8 @@ _decide = ArrayKernel(_MOVES, "decide")
 _begin_merges = ArrayKernel(_MERGES, "begin_merges", lanes=_WARP)
 _choose_merges = ArrayKernel(_MERGES, "choose_merges", lanes=_WARP)
 _merge = ArrayKernel(_MERGES, "merge", lanes=_WARP)
-_link = ArrayKernel(_LINKS, "link")
-_decide_links = ArrayKernel(_LINKS, "decide_links")
+_unite = ArrayKernel(_GRAPHS, "unite", lanes=_WARP)
+_flatten = ArrayKernel(_GRAPHS, "flatten")
 
 
 def draw(graph: Graph, seed: int, number: int) -> Any:
@@ -109,12 +109,10 @@ def refine(
 
 def components(graph: Graph, labels: Any) -> Any:
     """Return the connected components of communities, each by its smallest vertex."""
-    parts = graph.xp.arange(graph.n, dtype=graph.xp.int32)
-    state = state_of(graph, 0, 0)
-    run_loop(
-        state,
-        _link.launch(graph.n, graph.indptr, graph.indices, labels, parts, state, work=graph.indptr),
-        _decide_links.launch(1, state),
-        device=graph.device,
-    )
-    return parts
+    parents = graph.xp.arange(graph.n, dtype=graph.xp.int32)
+    _unite(
+        graph.n, graph.indptr, graph.indices, labels, parents,
+        device=graph.device, work=graph.indptr,
+    )  # fmt: skip
+    _flatten(graph.n, parents, device=graph.device, work=graph.n)
+    return parents

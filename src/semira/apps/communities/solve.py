@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from semira.apps.communities.graph import Graph, dense
-from semira.apps.communities.moving import components, draw, move_vertices, refine
+from semira.apps.communities.moving import draw, move_vertices, refine
 from semira.apps.communities.problem import host
 
 #: Rounds of merging at most: half of the vertices that can merge do so in each.
@@ -140,11 +140,6 @@ def _taken_apart(
             run.told(at, graph)
             run.move(graph, labels)
     return labels, [numbers for _, numbers in levels]
-
-
-def connected(graph: Graph, labels: Any) -> Any:
-    """Return labels of the connected components of communities."""
-    return components(graph, labels)
 
 
 def modularity_of(given: Graph, labels: Any, resolution: float) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cuda.jit.compile import named
+from semira.backends.cuda.lower.program import KERNEL
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import (
     BLOCKS_PER_SM,
@@ -24,7 +25,6 @@ from semira.contract.array_kernels import ARRAY_DTYPES, KernelText, Launch
 ROOT = "array.cuh"
 
 _ENTRY = "semira_array_kernel"
-_LOOP = "semira_array_loop"
 
 #: Blocks of a multiprocessor in a loop: more of them make barriers slower.
 LOOP_BLOCKS = 4
@@ -62,32 +62,31 @@ def run_loop(runtime: Runtime, state: Any, launches: Sequence[tuple[KernelText, 
     """
     texts = tuple(text for text, _ in launches)
     types = tuple(tuple(map(_type_of, launch.arguments)) for _, launch in launches)
-    kernel, table = _loop_of(runtime, texts, types)
+    kernel, barrier = _loop_of(runtime, texts, types)
     threads = texts[0].threads
     wanted = max(-(-launch.items * text.lanes // threads) for text, launch in launches)
     most = min(kernel.fitting, LOOP_BLOCKS) * runtime.multiprocessors
-    words = [int(state.data.ptr)]
+    words = [address(barrier), int(state.data.ptr)]
     for _, launch in launches:
         words += [launch.items, *map(_word_of, launch.arguments)]
-    # Behind the counter of the barrier, which launches go on counting with.
-    runtime.upload(np.array(words, np.int64), table, 8)
-    place = ctypes.c_int64(address(table))
-    pointer = ctypes.c_int64(ctypes.addressof(place))
-    runtime.launch(kernel, max(1, min(wanted, most)), threads, ctypes.addressof(pointer))
+    count = len(words)
+    values = (ctypes.c_int64 * count)(*words)
+    first = ctypes.addressof(values)
+    places = (ctypes.c_int64 * count)(*range(first, first + 8 * count, 8))
+    runtime.launch(kernel, max(1, min(wanted, most)), threads, ctypes.addressof(places))
 
 
 def _loop_of(
     runtime: Runtime, texts: tuple[KernelText, ...], types: tuple[tuple[str, ...], ...]
 ) -> tuple[Any, Any]:
-    """Return the kernel of a loop, and its table: the counter of its barrier, then arguments."""
+    """Return the kernel of a loop, and the counter of its barrier, which launches count on with."""
     loops = primitives_of(runtime).loops
     key = texts, types
     if key not in loops:
         source, name = loop_source_of(texts, types), "_".join(text.name for text in texts)
         code = runtime.compile(source, named(name, source), "int", ROOT)
-        kernel = runtime.load(code, name, _LOOP, texts[0].threads)
-        words = 2 + sum(1 + len(kinds) for kinds in types)
-        loops[key] = kernel, runtime.zeroed(8 * words)
+        kernel = runtime.load(code, name, KERNEL, texts[0].threads)
+        loops[key] = kernel, runtime.zeroed(8)
     return loops[key]
 
 
@@ -99,34 +98,34 @@ def loop_source_of(texts: tuple[KernelText, ...], types: tuple[tuple[str, ...], 
     >>> texts = KernelText("package", "file", "move"), KernelText("package", "file", "stop")
     >>> print(loop_source_of(texts, (("int*",), ("double",))))
     #include "package:file.cuh"
-    extern "C" __global__ void __launch_bounds__(256) semira_array_loop(long long* table) {
-      GridBarrier all(reinterpret_cast<BarrierCounter*>(table));
-      const volatile long long* state = reinterpret_cast<long long*>(table[1]);
-      while (*state == 0) {
-        move(table[2], reinterpret_cast<int*>(table[3]));
+    extern "C" __global__ void __launch_bounds__(256) semira_program(
+        long long counter, long long state, long long a, long long a0, long long b, long long b0) {
+      GridBarrier all(reinterpret_cast<BarrierCounter*>(counter));
+      while (*reinterpret_cast<volatile long long*>(state) == 0) {
+        move(a, reinterpret_cast<int*>(a0));
         all.wait();
-        stop(table[4], __longlong_as_double(table[5]));
+        stop(b, __longlong_as_double(b0));
         all.wait();
       }
       all.close(whole_grid());
     }
     """
     includes = dict.fromkeys(f'#include "{text.place}.cuh"\n' for text in texts)
-    calls, at = "", 2
-    for text, kinds in zip(texts, types, strict=True):
-        given = [f"table[{at}]"]
-        for kind in kinds:
-            at += 1
-            given.append(_CASTS.get(kind, _POINTER).format(f"table[{at}]", kind))
-        at += 1
-        calls += f"    {text.name}({', '.join(given)});\n    all.wait();\n"
+    names, calls = ["counter", "state"], ""
+    for number, (text, kinds) in enumerate(zip(texts, types, strict=True)):
+        letter = chr(ord("a") + number)
+        own = [f"{letter}{at}" for at in range(len(kinds))]
+        names += [letter, *own]
+        given = [_CASTS.get(kind, _POINTER).format(name, kind)
+                 for name, kind in zip(own, kinds, strict=True)]  # fmt: skip
+        calls += f"    {text.name}({', '.join([letter, *given])});\n    all.wait();\n"
+    parameters = ", ".join(f"long long {name}" for name in names)
     return (
         f"{''.join(includes)}"
-        f'extern "C" __global__ void __launch_bounds__({texts[0].threads}) '
-        f"{_LOOP}(long long* table) {{\n"
-        "  GridBarrier all(reinterpret_cast<BarrierCounter*>(table));\n"
-        "  const volatile long long* state = reinterpret_cast<long long*>(table[1]);\n"
-        f"  while (*state == 0) {{\n{calls}  }}\n"
+        f'extern "C" __global__ void __launch_bounds__({texts[0].threads}) {KERNEL}(\n'
+        f"    {parameters}) {{\n"
+        "  GridBarrier all(reinterpret_cast<BarrierCounter*>(counter));\n"
+        f"  while (*reinterpret_cast<volatile long long*>(state) == 0) {{\n{calls}  }}\n"
         "  all.close(whole_grid());\n"
         "}"
     )

@@ -111,33 +111,54 @@ __device__ void mark(long long items, const L* labels, M* marks) {
   for (long long i = mine.first; i < items; i += mine.step) marks[labels[i]] = 1;
 }
 
-template <class P, class I, class L>
-__device__ void link(long long items, const P* indptr, const I* indices, const L* labels, L* parts,
-                     long long* state) {
-  const Group<1> mine;
-  long long changed = 0;
-  for (long long v = mine.first; v < items; v += mine.step) {
-    const int before = *static_cast<volatile L*>(&parts[v]);
-    int least = before;
-    for (P p = indptr[v]; p < indptr[v + 1]; ++p) {
-      const int u = static_cast<int>(indices[p]);
-      if (labels[u] != labels[v]) continue;
-      const int other = *static_cast<volatile L*>(&parts[u]);
-      least = other < least ? other : least;
-    }
-    const int further = *static_cast<volatile L*>(&parts[least]);
-    least = further < least ? further : least;
-    if (least < before) {
-      parts[v] = least;
-      ++changed;
-    }
+// The root of a tree, while other threads hang roots below others.
+template <class L>
+__device__ __forceinline__ int root_of(const L* parents, int v) {
+  int above = *static_cast<const volatile L*>(&parents[v]);
+  while (above != v) {
+    v = above;
+    above = *static_cast<const volatile L*>(&parents[v]);
   }
-  count_all(changed, &state[2]);
+  return v;
 }
 
-__device__ __forceinline__ void decide_links(long long, long long* state) {
-  if (block_number() != 0 || threadIdx.x != 0) return;
-  state[1] += 1;
-  if (state[2] == 0) state[0] = 1;
-  state[2] = 0;
+template <class I, class L>
+struct United {
+  using Sum = int;
+  const I* indices;
+  const L* labels;
+  L* parents;
+
+  __device__ __forceinline__ bool wants(int) const { return true; }
+  __device__ __forceinline__ int visit(int v, long long p) const {
+    const int u = static_cast<int>(indices[p]);
+    if (u >= v || labels[u] != labels[v]) return 0;
+    int a = root_of(parents, v), b = root_of(parents, u);
+    while (a != b) {
+      if (a < b) {
+        const int c = a;
+        a = b;
+        b = c;
+      }
+      const int before = atomicMin(&parents[a], b);
+      a = before == a ? b : before;
+    }
+    return 0;
+  }
+  __device__ __forceinline__ void end(int, int) const {}
+};
+
+template <class P, class I, class L>
+__device__ void unite(long long items, const P* indptr, const I* indices, const L* labels,
+                      L* parents) {
+  United<I, L> rows{indices, labels, parents};
+  visit_rows(items, indptr, rows);
+}
+
+template <class L>
+__device__ void flatten(long long items, L* parents) {
+  const Group<1> mine;
+  for (long long v = mine.first; v < items; v += mine.step) {
+    parents[v] = root_of(parents, static_cast<int>(v));
+  }
 }

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from semira.kernels import atomic_add, helper, kernel
+from semira.kernels import atomic_add, atomic_min, helper, kernel
 
 
 @helper
@@ -82,30 +82,36 @@ def mark(low, high, labels, marks):
         marks[labels[i]] = 1
 
 
+@helper
+def root_of(parents, v):
+    """Return the root of a tree; parents are smaller than their children."""
+    while parents[v] != v:
+        v = np.int64(parents[v])
+    return v
+
+
 @kernel
-def link(low, high, indptr, indices, labels, parts, state):
-    """Take the smallest part among a vertex and its neighbours of the same label."""
-    changed = 0
+def unite(low, high, indptr, indices, labels, parents):
+    """Unite the trees of neighbours with the same label: the larger root below the smaller one."""
     for v in range(low, high):
-        least = np.int64(parts[v])
         for p in range(indptr[v], indptr[v + 1]):
-            u = indices[p]
-            if labels[u] == labels[v]:
-                least = min(least, np.int64(parts[u]))
-        # Parts are vertices of the same component; a shorter way to its smallest one.
-        least = min(least, np.int64(parts[least]))
-        if least < parts[v]:
-            parts[v] = least
-            changed += 1
-    if changed > 0:
-        atomic_add(state, 2, changed)
+            u = np.int64(indices[p])
+            if u >= v or labels[u] != labels[v]:
+                continue
+            a = root_of(parents, np.int64(v))
+            b = root_of(parents, u)
+            while a != b:
+                if a < b:
+                    c = a
+                    a = b
+                    b = c
+                before = np.int64(atomic_min(parents, a, b))
+                # Another thread hung it below a vertex: that one and the smaller root are united.
+                a = b if before == a else before
 
 
 @kernel
-def decide_links(low, high, state):
-    """End where no part changed."""
-    for _ in range(low, high):
-        state[1] += 1
-        if state[2] == 0:
-            state[0] = 1
-        state[2] = 0
+def flatten(low, high, parents):
+    """Hang every vertex below its root."""
+    for v in range(low, high):
+        parents[v] = root_of(parents, np.int64(v))
