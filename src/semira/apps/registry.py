@@ -8,7 +8,10 @@ from functools import cache
 from semira.apps.row import Application
 
 #: Folders of this package and the functions that each brings. One line a folder.
-FOLDERS: dict[str, tuple[str, ...]] = {}
+FOLDERS: dict[str, tuple[str, ...]] = {
+    "walks": ("random_walks",),
+    "sampling": ("sample_neighbours", "sample_hops"),
+}
 
 
 def functions() -> dict[str, str]:
