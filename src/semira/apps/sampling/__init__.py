@@ -6,12 +6,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from semira import Matrix
+from semira.apps.sampling.loader import Batch, NeighbourLoader, neighbour_loader
 from semira.apps.sampling.problem import check_int, matrix_of, check_room, keys_of, vertices_of
 from semira.apps.sampling.result import NeighbourSample
 from semira.apps.sampling.solve import draw, source_of
 from semira.kernels import array_module
 
-__all__ = ["NeighbourSample", "memory", "sample_hops", "sample_neighbours"]
+__all__ = [
+    "Batch",
+    "NeighbourLoader",
+    "NeighbourSample",
+    "memory",
+    "neighbour_loader",
+    "sample_hops",
+    "sample_neighbours",
+]
 
 
 def memory(A: Matrix, rows: int, k: int, *, weighted: bool = False) -> int:
@@ -78,7 +87,7 @@ def sample_neighbours(
     -----
     Cost: a draw reads two offsets and an entry; by weight it looks O(log degree) times. Without
     replacement k draws are compared with each other, O(k^2). `weighted` reads all values once,
-    O(nvals). Weights are rounded to multiples of 2**-58 of (greatest weight x longest row), so that
+    O(nvals). Weights are rounded to multiples of 2**-59 of (greatest weight x longest row), so that
     sums of them are the same everywhere.
 
     References

@@ -19,7 +19,8 @@ def running_totals(xp: Any, indptr: Any, weights: Any, what: str, device: str) -
     """Return running totals of the weights of all entries, as integers.
 
     Entry p of row i has weight ``totals[p + 1] - totals[p]``. Weights are multiplied by the largest
-    power of two with which no row exceeds 2**60, and rounded; positive ones to 1 at least.
+    power of two with which no row exceeds 2**60, and rounded; positive ones to 1 at least. So they
+    are multiples of 2**-59 of (greatest weight x longest row) at the most.
 
     Parameters
     ----------
@@ -77,5 +78,5 @@ def running_totals(xp: Any, indptr: Any, weights: Any, what: str, device: str) -
 
 
 def _power_below(bound: float) -> float:
-    """Return half of the largest power of two up to a bound: rounding up cannot exceed it."""
-    return math.ldexp(1.0, math.frexp(min(bound, 2.0**1000))[1] - 2)
+    """Return the largest power of two up to a bound."""
+    return math.ldexp(1.0, math.frexp(min(bound, 2.0**1000))[1] - 1)

@@ -167,7 +167,7 @@ __device__ void node2vec(long long items, long long first, long long length, con
             extra = __dmul_rn(static_cast<double>(weight), to_last - most);
           }
         }
-        const double area = __dadd_rn(body, extra);
+        const double area = body + extra;
         long long target = -1;
         for (long long draw = 0; target < 0; draw += 1024) {
           if (extra > 0 && __dmul_rn(share(draw + 256, walker, step, seed), area) >= body) {
