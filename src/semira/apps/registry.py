@@ -10,6 +10,7 @@ from semira.apps.row import Application
 #: Folders of this package and the functions that each brings. One line a folder.
 FOLDERS: dict[str, tuple[str, ...]] = {
     "walks": ("random_walks",),
+    "sage": ("sage_embedding",),
     "sampling": ("sample_neighbours", "sample_hops", "neighbour_loader"),
 }
 

@@ -37,7 +37,7 @@ def numbers(path: str, n: int) -> NDArray[np.float64]:
     return found
 
 
-def matrix(path: str, n: int | None = None) -> NDArray[np.float32]:
+def matrix(path: str, n: int | None) -> NDArray[np.float32]:
     """Return a table of floats: a line for each row, or ``.npy``.
 
     Raises
@@ -53,6 +53,18 @@ def matrix(path: str, n: int | None = None) -> NDArray[np.float32]:
     if n is not None and len(found) != n:
         raise DimensionMismatch(f"{path} has {len(found)} rows for {n} vertices")
     return found.astype(np.float32)
+
+
+def weights(path: str, n: int) -> NDArray[np.float32]:
+    """Return a table of floats that has nothing to do with the number of vertices.
+
+    Raises
+    ------
+    MissingFile, FileFormatError
+        There is no such file; it is no table of numbers.
+    """
+    del n
+    return matrix(path, None)
 
 
 def _check(path: str) -> None:

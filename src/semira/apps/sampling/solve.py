@@ -72,7 +72,7 @@ def draw(
     entries = xp.empty(count * k, indptr.dtype)
     out, work = (key, neighbours, entries), count * k
     if replace:
-        given = (first, k, vertices, indptr, indices, source.running, source.weighted)
+        given = (first, k, vertices, indptr, indices, source.running, source.weighted, False)
         _with(work, *given, *out, device=source.device, work=4 * work)
     elif source.weighted:
         given = (first, k, vertices, indptr, indices, source.running)
@@ -81,3 +81,13 @@ def draw(
         given = (first, k, vertices, indptr, indices)
         _without(count, *given, *out, device=source.device, work=4 * work)
     return neighbours, entries
+
+
+def draw_or_stay(source: Source, vertices: Any, k: int, key: int, xp: Any, *, first: int) -> Any:
+    """Return k neighbours of each vertex, drawn with replacement; itself if it has none."""
+    work = len(vertices) * k
+    neighbours = xp.empty(work, source.indices.dtype)
+    given = (first, k, vertices, source.indptr, source.indices, source.running, source.weighted)
+    out = (True, key, neighbours, neighbours)
+    _with(work, *given, *out, device=source.device, work=4 * work)
+    return neighbours

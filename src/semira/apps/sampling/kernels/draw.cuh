@@ -20,7 +20,8 @@ __device__ long long entry_under(long long begin, long long end, const R* runnin
 template <class S, class P, class I, class R, class T, class E>
 __device__ void with_replacement(long long items, long long first, long long k, const S* rows,
                                  const P* indptr, const I* indices, const R* running,
-                                 bool weighted, long long key, T* neighbours, E* entries) {
+                                 bool weighted, bool itself, long long key, T* neighbours,
+                                 E* entries) {
   using Word = unsigned long long;  // running totals wrap
   const Group<1> mine;
   // Most launches have fewer items than 2**32: to divide these is cheap.
@@ -41,8 +42,8 @@ __device__ void with_replacement(long long items, long long first, long long k, 
         chosen = begin + static_cast<long long>(philox(0, first + place, slot, key, end - begin));
       }
     }
-    neighbours[item] = chosen < 0 ? -1 : static_cast<T>(indices[chosen]);
-    entries[item] = static_cast<E>(chosen);
+    neighbours[item] = static_cast<T>(chosen >= 0 ? indices[chosen] : itself ? row : -1);
+    if (!itself) entries[item] = static_cast<E>(chosen);
   }
 }
 

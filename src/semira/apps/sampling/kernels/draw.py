@@ -21,9 +21,9 @@ def entry_under(begin, end, running, mark):
 
 @kernel
 def with_replacement(
-    low, high, first, k, rows, indptr, indices, running, weighted, key, neighbours, entries
+    low, high, first, k, rows, indptr, indices, running, weighted, itself, key, neighbours, entries
 ):
-    """Draw an entry for each (row, slot); -1 of a row with nothing to draw."""
+    """Draw an entry for each (row, slot); -1, or the row itself, if there is nothing to draw."""
     for item in range(low, high):
         place, slot = item // k, item % k
         row = np.int64(rows[place])
@@ -37,8 +37,12 @@ def with_replacement(
                     chosen = entry_under(begin, end, running, mark)
             elif end > begin:
                 chosen = begin + np.int64(philox(0, first + place, slot, key, end - begin))
-        neighbours[item] = -1 if chosen < 0 else indices[chosen]
-        entries[item] = chosen
+        if chosen >= 0:
+            neighbours[item] = indices[chosen]
+        else:
+            neighbours[item] = row if itself else -1
+        if not itself:
+            entries[item] = chosen
 
 
 @kernel
