@@ -97,8 +97,7 @@ def _table(given: Any, name: str, xp: Any) -> Any:
     array = given if hasattr(given, "dtype") else np.asarray(given)
     if array.dtype.kind not in "iufb" or array.ndim != 2:
         raise InvalidValue(
-            f"{name} must be a table of real numbers, got dtype {array.dtype}, "
-            f"shape {array.shape}"
+            f"{name} must be a table of real numbers, got dtype {array.dtype}, shape {array.shape}"
         )
     array = xp.ascontiguousarray(xp.asarray(array, xp.float32))
     # A sum is finite only if all of it is, or it overflows, which squares would too.
@@ -124,7 +123,7 @@ def samples_of(samples: Any, n: int, xp: Any) -> tuple[Any, Any] | None:
             f"samples must have shapes ({n}, C) and ({n}, C, L), got {shape} and {leaves.shape}"
         )
     for part in (children, leaves):
-        if part.dtype.kind not in "iu" or part.size == 0 and n:
+        if part.dtype.kind not in "iu" or (part.size == 0 and n > 0):
             raise InvalidValue("samples must be vertex numbers, at least one for each vertex")
         if part.size and (part.min() < 0 or part.max() >= n):
             raise InvalidValue(f"samples must be vertices from 0 to {n - 1}")

@@ -28,7 +28,7 @@ def batch_bytes(network: Network, children: int, leaves: int, batch: int) -> int
     each = network.X.shape[1] + network.Wa1.shape[1] + 1 + leaves
     if callable(network.aggregator):
         each += leaves * network.X.shape[1] + network.hidden
-    return 4 * batch * (children * each + 3 * network.hidden + 2 * network.width)
+    return 4 * batch * int(children * each + 3 * network.hidden + 2 * network.width)
 
 
 class Embedding:
@@ -91,9 +91,7 @@ class Embedding:
         _pool(items, *given, device=self._device, work=items * k * width // 4)
         return out
 
-    def _joined(
-        self, places: Any, own: Any, other: Any, k: int, mode: int, out: Any = None
-    ) -> Any:
+    def _joined(self, places: Any, own: Any, other: Any, k: int, mode: int, out: Any = None) -> Any:
         items, widths = len(places) // k, (own.shape[1], other.shape[1])
         if out is None:
             out = self._xp.empty((items, sum(widths)), self._xp.float32)
@@ -154,7 +152,7 @@ def embed(
 
 
 def _rooms(network: Network, n: int, needed: int, device: str, xp: Any) -> tuple[bool, Any]:
-    """Return whether tables of products fit, and an array for the result, on the host if need be."""
+    """Return whether tables of products fit, and an array for the result, maybe on the host."""
     result, products = 4 * n * network.width, 4 * n * network.Wf1.shape[1]
     if network.Wa1.shape[1] < network.X.shape[1]:
         products += 4 * n * network.Wa1.shape[1]

@@ -7,7 +7,7 @@ from typing import Any
 
 from semira import Matrix
 from semira.apps.sampling.loader import Batch, NeighbourLoader, neighbour_loader
-from semira.apps.sampling.problem import check_int, matrix_of, check_room, keys_of, vertices_of
+from semira.apps.sampling.problem import check_int, check_room, keys_of, matrix_of, vertices_of
 from semira.apps.sampling.result import NeighbourSample
 from semira.apps.sampling.solve import draw, source_of
 from semira.kernels import array_module

@@ -75,7 +75,7 @@ def _check(path: str) -> None:
 def _read(path: str, dtype: Any) -> NDArray[Any]:
     _check(path)
     if path.endswith(".npy"):
-        return np.load(path).ravel().astype(dtype)
+        return np.asarray(np.load(path), dtype).ravel()
     words = Path(path).read_text(encoding="utf-8").replace(",", " ").split()
     try:
         return np.array(words).astype(dtype) if words else np.empty(0, dtype)

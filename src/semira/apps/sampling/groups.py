@@ -116,7 +116,7 @@ def sample_group(
     keys : sequence of int
         Of the random numbers of each hop.
     first : int
-        What the number of a row, of which the random numbers are a function, begins at.
+        Number of the first batch.
     """
     n, batches = len(source.indptr) - 1, -(-len(seeds) // batch_size)
     places = xp.arange(len(seeds))
@@ -126,7 +126,7 @@ def sample_group(
     held = _counts_of(batch, batches, xp)
     nodes, edges = [_Hop((row,), batch, held)], []
     for k, key in zip(fanouts, keys, strict=True):
-        found, entries = draw(source, row, k, key, xp, replace=replace, first=first)
+        found, entries = draw(source, row, k, key, xp, replace=replace, batches=batch + first)
         drawn = xp.flatnonzero(found >= 0)
         origin = drawn // k
         of_edge = batch[origin]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from semira import Matrix
+from semira import Matrix, device_traits
 from semira.apps.sampling.groups import Group, Numbers, sample_group
 from semira.apps.sampling.problem import check_int, check_room, keys_of, matrix_of, vertices_of
 from semira.apps.sampling.result import on_host
@@ -78,10 +79,9 @@ class NeighbourLoader:
             self._source = source_of(A, xp, weighted=options["weighted"])
 
     def __len__(self) -> int:
-        size = self._options["batch_size"]
-        if self._options["drop_last"]:
-            return len(self._seeds) // size
-        return -(-len(self._seeds) // size)
+        size = int(self._options["batch_size"])
+        spare = 0 if self._options["drop_last"] else size - 1
+        return (len(self._seeds) + spare) // size
 
     def __iter__(self) -> Iterator[Batch]:
         options, size = self._options, self._options["batch_size"]
@@ -97,9 +97,7 @@ class NeighbourLoader:
         many = max(1, min(options["bulk"], len(self)))
         with array_module(self._matrix.device) as xp:
             numbers = Numbers(self._matrix.nrows, many, xp)
-        # A row of a hop has a number of its own in all groups.
-        rows = size * many * int(np.prod([1, *self._fanouts[:-1]]))
-        for group, start in enumerate(range(0, len(order), size * many)):
+        for start in range(0, len(order), size * many):
             input_id = order[start : start + size * many]
             _settle(options["torch"], self._matrix.device)
             with array_module(self._matrix.device) as xp:
@@ -109,7 +107,7 @@ class NeighbourLoader:
                     size,
                     self._fanouts,
                     keys,
-                    group * rows,
+                    start // size,
                     numbers,
                     xp,
                     replace=options["replace"],
@@ -177,12 +175,11 @@ def torch_for(output: str) -> Any:
     if output == "arrays":
         return None
     try:
-        import torch
+        return importlib.import_module("torch")
     except ImportError as error:
         if output == "auto":
             return None
-        raise MissingLibrary('PyTorch is not installed: pip install "semira[torch]"') from error
-    return torch
+        raise MissingLibrary("PyTorch is not installed: pip install torch") from error
 
 
 def neighbour_loader(
@@ -232,8 +229,8 @@ def neighbour_loader(
     seed : int >= 0
         Of the random numbers and the order: the same batches on every device.
     bulk : int >= 1, optional
-        Batches sampled at once; their tables take 4 n bytes each. Other numbers draw other entries.
-        None: 64, or fewer if n is above 4 million.
+        Batches sampled at once; their tables take 4 n bytes each. It changes time and memory, not
+        the samples. None: 1 on the host, 64 on a GPU, or fewer if n is above 4 million.
     output : {"auto", "torch", "arrays"}
         "arrays": NumPy's, or CuPy's on ``cuda``. "auto": "torch" if it is installed.
 
@@ -287,7 +284,9 @@ def neighbour_loader(
     for name, table in (("x", x), ("y", y)):
         if table is not None and len(table) != A.nrows:
             raise DimensionMismatch(f"{name} has {len(table)} rows for {A.nrows} vertices")
-    most = max(1, min(_BULK, _TABLE // max(1, A.nrows)))
+    most = 1
+    if device_traits(A.device).own_memory:
+        most = max(1, min(_BULK, _TABLE // max(1, A.nrows)))
     many = most if bulk is None else check_int(bulk, "bulk", 1)
     check_room(4 * A.nrows * many, A.device, "neighbour_loader: the tables", "pass a smaller bulk")
     options = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Iterable
 from typing import Any
@@ -80,8 +81,7 @@ def vertices_of(given: Any, n: int, xp: Any, name: str) -> Any:
         given = given.astype(np.int64) if given.size == 0 else given
     if given.dtype.kind not in "iu" or given.ndim != 1:
         raise InvalidValue(
-            f"{name} must be a list of vertex numbers, got dtype {given.dtype}, "
-            f"shape {given.shape}"
+            f"{name} must be a list of vertex numbers, got dtype {given.dtype}, shape {given.shape}"
         )
     if len(given) and (int(given.min()) < 0 or int(given.max()) >= n):
         bad = int(given.min()) if int(given.min()) < 0 else int(given.max())
@@ -104,10 +104,14 @@ def keys_of(seed: Any, count: int) -> list[int]:
     >>> len(keys_of(0, 2))
     2
     """
-    number = check_int(seed, "seed", 0, 2**63 - 1)
+    return list(_words(check_int(seed, "seed", 0, 2**63 - 1), count))
+
+
+@functools.lru_cache(256)
+def _words(seed: int, count: int) -> tuple[int, ...]:
     # NumPy promises the same words for a seed in every version.
-    words = np.random.SeedSequence(number).generate_state(count, np.uint64)
-    return [int(word) >> 1 for word in words]
+    words = np.random.SeedSequence(seed).generate_state(count, np.uint64)
+    return tuple(int(word) >> 1 for word in words)
 
 
 def check_room(needed: int, device: str, what: str, remedy: str) -> None:

@@ -49,7 +49,7 @@ def source_of(A: Any, xp: Any, *, weighted: bool) -> Source:
 
 
 def draw(
-    source: Source, vertices: Any, k: int, key: int, xp: Any, *, replace: bool, first: int = 0
+    source: Source, vertices: Any, k: int, key: int, xp: Any, *, replace: bool, batches: Any = None
 ) -> tuple[Any, Any]:
     """Return (neighbours, entries) of k draws from each row, -1 where there is none.
 
@@ -58,9 +58,10 @@ def draw(
     vertices : array of int
         Rows; -1 has no entries.
     key : int
-        Of the random numbers; that of draw (i, slot) is a function of it and of ``first + i``.
-    first : int
-        Number of the first row among all that are drawn from with this key.
+        Of the random numbers: those of row i are a function of i, or, with batches, of its batch
+        and vertex.
+    batches : array of int, optional
+        The batch of each row; in a batch the rows are different.
 
     Returns
     -------
@@ -68,17 +69,19 @@ def draw(
         Vertices, and positions in the arrays of the rows.
     """
     count, indptr, indices = len(vertices), source.indptr, source.indices
+    given: tuple[Any, ...]
+    rows = (0, k, vertices, vertices if batches is None else batches, batches is not None)
     neighbours = xp.empty(count * k, indices.dtype)
     entries = xp.empty(count * k, indptr.dtype)
     out, work = (key, neighbours, entries), count * k
     if replace:
-        given = (first, k, vertices, indptr, indices, source.running, source.weighted, False)
+        given = (*rows, indptr, indices, source.running, source.weighted, False)
         _with(work, *given, *out, device=source.device, work=4 * work)
     elif source.weighted:
-        given = (first, k, vertices, indptr, indices, source.running)
+        given = (*rows, indptr, indices, source.running)
         _weighted_without(count, *given, *out, device=source.device, work=8 * work)
     else:
-        given = (first, k, vertices, indptr, indices)
+        given = (*rows, indptr, indices)
         _without(count, *given, *out, device=source.device, work=4 * work)
     return neighbours, entries
 
@@ -87,7 +90,8 @@ def draw_or_stay(source: Source, vertices: Any, k: int, key: int, xp: Any, *, fi
     """Return k neighbours of each vertex, drawn with replacement; itself if it has none."""
     work = len(vertices) * k
     neighbours = xp.empty(work, source.indices.dtype)
-    given = (first, k, vertices, source.indptr, source.indices, source.running, source.weighted)
+    rows = (first, k, vertices, vertices, False, source.indptr, source.indices)
+    given = (*rows, source.running, source.weighted)
     out = (True, key, neighbours, neighbours)
     _with(work, *given, *out, device=source.device, work=4 * work)
     return neighbours

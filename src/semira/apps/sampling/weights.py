@@ -63,10 +63,10 @@ def running_totals(xp: Any, indptr: Any, weights: Any, what: str, device: str) -
     longest = (indptr[1:] - indptr[:-1]).max()
     facts = [each.astype(xp.float64) for each in (weights.min(), weights.max(), longest)]
     least, most, longest = xp.stack(facts).tolist()
-    if least != least or most - most != 0:
+    if not (math.isfinite(least) and math.isfinite(most)):
         raise InvalidWeight(
-            f"{what} must be finite numbers; found {most if least == least else least}: "
-            "select those that are, or replace the others"
+            f"{what} must be finite numbers; they lie between {least} and {most}: select those "
+            "that are finite, or replace the others"
         )
     if least < 0:
         raise NegativeWeight(f"{what} must not be negative; the least is {least:g}")

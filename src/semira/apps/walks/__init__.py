@@ -57,17 +57,18 @@ def random_walks(
 ) -> WalkResult:
     """Walk along the entries of a matrix, from row to column.
 
-    ``"uniform"``: every neighbour alike. ``"biased"``: by the values, P(u) = A[v, u] / sum of row v.
-    ``"greedy"``: the neighbour with the greatest score, the first of several. ``"stochastic_greedy"``:
-    P(u) = score[u] / sum of the scores of all neighbours; every neighbour alike if that sum is 0.
-    ``"node2vec"``: by A[v, u] f, where f is 1/p if u is the vertex before v, 1 if that vertex has
-    the entry of u, and 1/q otherwise.
+    From a vertex v, the next one is chosen by `kind`. ``"uniform"``: every neighbour alike.
+    ``"biased"``: by the values, P(u) = A[v, u] / sum of row v. ``"greedy"``: the neighbour with the
+    greatest score, the first of several. ``"stochastic_greedy"``: P(u) = score[u] / sum of the
+    scores of all neighbours; every neighbour alike if that sum is 0. ``"node2vec"``: by
+    A[v, u] f, where f is 1/p if u is the vertex before v, 1 if that vertex has the entry of u, and
+    1/q otherwise.
 
     Parameters
     ----------
     A : Matrix, shape (n, n), any dtype
-        Entry (i, j) is a step from i to j: symmetric if steps go both ways. Of a transpose a copy is
-        made. Not modified.
+        Entry (i, j) is a step from i to j: symmetric if steps go both ways. Not modified; of a
+        transpose a copy is made.
     starts : sequence or array of int, optional
         Vertices that walks begin at. None: all.
     length : int >= 1
@@ -144,6 +145,4 @@ def random_walks(
         begin = vertices_of(starts, A.nrows, xp, "starts")
         ground = ground_of(A, walks, scores, weighted, xp)
         found = run(ground, walks, begin, weighted, A.device, xp, progress)
-    return WalkResult(
-        *found, keep, kind, A.device, walks.length, ground, begin, walks.restart > 0
-    )
+    return WalkResult(*found, keep, kind, A.device, walks.length, ground, begin, walks.restart > 0)

@@ -57,7 +57,8 @@ class WalkResult:
         """Last vertex of each walk, on the host."""
         if self.keep == "paths":
             paths = on_host(self.kept)
-            return paths[np.arange(len(paths)), on_host(self.lengths) - 1]
+            last: NDArray[Any] = paths[np.arange(len(paths)), on_host(self.lengths) - 1]
+            return last
         return self._host("ends")
 
     @property

@@ -56,9 +56,7 @@ def run(
     return made.done()
 
 
-def _parts(
-    total: int, each: int, keep: str, device: str, progress: Any
-) -> tuple[int, bool]:
+def _parts(total: int, each: int, keep: str, device: str, progress: Any) -> tuple[int, bool]:
     """Return how many walkers go at once, and whether their results stay on the device."""
     if keep == "counts":
         return max(1, _PART // each), True
@@ -151,7 +149,9 @@ def _part(
     return out, lengths, seen
 
 
-def false_moves(ground: Ground, paths: Any, starts: Any, restart: bool, device: str, xp: Any) -> Any:
+def false_moves(
+    ground: Ground, paths: Any, starts: Any, restart: bool, device: str, xp: Any
+) -> Any:
     """Return for each walk how many of its moves are no entry."""
     count, length = paths.shape
     wrong = xp.empty(count, xp.int64)

@@ -1,4 +1,8 @@
-"""Draws: entries of given rows, chosen at random. Random numbers are those of (key, row, slot)."""
+"""Draws: entries of given rows, chosen at random.
+
+Random numbers are those of (key, number of the row, slot), or, if the rows belong to batches, of
+(key, batch, row, slot).
+"""
 
 import numpy as np
 
@@ -21,22 +25,26 @@ def entry_under(begin, end, running, mark):
 
 @kernel
 def with_replacement(
-    low, high, first, k, rows, indptr, indices, running, weighted, itself, key, neighbours, entries
-):
+    low, high, first, k, rows, batches, in_batches, indptr, indices, running, weighted, itself, key,
+    neighbours, entries,
+):  # fmt: skip
     """Draw an entry for each (row, slot); -1, or the row itself, if there is nothing to draw."""
     for item in range(low, high):
         place, slot = item // k, item % k
         row = np.int64(rows[place])
+        number, stream = np.int64(first + place), np.int64(0)
+        if in_batches:
+            number, stream = row, np.int64(batches[place]) * 256
         chosen = np.int64(-1)
         if row >= 0:
             begin, end = np.int64(indptr[row]), np.int64(indptr[row + 1])
             if weighted:
                 total = np.int64(running[end] - running[begin])
                 if total > 0:
-                    mark = np.int64(philox(0, first + place, slot, key, total))
+                    mark = np.int64(philox(stream, number, slot, key, total))
                     chosen = entry_under(begin, end, running, mark)
             elif end > begin:
-                chosen = begin + np.int64(philox(0, first + place, slot, key, end - begin))
+                chosen = begin + np.int64(philox(stream, number, slot, key, end - begin))
         if chosen >= 0:
             neighbours[item] = indices[chosen]
         else:
@@ -46,10 +54,15 @@ def with_replacement(
 
 
 @kernel
-def without_replacement(low, high, first, k, rows, indptr, indices, key, neighbours, entries):
+def without_replacement(
+    low, high, first, k, rows, batches, in_batches, indptr, indices, key, neighbours, entries
+):
     """Draw k different entries of each row by Floyd's method; all of them if there are no more."""
     for place in range(low, high):
         row = np.int64(rows[place])
+        number, stream = np.int64(first + place), np.int64(0)
+        if in_batches:
+            number, stream = row, np.int64(batches[place]) * 256
         begin, end = np.int64(0), np.int64(0)
         if row >= 0:
             begin, end = np.int64(indptr[row]), np.int64(indptr[row + 1])
@@ -62,7 +75,7 @@ def without_replacement(low, high, first, k, rows, indptr, indices, key, neighbo
                     chosen = begin + slot
             else:
                 last = degree - k + slot
-                chosen = begin + np.int64(philox(0, first + place, slot, key, last + 1))
+                chosen = begin + np.int64(philox(stream, number, slot, key, last + 1))
                 for other in range(slot):
                     if entries[base + other] == chosen:
                         chosen = begin + last
@@ -73,11 +86,15 @@ def without_replacement(low, high, first, k, rows, indptr, indices, key, neighbo
 
 @kernel
 def weighted_without_replacement(
-    low, high, first, k, rows, indptr, indices, running, key, neighbours, entries
-):
+    low, high, first, k, rows, batches, in_batches, indptr, indices, running, key, neighbours,
+    entries,
+):  # fmt: skip
     """Draw one entry after the other by the weights of those that are left; sorted by position."""
     for place in range(low, high):
         row = np.int64(rows[place])
+        number, stream = np.int64(first + place), np.int64(0)
+        if in_batches:
+            number, stream = row, np.int64(batches[place]) * 256
         begin, end = np.int64(0), np.int64(0)
         if row >= 0:
             begin, end = np.int64(indptr[row]), np.int64(indptr[row + 1])
@@ -85,7 +102,7 @@ def weighted_without_replacement(
         left = np.int64(running[end] - running[begin])
         drawn = np.int64(0)
         while drawn < k and left > 0:
-            mark = np.int64(philox(0, first + place, drawn, key, left))
+            mark = np.int64(philox(stream, number, drawn, key, left))
             # The weights of what is drawn already are skipped, in order of position.
             at = np.int64(0)
             while at < drawn:

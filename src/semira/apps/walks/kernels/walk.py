@@ -113,17 +113,57 @@ def walk(
         seen[i] = met
 
 
-@kernel
-def node2vec(
-    low, high, first, length, starts, num_starts, indptr, indices, running, weighted, to_last,
-    far, restart, seed, keep, out, lengths, seen,
-):  # fmt: skip
-    """Walk by the present and the last vertex, by rejection.
+@helper
+def neighbour_of_two(
+    begin, end, total, last, indptr, indices, running, weighted, to_last, far, walker, step, seed
+):
+    """Draw a neighbour by its weight and its distance from the last vertex, by rejection.
 
     A neighbour of the last vertex has factor 1, the last vertex `to_last`, all others `far`. If
     `to_last` is above the two others, what is above them is an area of its own.
     """
     most = max(1.0, far)
+    body = np.float64(total) * most
+    extra = 0.0
+    if last >= 0 and to_last > most:
+        place = entry_at(begin, end, indices, last)
+        if place >= 0:
+            weight = np.int64(1)
+            if weighted:
+                weight = np.int64(running[place + 1] - running[place])
+            extra = np.float64(weight) * (to_last - most)
+    area = body + extra
+    draw = np.int64(0)
+    while True:
+        if extra > 0.0 and share(draw + 256, walker, step, seed) * area >= body:
+            return last
+        if weighted:
+            chosen = entry_of(begin, end, running, walker, step, seed, draw)
+        else:
+            chosen = begin + np.int64(philox(draw, walker, step, seed, total))
+        tried = np.int64(indices[chosen])
+        if last < 0:
+            return tried
+        height = share(draw + 512, walker, step, seed) * most
+        if tried == last:
+            taken = height < to_last
+        elif (height < 1.0) == (height < far):
+            taken = height < far
+        else:
+            # The two factors differ: which is it?
+            near = entry_at(indptr[last], indptr[last + 1], indices, tried) >= 0
+            taken = near == (height < 1.0)
+        if taken:
+            return tried
+        draw += 1024
+
+
+@kernel
+def node2vec(
+    low, high, first, length, starts, num_starts, indptr, indices, running, weighted, to_last,
+    far, restart, seed, keep, out, lengths, seen,
+):  # fmt: skip
+    """Walk by the present and the last vertex."""
     for i in range(low, high):
         walker = first + i
         home = np.int64(starts[walker % num_starts])
@@ -142,44 +182,10 @@ def node2vec(
                 at, last = home, np.int64(-1)
             else:
                 met += end - begin
-                # The area above the common height, which the last vertex alone has.
-                body = np.float64(total) * most
-                extra = 0.0
-                if last >= 0 and to_last > most:
-                    place = entry_at(begin, end, indices, last)
-                    if place >= 0:
-                        weight = np.int64(1)
-                        if weighted:
-                            weight = np.int64(running[place + 1] - running[place])
-                        extra = np.float64(weight) * (to_last - most)
-                target = np.int64(-1)
-                draw = np.int64(0)
-                while target < 0:
-                    if extra > 0.0 and share(draw + 256, walker, step, seed) * (
-                        body + extra
-                    ) >= body:
-                        target = last
-                    else:
-                        if weighted:
-                            chosen = entry_of(begin, end, running, walker, step, seed, draw)
-                        else:
-                            chosen = begin + np.int64(philox(draw, walker, step, seed, total))
-                        tried = np.int64(indices[chosen])
-                        if last < 0:
-                            target = tried
-                        else:
-                            height = share(draw + 512, walker, step, seed) * most
-                            if tried == last:
-                                if height < to_last:
-                                    target = tried
-                            elif height < 1.0 and height < far:
-                                target = tried
-                            elif height < 1.0 or height < far:
-                                # The two factors differ: which is it?
-                                near = entry_at(indptr[last], indptr[last + 1], indices, tried) >= 0
-                                if near == (height < 1.0):
-                                    target = tried
-                    draw += 1024
+                target = neighbour_of_two(
+                    begin, end, total, last, indptr, indices, running, weighted, to_last, far,
+                    walker, step, seed,
+                )  # fmt: skip
                 last, at = at, target
             made += 1
             if keep:
@@ -200,11 +206,7 @@ def false_moves(low, high, length, indptr, indices, homes, num_starts, returns, 
         wrong = np.int64(0)
         for step in range(1, length):
             a, b = np.int64(paths[i * length + step - 1]), np.int64(paths[i * length + step])
-            if b >= 0:
-                if a < 0:
-                    wrong += 1
-                elif entry_at(indptr[a], indptr[a + 1], indices, b) < 0 and not (
-                    returns and b == homes[i % num_starts]
-                ):
-                    wrong += 1
+            right = b < 0 or (a >= 0 and entry_at(indptr[a], indptr[a + 1], indices, b) >= 0)
+            if not right and not (a >= 0 and returns and b == homes[i % num_starts]):
+                wrong += 1
         out[i] = wrong
