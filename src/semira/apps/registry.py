@@ -13,6 +13,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "walks": ("random_walks",),
     "sage": ("sage_embedding",),
     "sampling": ("sample_neighbours", "sample_hops", "neighbour_loader"),
+    "local_clustering": ("local_clusters",),
 }
 
 
