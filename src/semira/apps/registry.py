@@ -8,7 +8,9 @@ from functools import cache
 from semira.apps.row import Application
 
 #: Folders of this package and the functions that each brings. One line a folder.
-FOLDERS: dict[str, tuple[str, ...]] = {}
+FOLDERS: dict[str, tuple[str, ...]] = {
+    "geolocation": ("geolocate", "Locations"),
+}
 
 
 def functions() -> dict[str, str]:
