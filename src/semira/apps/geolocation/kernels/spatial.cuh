@@ -42,24 +42,29 @@ __device__ __forceinline__ double unwrapped(double lon, double first) {
   return lon - first > 180 ? lon - 360 : lon - first < -180 ? lon + 360 : lon;
 }
 
-__device__ __forceinline__ double sine_squared(double u) {
-  return u * (1 + u * (-1.0 / 3 + u * (2.0 / 45 + u * (-1.0 / 315 + u * (2.0 / 14175)))));
+// The power series of sin(x / 2)^2 in x^2, x in degrees: to 14 digits below `kNear`.
+constexpr double kNear = 5.7;
+__device__ __forceinline__ double sine_squared(double square) {
+  constexpr double h = kHalf * kHalf;
+  return square * (h + square * (-h * h / 3 + square * (2 * h * h * h / 45 +
+                                                        square * (-h * h * h * h / 315))));
 }
 
-// 1 / haversine distance in km, 0 at no distance; power series where angles are small.
+// 1 / haversine distance in km, 0 at no distance. With `kIsNear` both angles are below `kNear`.
+template <bool kIsNear>
 __device__ __forceinline__ double closeness(double dlat, double dlon, double cosines) {
-  const double u = kHalf * dlat * (kHalf * dlat), v = kHalf * dlon * (kHalf * dlon);
-  if (u < 0.0025 && v < 0.0025) {
-    const double a = sine_squared(u) + cosines * sine_squared(v);
-    if (a == 0) return 0;
-    const double ratio =
-        1 + a * (-1.0 / 6 + a * (-17.0 / 360 + a * (-367.0 / 15120 + a * (-27859.0 / 1814400 +
-            a * (-1295803.0 / 119750400 + a * (-5329242827.0 / 653837184000))))));
-    return ratio * (1 / kDiameter) * rsqrt(a);
+  if constexpr (kIsNear) {
+    const double a = sine_squared(dlat * dlat) + cosines * sine_squared(dlon * dlon);
+    // sqrt(a) / asin(sqrt(a)) / kDiameter
+    constexpr double d = 1 / kDiameter;
+    const double ratio = d + a * (-d / 6 + a * (-17 * d / 360 + a * (-367 * d / 15120 +
+        a * (-27859 * d / 1814400 + a * (-1295803 * d / 119750400)))));
+    return a == 0 ? 0 : ratio * rsqrt(a);
+  } else {
+    const double sin_lat = sin(kHalf * dlat), sin_lon = sin(kHalf * dlon);
+    const double a = sin_lat * sin_lat + cosines * sin_lon * sin_lon;
+    return a == 0 ? 0 : 1 / (kDiameter * asin(sqrt(a > 1 ? 1 : a)));
   }
-  const double sin_lat = sin(kHalf * dlat), sin_lon = sin(kHalf * dlon);
-  const double a = sin_lat * sin_lat + cosines * sin_lon * sin_lon;
-  return 1 / (kDiameter * asin(sqrt(a > 1 ? 1 : a)));
 }
 
 __device__ __noinline__ Place midpoint(Neighbour p, Neighbour q) {
@@ -73,7 +78,10 @@ __device__ __noinline__ Place midpoint(Neighbour p, Neighbour q) {
 struct Alone {
   static constexpr int kSize = 1;
   __device__ __forceinline__ int rank() const { return 0; }
-  __device__ __forceinline__ double sum(double x) const { return x; }
+  template <class T>
+  __device__ __forceinline__ T sum(T x) const {
+    return x;
+  }
 };
 
 struct OfWarp {
@@ -145,27 +153,24 @@ struct Row {
   }
 };
 
-// The spatial median by Weiszfeld's iteration as Vardi and Zhang corrected it.
-template <class Group, class Near>
-__device__ Place median(const Group& group, const Near& near, long long known, double tolerance,
-                        long long steps) {
-  double lat = 0, lon = 0;
-  Neighbour other;
-  for (long long k = near.begin() + group.rank(); k < near.end(); k += Group::kSize) {
-    if (!near.read(k, other)) continue;
-    lat += other.lat;
-    lon += other.lon;
-  }
-  lat = group.sum(lat) / known;
-  lon = group.sum(lon) / known;
-  for (long long step = 0; step < steps; ++step) {
-    const double cosine = cospi(lat / 180);
-    double total = 0, pull_lat = 0, pull_lon = 0, here = 0;
+// Steps of the spatial median from `place` on: Weiszfeld's iteration as Vardi and Zhang corrected it.
+// Returns whether it is done.
+template <bool kIsNear, class Group, class Near>
+__device__ bool walk(const Group& group, const Near& near, long long known, double tolerance,
+                     long long steps, Place& place) {
+  double lat = place.lat, lon = place.lon;
+  bool is_done = false;
+  for (long long step = 0; step < steps && !is_done; ++step) {
+    const double cosine = cospi(lat * (1.0 / 180));
+    double total = 0, pull_lat = 0, pull_lon = 0;
+    int here = 0;
+#pragma unroll 2
     for (long long k = near.begin() + group.rank(); k < near.end(); k += Group::kSize) {
+      Neighbour other;
       if (!near.read(k, other)) continue;
       const double dlat = other.lat - lat, dlon = other.lon - lon;
-      const double weight = closeness(dlat, dlon, cosine * other.cosine);
-      if (weight == 0) here += 1;
+      const double weight = closeness<kIsNear>(dlat, dlon, cosine * other.cosine);
+      if (weight == 0) ++here;
       total += weight;
       pull_lat += weight * dlat;
       pull_lon += weight * dlon;
@@ -173,20 +178,38 @@ __device__ Place median(const Group& group, const Near& near, long long known, d
     total = group.sum(total);
     pull_lat = group.sum(pull_lat);
     pull_lon = group.sum(pull_lon);
-    here = group.sum(here);
-    if (here == known) break;
+    const double stuck = group.sum(static_cast<double>(here));
+    if (stuck == known) {
+      is_done = true;
+      break;
+    }
     double share = 1 / total;
-    if (here > 0) {
+    if (stuck > 0) {
       const double size = sqrt(pull_lat * pull_lat + pull_lon * pull_lon);
       // Of what the others pull, as much as those that are here do not hold.
-      share = size <= here ? 0 : share * (1 - here / size);
+      share = size <= stuck ? 0 : share * (1 - stuck / size);
     }
     const double step_lat = share * pull_lat, step_lon = share * pull_lon;
     lat += step_lat;
     lon += step_lon;
-    if (step_lat * step_lat + step_lon * step_lon < tolerance * tolerance) break;
+    is_done = step_lat * step_lat + step_lon * step_lon < tolerance * tolerance;
   }
-  return {lat, lon};
+  place = {lat, lon};
+  return is_done;
+}
+
+template <class Group, class Near>
+__device__ Place mean(const Group& group, const Near& near, long long known) {
+  double lat = 0, lon = 0;
+  for (long long k = near.begin() + group.rank(); k < near.end(); k += Group::kSize) {
+    Neighbour other;
+    if (!near.read(k, other)) continue;
+    lat += other.lat;
+    lon += other.lon;
+  }
+  lat = group.sum(lat);
+  lon = group.sum(lon);
+  return {lat / known, lon / known};
 }
 
 // The median of a row that is too long for a thread.
@@ -207,7 +230,11 @@ __device__ Place median_of_row(const Group& group, const Graph<P, I>& graph, lon
   const Neighbour one = graph.at(graph.indices[first]);
   const Row<P, I> row{graph, low, high, one.lon};
   if (known == 1) return {one.lat, one.lon};
-  if (known > 2) return median(group, row, known, tolerance, steps);
+  if (known > 2) {
+    Place place = mean(group, row, known);
+    walk<false>(group, row, known, tolerance, steps, place);
+    return place;
+  }
   long long second = high;
   for (long long p = first + 1 + group.rank(); p < high; p += Group::kSize) {
     if (graph.knows(graph.indices[p]) && p < second) second = p;
@@ -238,11 +265,14 @@ __device__ void begin(long long items, const double* given_lat, const double* gi
 }
 
 // Blocks sort their candidates by the number of known neighbours, so that the threads of a warp do
-// about the same.
-template <class V, class P, class I, class S>
+// about the same. A thread walks `cap` steps at most: who is not done is listed in `left` and walks on
+// in a launch of the next level, again among others that walk. Its place so far is kept in `lat` and
+// `lon`, which nobody else reads while it is not located.
+template <class V, class P, class I, class Q, class S>
 __device__ void locate(long long items, bool is_listed, const V* vertices, const P* indptr,
                        const I* indices, long long now, double tolerance, long long steps,
-                       double* lat, double* lon, int* located, S*) {
+                       double* lat, double* lon, int* located, long long level, long long walked,
+                       long long cap, const Q* waiting, Q* left, long long* lengths, S*) {
   using namespace geolocation;
   __shared__ double slot_lat[kSlots][kThreads], slot_lon[kSlots][kThreads];
   __shared__ double slot_cosine[kSlots][kThreads], room[kThreads / kWarp];
@@ -255,12 +285,18 @@ __device__ void locate(long long items, bool is_listed, const V* vertices, const
     lon[v] = place.lon > 180 ? place.lon - 360 : place.lon < -180 ? place.lon + 360 : place.lon;
     located[v] = static_cast<int>(now);
   };
+  if (level > 0) items = lengths[level - 1];
+  const bool is_last = walked + cap >= steps;
+  if (is_last) cap = steps - walked;
   // Of few items every block gets some.
   const long long share = (items + gridDim.x - 1) / gridDim.x;
   const int tile = share < kThreads ? kThreads : share > kTile ? kTile : static_cast<int>(share);
-  for (long long base = block_number() * tile; base < items; base += gridDim.x * static_cast<long long>(tile)) {
+  for (long long base = block_number() * tile; base < items;
+       base += gridDim.x * static_cast<long long>(tile)) {
     const int count = items - base < tile ? static_cast<int>(items - base) : tile;
-    const auto vertex = [&](int i) -> long long { return is_listed ? vertices[base + i] : base + i; };
+    const auto vertex = [&](int i) -> long long {
+      return level > 0 ? waiting[base + i] : is_listed ? vertices[base + i] : base + i;
+    };
     if (threadIdx.x < kKinds) filled[threadIdx.x] = 0;
     __syncthreads();
     for (int i = threadIdx.x; i < count; i += kThreads) {
@@ -304,24 +340,38 @@ __device__ void locate(long long items, bool is_listed, const V* vertices, const
     for (int j = threadIdx.x; j < starts[kOfWarp]; j += kThreads) {
       const long long v = vertex(order[j]);
       Slots slots{slot_lat, slot_lon, slot_cosine, 0};
-      double first = 0;
+      Neighbour first{};
+      bool is_near = true;
       for (long long p = indptr[v]; p < indptr[v + 1]; ++p) {
         const long long u = indices[p];
         if (!graph.knows(u)) continue;
-        const Neighbour one = graph.at(u);
-        if (slots.length == 0) first = one.lon;
+        Neighbour one = graph.at(u);
+        if (slots.length == 0) first = one;
+        one.lon = unwrapped(one.lon, first.lon);
+        // The place stays among its neighbours: none is further off than two of them can be.
+        is_near = is_near && fabs(one.lat - first.lat) < kNear / 2 && fabs(one.lon - first.lon) < kNear / 2;
         slot_lat[slots.length][threadIdx.x] = one.lat;
-        slot_lon[slots.length][threadIdx.x] = unwrapped(one.lon, first);
+        slot_lon[slots.length][threadIdx.x] = one.lon;
         slot_cosine[slots.length][threadIdx.x] = one.cosine;
         ++slots.length;
       }
-      if (slots.length > 2) {
-        keep(v, median(Alone(), slots, slots.length, tolerance, steps));
+      if (slots.length == 2) {
+        Neighbour second;
+        slots.read(1, second);
+        keep(v, midpoint(first, second));
+        continue;
+      }
+      Place place{lat[v], lon[v]};
+      if (level == 0) place = mean(Alone(), slots, slots.length);
+      const bool is_done = is_near
+          ? walk<true>(Alone(), slots, slots.length, tolerance, cap, place)
+          : walk<false>(Alone(), slots, slots.length, tolerance, cap, place);
+      if (is_done || is_last) {
+        keep(v, place);
       } else {
-        Neighbour one, other;
-        slots.read(0, one);
-        slots.read(1, other);
-        keep(v, midpoint(one, other));
+        lat[v] = place.lat;
+        lon[v] = place.lon;
+        left[atomicAdd(reinterpret_cast<unsigned long long*>(&lengths[level]), 1ULL)] = static_cast<Q>(v);
       }
     }
     __syncwarp();

@@ -22,13 +22,13 @@ def haversine(lat, lon, other_lat, other_lon):
 def closeness(dlat, dlon, cosines):
     """Return 1 / haversine distance in km, 0 at no distance.
 
-    Sines and arc sines of small angles are their power series, which are exact to the last digits.
+    Sines and arc sines of small angles are their power series, to 14 digits.
     """
     half = 0.008726646259971648
     u, v = half * dlat * (half * dlat), half * dlon * (half * dlon)
     if u < 0.0025 and v < 0.0025:
-        sin_u = u * (1.0 + u * (-1.0 / 3.0 + u * (2.0 / 45.0 + u * (-1.0 / 315.0 + u * 2.0 / 14175.0))))
-        sin_v = v * (1.0 + v * (-1.0 / 3.0 + v * (2.0 / 45.0 + v * (-1.0 / 315.0 + v * 2.0 / 14175.0))))
+        sin_u = u * (1.0 + u * (-1.0 / 3.0 + u * (2.0 / 45.0 + u * (-1.0 / 315.0))))
+        sin_v = v * (1.0 + v * (-1.0 / 3.0 + v * (2.0 / 45.0 + v * (-1.0 / 315.0))))
         a = sin_u + cosines * sin_v
         if a == 0.0:
             return 0.0
@@ -36,8 +36,8 @@ def closeness(dlat, dlon, cosines):
         ratio = 1.0 + a * (
             -1.0 / 6.0
             + a * (-17.0 / 360.0 + a * (-367.0 / 15120.0 + a * (-27859.0 / 1814400.0
-            + a * (-1295803.0 / 119750400.0 + a * (-5329242827.0 / 653837184000.0)))))
-        )
+            + a * (-1295803.0 / 119750400.0))))
+        )  # fmt: skip
         return ratio / (2.0 * 6371.0 * np.sqrt(a))
     sin_lat, sin_lon = np.sin(half * dlat), np.sin(half * dlon)
     a = sin_lat * sin_lat + cosines * sin_lon * sin_lon
@@ -109,10 +109,13 @@ def begin(low, high, given_lat, given_lon, seed, hide, lat, lon, located, bad):
 
 
 @kernel
-def locate(low, high, is_listed, vertices, indptr, indices, now, tolerance, steps, lat, lon, located, near):
+def locate(
+    low, high, is_listed, vertices, indptr, indices, now, tolerance, steps, lat, lon, located,
+    level, walked, cap, waiting, left, lengths, near,
+):  # fmt: skip
     """Locate vertices by their neighbours that were located before `now`.
 
-    What other workers write here is of `now`: nobody reads it.
+    What other workers write here is of `now`: nobody reads it. From `level` on, what GPUs need.
     """
     for i in range(low, high):
         v = vertices[i] if is_listed else i
