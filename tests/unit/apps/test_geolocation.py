@@ -122,7 +122,9 @@ def test_one_neighbour_is_copied_and_two_are_halved(device):
 
 
 def test_equal_neighbours_are_where_the_vertex_is(device):
-    found = gb.apps.geolocate(matrix([0] * 4, [1, 2, 3, 4], 5), [NAN] + [7.25] * 4, [NAN] + [-3.5] * 4)
+    found = gb.apps.geolocate(
+        matrix([0] * 4, [1, 2, 3, 4], 5), [NAN] + [7.25] * 4, [NAN] + [-3.5] * 4
+    )
     assert (found.latitude[0].value, found.longitude[0].value) == (7.25, -3.5)
 
 
@@ -199,9 +201,7 @@ def test_hidden_locations_are_measured(device):
     assert facts["given"] == 400 - facts["hidden"]
     assert facts["hidden_located"] == facts["located"] == facts["hidden"]
     got = np.column_stack(found.to_arrays())
-    expected = [
-        oracle.haversine(got[v], (lat[v], lon[v])) for v in found.hidden
-    ]
+    expected = [oracle.haversine(got[v], (lat[v], lon[v])) for v in found.hidden]
     assert found.errors_km == pytest.approx(expected, abs=1e-6)
     assert found.median_error_km == pytest.approx(np.median(expected), abs=1e-6)
     assert 1 < found.median_error_km < 111  # within the next places
@@ -256,7 +256,12 @@ def test_what_cannot_be_located_is_refused(device):
         locate(A, ["a", "b"], [NAN, NAN])
     with pytest.raises(DomainMismatch, match="pass a Matrix"):
         locate(np.eye(2), [NAN, 1.0], [NAN, 1.0])
-    for name, value in (("hide", 1.0), ("iterations", 0), ("spatial_iterations", 0), ("tolerance", -1.0)):
+    for name, value in (
+        ("hide", 1.0),
+        ("iterations", 0),
+        ("spatial_iterations", 0),
+        ("tolerance", -1.0),
+    ):
         with pytest.raises(InvalidValue, match=f"{name} is {value}"):
             locate(A, [1.0, NAN], [1.0, NAN], **{name: value})
     with pytest.raises(InvalidValue, match="hides all 1 known"):

@@ -51,8 +51,8 @@ def memory(vertices: int, *, hide: float = 0.0) -> int:
     Returns
     -------
     int
-        Two coordinates and an iteration for each vertex, copies of what was given, lists of vertices,
-        and what is hidden.
+        Two coordinates and an iteration for each vertex, copies of what was given, lists of
+        vertices, and what is hidden.
 
     Examples
     --------

@@ -13,8 +13,7 @@ def haversine(lat, lon, other_lat, other_lon):
     sin_lat = np.sin(half * (other_lat - lat))
     sin_lon = np.sin(half * (other_lon - lon))
     square = sin_lat * sin_lat + cosines * sin_lon * sin_lon
-    if square > 1.0:
-        square = 1.0
+    square = min(square, 1.0)
     return 2.0 * 6371.0 * np.arcsin(np.sqrt(square))
 
 
@@ -32,7 +31,7 @@ def closeness(dlat, dlon, cosines):
         a = sin_u + cosines * sin_v
         if a == 0.0:
             return 0.0
-        # sqrt(a) / arcsin(sqrt(a))
+        # The ratio of the square root of a and its arc sine.
         ratio = 1.0 + a * (
             -1.0 / 6.0
             + a * (-17.0 / 360.0 + a * (-367.0 / 15120.0 + a * (-27859.0 / 1814400.0
@@ -41,8 +40,7 @@ def closeness(dlat, dlon, cosines):
         return ratio / (2.0 * 6371.0 * np.sqrt(a))
     sin_lat, sin_lon = np.sin(half * dlat), np.sin(half * dlon)
     a = sin_lat * sin_lat + cosines * sin_lon * sin_lon
-    if a > 1.0:
-        a = 1.0
+    a = min(a, 1.0)
     return 1.0 / (2.0 * 6371.0 * np.arcsin(np.sqrt(a)))
 
 
@@ -111,7 +109,7 @@ def begin(low, high, given_lat, given_lon, seed, hide, lat, lon, located, bad):
 @kernel
 def locate(
     low, high, is_listed, vertices, indptr, indices, now, tolerance, steps, lat, lon, located,
-    level, walked, cap, waiting, left, lengths, near,
+    level, walked, cap, waiting, left, lengths, near,  # noqa: ARG001 - some are for GPUs
 ):  # fmt: skip
     """Locate vertices by their neighbours that were located before `now`.
 
