@@ -27,7 +27,7 @@ def draw(result: Locations, A: Any, path: str) -> None:
     from matplotlib.figure import Figure
 
     lat, lon = result.to_arrays()
-    iteration = result.table()["iteration"]
+    iteration: Any = result.table()["iteration"]
     figure = Figure((7, 4.5), layout="constrained")
     panel = figure.subplots()
     for name, chosen, colour, size in (
@@ -41,5 +41,5 @@ def draw(result: Locations, A: Any, path: str) -> None:
     panel.set_title(f"{np.count_nonzero(iteration >= 0):,} locations{told}", loc="left")
     panel.set(xlabel="longitude in degrees", ylabel="latitude in degrees")
     panel.spines[["top", "right"]].set_visible(False)
-    panel.legend(frameon=False)
+    panel.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderpad=0)
     figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
