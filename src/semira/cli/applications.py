@@ -10,21 +10,31 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from semira.algorithms.registry import View
 from semira.algorithms.row import load, told_of
 from semira.apps import registry
 from semira.apps.row import Application
+from semira.base.errors import InvalidValue
+from semira.base.optional import need
 from semira.cli.catalogue import stated, typed
 from semira.cli.graphs import Graph, find_vertex
-from semira.cli.groups import Group
+from semira.cli.groups import READING, Group
+from semira.files import check_output
+from semira.files.delimited import write_rows
+from semira.files.npz import writable_labels
+from semira.files.output import open_output
 
 #: The applications by the name that is typed.
 APPLICATIONS = View(lambda: {row.typed: row for row in registry.rows().values()})
 
 #: Flags whose opposite has a name of its own.
 _OPPOSITES = {"weighted": "--weighted/--unweighted", "directed": "--directed/--undirected"}
+
+#: Options of all commands that a parameter may be called like.
+_TAKEN = {*READING.options, "file", "device", "repeat", "json", "plot", "out"} - {"seed"}
 
 _VERTICES = "Names of the file, or numbers that count from 0, between commas"
 
@@ -33,10 +43,18 @@ def options_of(row: Application) -> dict[str, str]:
     """Return the help texts of the options of an application, by name: files and vertices first."""
     texts = {name: _file_text(row, name) for name in row.files}
     for name in row.vertices:
-        told = told_of(row.function, name) if name not in texts else texts[name]
+        told = texts.get(name, told_of(row.function, name))
         or_file = ", or a file" if name in row.files else ""
         texts[name] = f"{told} {_VERTICES}{or_file}.".strip()
-    return texts | {name: each.text for name, each in row.parameters.items()}
+    texts |= {name: each.text for name, each in row.parameters.items()}
+    return {option_of(row, name): text for name, text in texts.items()}
+
+
+def option_of(row: Application, name: str) -> str:
+    """Return what the option of a parameter is called: another name where its own is taken."""
+    if name not in _TAKEN:
+        return name
+    return f"{name}_file" if name in row.files else f"{row.name}_{name}"
 
 
 def _file_text(row: Application, name: str) -> str:
@@ -48,20 +66,29 @@ def _file_text(row: Application, name: str) -> str:
 
 
 def own_options(row: Application) -> Group:
-    """Return the options of an application; a command gets those that were given, as a dict."""
-    options, parameters = {}, row.parameters
-    for name, text in options_of(row).items():
-        if name == "seed":  # it stands with the options of reading
-            continue
-        kind, limits, spelled = str, {"metavar": _metavar(row, name)}, typed(name)
+    """Return the options of an application; a command gets those that were given, as a dict.
+
+    The seed stands with the options of reading.
+    """
+    texts, parameters, options = options_of(row), row.parameters, {}
+    names = dict.fromkeys((*row.files, *row.vertices, *parameters))
+    by_option = {option_of(row, name): name for name in names if name != "seed"}
+    for option, name in by_option.items():
+        kind: Any = str
+        limits: dict[str, Any] = {"metavar": _metavar(row, name)}
+        spelled = typed(option)
         if each := parameters.get(name):
             kind, limits = each.type, {} if each.least is None else {"min": each.least}
             spelled = _OPPOSITES.get(name, spelled)
             if each.default is True and name not in _OPPOSITES:
-                spelled += f"/--no-{typed(name)[2:]}"
-        option = typer.Option(spelled, help=text, show_default=False, **limits)
-        options[name] = (Annotated[kind | None, option], None)
-    return Group(options, stated)
+                spelled += f"/--no-{typed(option)[2:]}"
+        made = typer.Option(spelled, help=texts[option], show_default=False, **limits)
+        options[option] = (Annotated[kind | None, made], None)
+
+    def given(**values: Any) -> dict[str, Any]:
+        return {by_option[option]: value for option, value in stated(**values).items()}
+
+    return Group(options, given)
 
 
 def _metavar(row: Application, name: str) -> str:
@@ -77,18 +104,24 @@ def check_given(row: Application, given: Mapping[str, Any]) -> None:
     typer.BadParameter
         It lacks something, or a value is none of those that there are.
     """
-    asked = {*row.files, *row.vertices}
-    lacking = [name for name in row.needed if name in asked and name not in given]
     # Options that are no parameters give others.
     several = [name for name in row.files if name not in _parameters(row)]
-    if not lacking and any(name not in asked for name in row.needed):
-        lacking = [name for name in several if name not in given]
-    if lacking:
-        raise typer.BadParameter(f"{row.typed} needs {', '.join(map(typed, lacking))}")
+    if not any(name in given for name in several):
+        _check_complete(row, given)
     for name, each in row.parameters.items():
         if each.choices and given.get(name, each.choices[0]) not in each.choices:
             listed = ", ".join(each.choices)
-            raise typer.BadParameter(f"{typed(name)} {given[name]!r} is none of {listed}")
+            told = f"{typed(option_of(row, name))} {given[name]!r}"
+            raise typer.BadParameter(f"{told} is none of {listed}")
+
+
+def _check_complete(row: Application, found: Mapping[str, Any]) -> None:
+    lacking = [name for name in row.needed if name not in found]
+    asked = [name for name in lacking if name in row.files or name in row.vertices]
+    if lacking:
+        names = asked or [name for name in row.files if name not in _parameters(row)] or lacking
+        listed = ", ".join(typed(option_of(row, name)) for name in names)
+        raise typer.BadParameter(f"{row.typed} needs {listed}")
 
 
 def arguments_of(row: Application, given: Mapping[str, Any], graph: Graph) -> dict[str, Any]:
@@ -109,6 +142,7 @@ def arguments_of(row: Application, given: Mapping[str, Any], graph: Graph) -> di
             found[name] = [find_vertex(graph, each, typed(name)) for each in _names(value, graph)]
         else:
             found[name] = value
+    _check_complete(row, found)
     return found
 
 
@@ -139,10 +173,6 @@ def check_out(path: str) -> None:
     ------
     InvalidValue, MissingLibrary, FileWriteError
     """
-    from semira.base.errors import InvalidValue
-    from semira.base.optional import need
-    from semira.files import check_output
-
     kind = _format_of(path)
     if kind not in FORMATS:
         raise InvalidValue(f"--out {path}: the name must end in .csv (also .gz), .npz or .parquet")
@@ -165,11 +195,6 @@ def write_table(path: str, row: Application, columns: Mapping[str, Any], graph: 
     ------
     FileWriteError
     """
-    import numpy as np
-
-    from semira.files.delimited import write_rows
-    from semira.files.output import open_output
-
     table: dict[str, Any] = {}
     for name, column in columns.items():
         table[name] = column
@@ -182,10 +207,15 @@ def write_table(path: str, row: Application, columns: Mapping[str, Any], graph: 
         if kind == "csv":
             write_rows(stream, tuple(table), list(table.values()))
         elif kind == "npz":
-            np.savez_compressed(stream, **table)  # type: ignore[arg-type]
+            members = {name: _storable(column) for name, column in table.items()}
+            np.savez_compressed(stream, **members)
         else:
-            from pyarrow import parquet
-            from pyarrow import table as arrow_table
-
-            parquet.write_table(arrow_table(table), stream)
+            arrow = need("pyarrow", f"--out {path}", "arrow")
+            parquet = need("pyarrow.parquet", f"--out {path}", "arrow")
+            parquet.write_table(arrow.table(table), stream)
     return len(next(iter(table.values()), ()))
+
+
+def _storable(column: Any) -> Any:
+    """Return a column without Python objects."""
+    return writable_labels(column) if column.dtype.kind == "O" else column

@@ -138,6 +138,8 @@ class Line(NamedTuple):
 
 
 def _own_options(name: str | None) -> Mapping[str, str]:
+    if name is None:
+        return {}
     if name in CATALOGUE:
         return options_of(CATALOGUE[name])
     return applications.options_of(APPLICATIONS[name]) if name in APPLICATIONS else {}
@@ -216,8 +218,8 @@ class Algorithms(Group):
         """Take the name of the algorithm first, though options may stand before it."""
         names = self.names()
         # What Python calls it, where the command has a shorter name.
-        rows = (*CATALOGUE.items(), *APPLICATIONS.items())
-        shorter = {row.name: name for name, row in rows if name in names}
+        shorter = {row.name: name for name, row in CATALOGUE.items()}
+        shorter |= {row.name: name for name, row in APPLICATIONS.items() if name in names}
         args = [*(shorter.get(word, word) for word in args[:1]), *args[1:]]
         named = next((at for at, word in enumerate(args) if word in names), 0)
         if named and args[0] not in ctx.help_option_names:

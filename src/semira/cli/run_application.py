@@ -27,7 +27,7 @@ from semira.cli.applications import (
 from semira.cli.graphs import Graph, Reading, choose_device, load_graph
 from semira.cli.groups import READING, with_options
 from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, RepeatOption
-from semira.cli.output import note, print_json, print_pairs, seconds
+from semira.cli.output import cell, note, print_json, print_pairs, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -217,8 +217,6 @@ def _show(row: Application, graph: Graph, record: dict[str, Any]) -> None:
 
 def _text(fact: Any) -> Any:
     """Return a fact on one line."""
-    from semira.cli.output import cell
-
     if isinstance(fact, dict):
         return ", ".join(f"{name} {cell(value)}" for name, value in fact.items())
     return ", ".join(map(cell, fact)) if isinstance(fact, (list, tuple)) else fact

@@ -244,7 +244,7 @@ def test_what_cannot_be_located_is_refused(device):
         locate(A, [NAN, 1.0], [NAN, NAN])
     with pytest.raises(InvalidValue, match=r"latitude 95.0 of vertex 0 is outside \[-90, 90\]"):
         locate(A, [95.0, 1.0], [0.0, 0.0])
-    with pytest.raises(InvalidValue, match="longitude 190.0 of vertex 1 .* subtract 360"):
+    with pytest.raises(InvalidValue, match=r"longitude 190.0 of vertex 1 .* subtract 360"):
         locate(A, [5.0, 1.0], [0.0, 190.0])
     with pytest.raises(InvalidValue, match="inf"):
         locate(A, [np.inf, 1.0], [0.0, 0.0])

@@ -54,7 +54,8 @@ class Locations:
     @cached_property
     def located(self) -> NDArray[np.bool_]:
         """Whether each vertex has a location, those that were given included; on the host."""
-        return _host(self.places.located) != NOWHERE
+        found: NDArray[np.bool_] = _host(self.places.located) != NOWHERE
+        return found
 
     @cached_property
     def hidden(self) -> NDArray[np.int64]:
@@ -88,7 +89,7 @@ class Locations:
         iteration = _host(self.places.located)
         given = int(np.count_nonzero(iteration == 0))
         known = int(np.count_nonzero(self.located))
-        found = {
+        found: dict[str, Any] = {
             "given": given,
             "located": known - given,
             "unlocated": len(iteration) - known,
@@ -124,5 +125,6 @@ class Locations:
             return gb.Vector.from_dense(array, missing, device=self.device)
 
 
-def _host(array: Any) -> Any:
-    return array.get() if hasattr(array, "get") else np.array(array)
+def _host(array: Any) -> NDArray[Any]:
+    found: NDArray[Any] = array.get() if hasattr(array, "get") else np.array(array)
+    return found
