@@ -1,4 +1,4 @@
-"""Applications on the command line: a toy with all that a row may have, and those that there are."""
+"""Applications on the command line: a toy with all that rows may have, and those that there are."""
 
 from __future__ import annotations
 

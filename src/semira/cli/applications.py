@@ -201,7 +201,8 @@ def write_table(path: str, row: Application, columns: Mapping[str, Any], graph: 
         if graph.labels is not None and name in row.vertex_columns:
             known = graph.labels[np.maximum(column, 0)]
             told = "label" if name == "vertex" else f"{name}_label"
-            table[told] = np.where(column < 0, "", known) if len(column) else known
+            # Where there is no vertex, no name.
+            table[told] = np.where(column < 0, "", known) if np.any(column < 0) else known
     kind = _format_of(path)
     with open_output(path) as stream:
         if kind == "csv":

@@ -88,11 +88,11 @@ def _open(path: str) -> Any:
     return opener(path, "rt", encoding="utf-8-sig", newline="")
 
 
-def _first_line(path: str) -> tuple[int, str, bool]:
-    """Return the number and text of the first line that is no comment, and whether it is of CSV."""
+def _first_line(path: str, after: int = 0) -> tuple[int, str, bool]:
+    """Return number and text of the first line that is no comment, and whether it is of CSV."""
     with _open(path) as stream:
         for number, line in enumerate(stream, 1):
-            if line.strip() and not line.startswith("%"):
+            if number > after and line.strip() and not line.startswith("%"):
                 return number, line.strip(), "," in line
     return 0, "", False
 
@@ -103,11 +103,11 @@ def _lines(path: str, skipped: int, size: int, stated: int) -> Locations:
         raise FileFormatError(
             f"{path}, line {skipped}: is of {stated} vertices, but the graph has {size}"
         )
+    if not _first_line(path, skipped)[0]:
+        return _filled(size, np.empty(0, np.int64), np.nan, np.nan)
     try:
         with _open(path) as stream:
             table = np.loadtxt(stream, comments="%", skiprows=max(skipped, 0), ndmin=2)
-        if not table.size:
-            table = table.reshape(0, 3)
         if table.shape[1] == 3 and _is_sound(table, size):
             at = table[:, 0].astype(np.int64) - 1
             return _filled(size, at, table[:, 1], table[:, 2])
