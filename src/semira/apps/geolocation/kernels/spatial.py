@@ -13,7 +13,7 @@ def haversine(lat, lon, other_lat, other_lon):
     sin_lat = np.sin(half * (other_lat - lat))
     sin_lon = np.sin(half * (other_lon - lon))
     square = sin_lat * sin_lat + cosines * sin_lon * sin_lon
-    square = min(square, 1.0)
+    square = 1.0 if square > 1.0 else square  # noqa: FURB136 - the compiler has no min of floats
     return 2.0 * 6371.0 * np.arcsin(np.sqrt(square))
 
 
@@ -40,7 +40,7 @@ def closeness(dlat, dlon, cosines):
         return ratio / (2.0 * 6371.0 * np.sqrt(a))
     sin_lat, sin_lon = np.sin(half * dlat), np.sin(half * dlon)
     a = sin_lat * sin_lat + cosines * sin_lon * sin_lon
-    a = min(a, 1.0)
+    a = 1.0 if a > 1.0 else a  # noqa: FURB136
     return 1.0 / (2.0 * 6371.0 * np.arcsin(np.sqrt(a)))
 
 
