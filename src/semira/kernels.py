@@ -12,7 +12,18 @@ from typing import Any
 from semira.frontend.array_kernels import ArrayKernel, Rows, array_module, rows_of
 from semira.ops.helpers import philox
 
-__all__ = ["ArrayKernel", "Rows", "array_module", "helper", "kernel", "philox", "rows_of"]
+__all__ = [
+    "ArrayKernel",
+    "Rows",
+    "array_module",
+    "atomic_add",
+    "atomic_max",
+    "atomic_min",
+    "helper",
+    "kernel",
+    "philox",
+    "rows_of",
+]
 
 
 def kernel(function: Any) -> Any:
@@ -23,3 +34,32 @@ def kernel(function: Any) -> Any:
 def helper(function: Any) -> Any:
     """Mark a function as one that kernels of the same file call."""
     return function
+
+
+def atomic_add(array: Any, index: Any, value: Any) -> Any:
+    """Add to an integer of an array that other threads change too; return what it was.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = np.array([1, 2])
+    >>> int(atomic_add(counts, 1, 5)), counts.tolist()
+    (2, [1, 7])
+    """
+    old = array[index]
+    array[index] += value
+    return old
+
+
+def atomic_min(array: Any, index: Any, value: Any) -> Any:
+    """Lower an integer of an array that other threads change too; return what it was."""
+    old = array[index]
+    array[index] = min(old, value)
+    return old
+
+
+def atomic_max(array: Any, index: Any, value: Any) -> Any:
+    """Raise an integer of an array that other threads change too; return what it was."""
+    old = array[index]
+    array[index] = max(old, value)
+    return old

@@ -9,11 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semira.backends.registry import backend_for
-from semira.base.errors import DimensionMismatch, InvalidValue, NotImplementedException
+from semira.base.errors import DimensionMismatch, InvalidValue
 from semira.contract.array_kernels import ARRAY_DTYPES, KernelText, Launch, WorkerArray
 from semira.engine.values import default_device
 from semira.frontend import reading
 from semira.frontend.traits import device_traits
+
+#: Devices whose objects lie in memory of the host, and which have another one's kernels.
+_KERNELS_OF = {"suitesparse": "cpu"}
 
 
 class Rows(NamedTuple):
@@ -68,7 +71,7 @@ def array_module(device: str | None = None) -> Iterator[Any]:
 
     Parameters
     ----------
-    device : "reference", "cpu" or "cuda", optional
+    device : "reference", "cpu", "cuda" or "suitesparse", optional
         None: where new objects go.
 
     Raises
@@ -138,7 +141,8 @@ class ArrayKernel:
         items : int
         *arguments
             On ``cuda`` CuPy arrays; call inside of `array_module`.
-        device : "reference", "cpu" or "cuda"
+        device : "reference", "cpu", "cuda" or "suitesparse"
+            Kernels of ``suitesparse`` are those of ``cpu``: its matrices lie beside theirs.
         scratch : sequence of (dtype, length, fill)
             Arrays of its own for each thread of a host or block of a GPU, the last arguments of the
             kernel; `fill` is what they hold at first, or None for anything.
@@ -152,17 +156,10 @@ class ArrayKernel:
             An argument is an array with gaps, or of a dtype that kernels do not take.
         DimensionMismatch
             The running totals are not those of the items.
-        NotImplementedException
-            The device runs no such kernels.
         JitError
             The kernel does not compile.
         """
-        backend: Any = backend_for(device)
-        run = getattr(backend, "run_kernel", None)
-        if run is None:
-            raise NotImplementedException(
-                f"device {device!r} runs no kernels over arrays; use reference, cpu or cuda"
-            )
+        backend: Any = backend_for(_KERNELS_OF.get(device, device))
         for number, argument in enumerate(arguments):
             _check(self._text.name, number, argument)
         if getattr(work, "ndim", 0) and len(work) != items + 1:
@@ -171,7 +168,7 @@ class ArrayKernel:
             WorkerArray(np.dtype(dtype), length, fill) for dtype, length, fill in scratch
         )
         if items:
-            run(self._text, Launch(items, arguments, needed, work))
+            backend.run_kernel(self._text, Launch(items, arguments, needed, work))
 
 
 def _check(name: str, number: int, argument: Any) -> None:

@@ -66,6 +66,9 @@ SENTENCES: dict[Why, str] = {
     Why.BLANKED: "where {o} has no entry its value becomes NaN, which no comparison prefers",
     Why.ENDS: "the numbers of entries and the sums have to be known to all",
     Why.WRITES_MATRIX: "statement {s} writes {o}, a matrix, whose size nobody knows beforehand",
+    Why.READS_SIZE: (
+        "statement {s} writes {o}, a matrix; multiplied row by row, the host reads its size"
+    ),
     Why.SUMS_PRODUCT: (
         "statement {s} multiplies matrices: its dot products are added up as they are computed"
     ),

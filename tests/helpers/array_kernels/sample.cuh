@@ -37,3 +37,13 @@ __device__ void distinct(long long items, const P* indptr, const K* keys, T* out
     __syncthreads();
   }
 }
+
+template <class K, class C, class P>
+__device__ void histogram(long long items, const K* keys, C* counts, P* least, P* most, C* places) {
+  const Group<1> mine;
+  for (long long i = mine.first; i < items; i += mine.step) {
+    places[i] = atomic_add(&counts[keys[i]], C(1));
+    atomicMin(&least[keys[i]], static_cast<P>(i));
+    atomicMax(&most[keys[i]], static_cast<P>(i));
+  }
+}

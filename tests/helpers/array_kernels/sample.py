@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from semira.kernels import helper, kernel, philox
+from semira.kernels import atomic_add, atomic_max, atomic_min, helper, kernel, philox
 
 
 @helper
@@ -37,3 +37,12 @@ def distinct(low, high, indptr, keys, out, stamps):
                 stamps[keys[p]] = np.int64(i)
                 found += 1
         out[i] = found
+
+
+@kernel
+def histogram(low, high, keys, counts, least, most, places):
+    """Count keys, note where each is first and last, and number its items."""
+    for i in range(low, high):
+        places[i] = atomic_add(counts, keys[i], 1)
+        atomic_min(least, keys[i], i)
+        atomic_max(most, keys[i], i)

@@ -93,15 +93,34 @@ def test_a_loop_records_a_product_under_a_complemented_mask(device):
     assert seen.nvals == multi_source_bfs(A, [3, 9]).reached
 
 
-def test_a_loop_refuses_a_product_whose_size_nothing_bounds(device):
-    A = random_graph(device, "BOOL")
-    B = A.dup()
+def test_a_loop_takes_products_whose_size_nothing_bounds(device):
+    A = random_graph(device, "INT64")
+    in_loop, alone = A.dup(), A.dup()
 
     def step():
-        B << B.mxm(A, "any_pair")
+        longer = in_loop.mxm(A, "min_plus").new()
+        in_loop(accum=gb.binary.min) << longer
 
-    with pytest.raises(gb.exceptions.RecordError, match="unmasked matrix product"):
-        gb.repeat(step, max_iterations=2)
+    loop = gb.repeat(step, max_iterations=3)
+    for _ in range(3):
+        alone(accum=gb.binary.min) << alone.mxm(A, "min_plus").new()
+    assert loop.iterations == 3
+    assert in_loop.nvals > A.nvals
+    assert in_loop.isequal(alone)
+
+
+def test_explain_says_that_the_host_reads_a_size(device):
+    A = random_graph(device, "INT64")
+    B, C = A.dup(), A.dup()
+
+    def open_step():
+        B << B.mxm(A, "min_plus")
+
+    def masked():
+        C(A.S, replace=True, method="dot") << A.mxm(A.T, "plus_pair")
+
+    assert "the host reads its size" in str(gb.explain(open_step, max_iterations=2, device="cuda"))
+    assert "reads its size" not in str(gb.explain(masked, max_iterations=2, device="cuda"))
 
 
 def test_many_named_results_of_a_block_are_pulled_by_column(device):

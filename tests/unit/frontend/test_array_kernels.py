@@ -9,24 +9,18 @@ import pytest
 import scipy.sparse as sp
 
 import semira as gb
-from semira.exceptions import DimensionMismatch, InvalidValue, NotImplementedException
+from semira.exceptions import DimensionMismatch, InvalidValue
 from semira.kernels import ArrayKernel, array_module, philox, rows_of
 
 PLACE = "tests.helpers.array_kernels:sample"
 row_sums = ArrayKernel(PLACE, "row_sums")
 draws = ArrayKernel(PLACE, "draws")
+histogram = ArrayKernel(PLACE, "histogram")
 distinct = ArrayKernel(PLACE, "distinct", lanes=64, threads=64)
 
 
 def host(array):
     return array.get() if hasattr(array, "get") else array
-
-
-@pytest.fixture
-def device(device):
-    if device == "suitesparse":
-        pytest.skip("runs no kernels over arrays")
-    return device
 
 
 @pytest.fixture
@@ -74,6 +68,24 @@ def test_every_worker_has_scratch_of_its_own(device, graph):
     assert found.tolist() == expected
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_threads_change_integers_that_they_share(device, dtype, monkeypatch):
+    monkeypatch.setattr("semira.backends.cpu.threads.PARALLEL_ENTRIES", 100)
+    items = 500 if device in ("reference", "cuda") else 300_000
+    keys = np.random.default_rng(1).integers(0, 5, items)
+    with array_module(device) as xp:
+        counts, places = xp.zeros(5, dtype), xp.zeros(items, dtype)
+        least, most = xp.full(5, items, "int32"), xp.zeros(5, "int32")
+        given = xp.asarray(keys)
+        histogram(items, given, counts, least, most, places, device=device, work=items)
+        counts, least, most, places = map(host, (counts, least, most, places))
+    assert counts.tolist() == np.bincount(keys).tolist()
+    assert least.tolist() == [np.flatnonzero(keys == key)[0] for key in range(5)]
+    assert most.tolist() == [np.flatnonzero(keys == key)[-1] for key in range(5)]
+    for key in range(5):
+        assert sorted(places[keys == key]) == list(range(counts[key]))
+
+
 def test_items_may_be_shared_by_running_totals(device, graph):
     _, A = graph
     with array_module(device) as xp:
@@ -99,8 +111,3 @@ def test_arrays_with_gaps_and_of_other_dtypes_are_refused(device):
             draws(3, 1, 10, xp.zeros((3, 2))[:, 0], device=device)
         with pytest.raises(InvalidValue, match="complex128"):
             draws(3, 1, 10, xp.zeros(3, complex), device=device)
-
-
-def test_a_device_without_kernels_says_so():
-    with pytest.raises(NotImplementedException, match="use reference, cpu or cuda"):
-        draws(3, 1, 10, np.zeros(3), device="suitesparse")

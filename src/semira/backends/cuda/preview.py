@@ -141,7 +141,9 @@ class _Outliner:
             # A method's folder may have a launch for rows of each length.
             is_one = dots_part(statement) is None
             return Launch(numbers, apart=apart, unstored=(made,), is_one=is_one)
-        apart = Cause(Why.WRITES_MATRIX, first, made)
+        methods = () if statement.plan is None else statement.plan.methods
+        by_row = any(method.name == "hash" for method in methods)
+        apart = Cause(Why.READS_SIZE if by_row else Why.WRITES_MATRIX, first, made)
         kept = self._kept(first, made) if is_followed else None
         return Launch(numbers, apart=apart, is_one=False, kept=kept)
 

@@ -117,6 +117,25 @@ class Calls(Expressions):
         held = self.joined_parts(type_, self.cast(real, part), self.cast(imaginary, part))
         return Value(type_, held)
 
+    def _call_atomic_add(self, array: Value, index: Value, value: Value) -> Value:
+        return self._atomic("add", array, index, value)
+
+    def _call_atomic_min(self, array: Value, index: Value, value: Value) -> Value:
+        return self._atomic("min", array, index, value)
+
+    def _call_atomic_max(self, array: Value, index: Value, value: Value) -> Value:
+        return self._atomic("max", array, index, value)
+
+    def _atomic(self, op: str, array: Value, index: Value, value: Value) -> Value:
+        """Change an element that other threads change too; return what it was before."""
+        if not (isinstance(array.type, Array) and array.type.item.kind in "iu"):
+            raise UnsupportedError(f"atomic_{op} on what is no array of integers")
+        type_ = array.type.item
+        word = "u" * (type_.kind == "u" and op != "add") + op
+        place = self.place(array, [index])
+        old = self.b.atomic_rmw(word, place, self.cast(value, type_), "monotonic")
+        return Value(type_, old)
+
     def _call_len(self, value: Value) -> Value:
         if not isinstance(value.type, Array):
             raise UnsupportedError("len of a number")
