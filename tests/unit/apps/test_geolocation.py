@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import settings as settings_of_tests
+from hypothesis import strategies as st
 from tests.helpers import chesapeake
 from tests.helpers import geolocation as oracle
 
@@ -17,8 +24,6 @@ NAN = np.nan
 
 @pytest.fixture
 def device(device):
-    if device == "suitesparse":
-        pytest.skip("runs no kernels over arrays")
     with gb.device(device):
         yield device
 
@@ -79,6 +84,19 @@ def test_places_are_those_of_the_literal_version(device, spread, known):
     expected_lat, expected_lon, located = oracle.geolocate(near, lat, lon)
     close_places(found, expected_lat, expected_lon)
     assert found.table()["iteration"].tolist() == located.tolist()
+
+
+@pytest.mark.parametrize("steps", [1, 5, 8, 30])
+def test_medians_end_after_some_steps(device, steps):
+    near, lat, lon = random_case(8, known=0.8, spread=3.0)
+    found = gb.apps.geolocate(of_lists(near), lat, lon, spatial_iterations=steps, tolerance=0)
+    close_places(found, *oracle.geolocate(near, lat, lon, steps=steps, tolerance=0)[:2])
+
+
+def test_a_larger_tolerance_ends_sooner(device):
+    near, lat, lon = random_case(9, known=0.8, spread=3.0)
+    found = gb.apps.geolocate(of_lists(near), lat, lon, tolerance=0.1)
+    close_places(found, *oracle.geolocate(near, lat, lon, tolerance=0.1)[:2])
 
 
 def test_neighbours_of_every_number(device):
@@ -273,6 +291,52 @@ def test_memory_is_asked_for_before_it_is_taken(monkeypatch):
     monkeypatch.setattr(gb, "free_memory", lambda device: memory(2) - 1)
     with pytest.raises(MemoryError, match="2 vertices need 88 bytes"):
         gb.apps.geolocate(A, [1.0, NAN], [1.0, NAN])
+
+
+@settings_of_tests(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), shift=st.floats(-180, 180), known=st.floats(0.1, 0.9))
+def test_a_turn_of_the_globe_turns_the_places(seed, shift, known):
+    near, lat, lon = random_case(seed, n=60, known=known)
+    lat[:1], lon[:1] = 1.0, 2.0  # one is known
+    turned = (lon + shift + 180) % 360 - 180
+    A = of_lists(near)
+    plain, other = (gb.apps.geolocate(A, lat, each) for each in (lon, turned))
+    got_lat, got_lon = plain.to_arrays()
+    close_places(other, got_lat, got_lon + shift, degrees=1e-6)
+    assert np.nanmax(np.abs(other.to_arrays()[1])) <= 180
+
+
+@settings_of_tests(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), spread=st.floats(0.001, 1))
+def test_places_lie_among_those_of_neighbours(seed, spread):
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(3, 12))
+    lat = np.append(NAN, rng.uniform(-spread, spread, count))
+    lon = np.append(NAN, rng.uniform(-spread, spread, count))
+    A = matrix([0] * count, np.arange(1, count + 1), count + 1)
+    got_lat, got_lon = gb.apps.geolocate(A, lat, lon).to_arrays()
+    assert lat[1:].min() - 1e-9 <= got_lat[0] <= lat[1:].max() + 1e-9
+    assert lon[1:].min() - 1e-9 <= got_lon[0] <= lon[1:].max() + 1e-9
+
+    def total(place):
+        return sum(oracle.haversine(place, other) for other in zip(lat[1:], lon[1:], strict=True))
+
+    # Near the equator degrees are all alike, and the search goes down from the mean.
+    assert total((got_lat[0], got_lon[0])) <= total((lat[1:].mean(), lon[1:].mean())) * (1 + 1e-4)
+
+
+def test_the_compiler_of_the_cpu_takes_the_kernels(tmp_path):
+    text = (
+        "import sys, semira as gb\n"
+        "A = gb.Matrix.from_coo([0, 1], [1, 0])\n"
+        "gb.apps.geolocate(A, [1.0, 2.0], [1.0, 2.0], hide=0.5, seed=1).facts()\n"
+        "assert 'numba' not in sys.modules"
+    )
+    variables = os.environ | {"SEMIRA_CACHE_DIR": str(tmp_path), "SEMIRA_DEVICE": "cpu"}
+    ran = subprocess.run(
+        [sys.executable, "-c", text], env=variables, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])

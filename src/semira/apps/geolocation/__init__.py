@@ -72,8 +72,6 @@ def geolocate(
         is known, or a parameter is out of range.
     OutOfMemory
         The device has less memory than `memory` says.
-    NotImplementedException
-        The device is ``"suitesparse"``, which runs no kernels.
 
     Notes
     -----
