@@ -1,8 +1,8 @@
 """Geolocation of a geometric graph with true positions, beside the same in NumPy.
 
 Half of the positions are known, a fifth of these is hidden; the graph has 6.9 neighbours a vertex,
-as one of 24 M vertices and 83 M edges. Every device that is named gives its seconds (the least of some
-calls) and the median error. On ``cuda`` also the worst difference from the first device.
+as one of 24 M vertices and 83 M edges. Every device that is named gives its least seconds of some
+calls, the median error, and the worst difference from the first device.
 
     python -m benchmarks.scripts.geolocation 1e6 --device cpu --numpy
 """

@@ -50,6 +50,13 @@ __device__ __forceinline__ double sine_squared(double square) {
                                                         square * (-h * h * h * h / 315))));
 }
 
+// A function of its own: it is long, and stands in several loops.
+__device__ __noinline__ double far_closeness(double dlat, double dlon, double cosines) {
+  const double sin_lat = sin(kHalf * dlat), sin_lon = sin(kHalf * dlon);
+  const double a = sin_lat * sin_lat + cosines * sin_lon * sin_lon;
+  return a == 0 ? 0 : 1 / (kDiameter * asin(sqrt(a > 1 ? 1 : a)));
+}
+
 // 1 / haversine distance in km, 0 at no distance. With `kIsNear` both angles are below `kNear`.
 template <bool kIsNear>
 __device__ __forceinline__ double closeness(double dlat, double dlon, double cosines) {
@@ -61,9 +68,7 @@ __device__ __forceinline__ double closeness(double dlat, double dlon, double cos
         a * (-27859 * d / 1814400 + a * (-1295803 * d / 119750400)))));
     return a == 0 ? 0 : ratio * rsqrt(a);
   } else {
-    const double sin_lat = sin(kHalf * dlat), sin_lon = sin(kHalf * dlon);
-    const double a = sin_lat * sin_lat + cosines * sin_lon * sin_lon;
-    return a == 0 ? 0 : 1 / (kDiameter * asin(sqrt(a > 1 ? 1 : a)));
+    return far_closeness(dlat, dlon, cosines);
   }
 }
 
