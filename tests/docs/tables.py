@@ -354,6 +354,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "functions": (ROOT / "docs" / "api.md", algorithm_tables.functions),
     "on_cuda": (ROOT / "docs" / "limits.md", algorithm_tables.on_cuda),
     "algorithms": (ROOT / "docs" / "algorithms" / "index.md", line_tables.algorithms),
+    "applications": (ROOT / "docs" / "apps" / "index.md", line_tables.applications),
     "algorithm_times": (ROOT / "docs" / "algorithms" / "index.md", algorithm_times),
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
     "host_summary": (ROOT / "README.md", host_tables.summary),

@@ -69,6 +69,11 @@ class Application:
         return self.name.replace("_", "-")
 
     @property
+    def page(self) -> str:
+        """Name of its page in the documentation: that of its folder."""
+        return f"{self.module.rpartition('.')[2].replace('_', '-')}.md"
+
+    @property
     def function(self) -> Callable[..., Any]:
         """The function; its module is loaded now."""
         return load(f"{self.module}:{self.name}")  # type: ignore[no-any-return]

@@ -79,9 +79,10 @@ def geolocate(
     in which they are visited. Devices agree to about 1e-9 degrees.
 
     The median weighs neighbours by the inverse of their haversine distance and averages degrees
-    (Weiszfeld's iteration as Vardi and Zhang corrected it). Longitudes are taken the shorter way
-    round from the first neighbour, so the date line is no barrier. Vertices that no path leads to
-    from a known location stay unknown.
+    (Weiszfeld's iteration as Vardi and Zhang corrected it). Where neighbours are tens of degrees
+    apart this is near the least sum of distances, not exactly there. Longitudes are taken the
+    shorter way round from the first neighbour, so the date line is no barrier. Vertices that no
+    path leads to from a known location stay unknown.
 
     O(n + nvals) to visit everything once, and each vertex once more for every step of its median.
     An iteration with few new locations visits their neighbours only. The host waits for the device
