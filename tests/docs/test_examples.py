@@ -128,7 +128,7 @@ def test_command_lines_are_accepted(page: str, line: str) -> None:
 
 
 def shown_code(folder: str) -> Iterator[tuple[str, str]]:
-    """Yield the code beside the formulas: last column of tables whose heading begins with `code`."""
+    """Yield the code beside formulas: the last column of tables that is headed by `code`."""
     for page in sorted((ROOT / "docs" / folder).glob("*.md")):
         is_table = False
         for line in page.read_text("utf-8").splitlines():

@@ -15,7 +15,7 @@ from tests.helpers import chesapeake
 from tests.helpers import geolocation as oracle
 
 import semira as gb
-from semira.apps.geolocation import memory
+from semira.apps.geolocation import memory, solve
 from semira.base import settings
 from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 
@@ -91,6 +91,18 @@ def test_medians_end_after_some_steps(device, steps):
     near, lat, lon = random_case(8, known=0.8, spread=3.0)
     found = gb.apps.geolocate(of_lists(near), lat, lon, spatial_iterations=steps, tolerance=0)
     close_places(found, *oracle.geolocate(near, lat, lon, steps=steps, tolerance=0)[:2])
+
+
+@pytest.mark.parametrize("caps", [(8, 8, 16), (1, 2, 3), (1000,)])
+def test_launches_of_few_steps_change_nothing(device, monkeypatch, caps):
+    # As a GPU does with many vertices.
+    monkeypatch.setattr(solve, "_SMALL", 0)
+    monkeypatch.setattr(solve, "_CAPS", caps)
+    near, lat, lon = random_case(10, known=0.7, spread=3.0)
+    found = gb.apps.geolocate(of_lists(near), lat, lon)
+    expected_lat, expected_lon, located = oracle.geolocate(near, lat, lon)
+    close_places(found, expected_lat, expected_lon)
+    assert found.table()["iteration"].tolist() == located.tolist()
 
 
 def test_a_larger_tolerance_ends_sooner(device):
@@ -289,7 +301,7 @@ def test_what_cannot_be_located_is_refused(device):
 def test_memory_is_asked_for_before_it_is_taken(monkeypatch):
     A = matrix([0, 1], [1, 0], 2)
     monkeypatch.setattr(gb, "free_memory", lambda device: memory(2) - 1)
-    with pytest.raises(MemoryError, match="2 vertices need 88 bytes"):
+    with pytest.raises(MemoryError, match="2 vertices need 104 bytes"):
         gb.apps.geolocate(A, [1.0, NAN], [1.0, NAN])
 
 

@@ -85,8 +85,8 @@ def geolocate(
     path leads to from a known location stay unknown.
 
     O(n + nvals) to visit everything once, and each vertex once more for every step of its median.
-    An iteration with few new locations visits their neighbours only. The host waits for the device
-    once or twice an iteration.
+    After an iteration with few new locations a host visits their neighbours only. A GPU is waited
+    for once an iteration.
 
     References
     ----------

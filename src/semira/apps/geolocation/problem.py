@@ -57,11 +57,11 @@ def memory(vertices: int, *, hide: float = 0.0) -> int:
     Examples
     --------
     >>> memory(1000)
-    44000
-    >>> memory(1000, hide=0.25)
     52000
+    >>> memory(1000, hide=0.25)
+    60000
     """
-    return round(vertices * (2 * 8 + 4 + 2 * 8 + 8 + 32 * hide))
+    return round(vertices * (2 * 8 + 4 + 2 * 8 + 2 * 8 + 32 * hide))
 
 
 def check(A: Any, iterations: Any, spatial_iterations: Any, hide: Any, tolerance: Any) -> None:

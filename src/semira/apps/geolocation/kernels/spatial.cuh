@@ -272,10 +272,9 @@ __device__ void begin(long long items, const double* given_lat, const double* gi
 // Blocks sort their candidates by the number of known neighbours, so that the threads of a warp do
 // about the same. A thread walks `cap` steps at most: who is not done is listed in `left` and walks on
 // in a launch of the next level, again among others that walk. Its place so far is kept in `lat` and
-// `lon`, which nobody else reads while it is not located.
+// `lon`, which nobody else reads while it is not located. Lists of vertices are for hosts.
 template <class V, class P, class I, class Q, class S>
-__device__ void locate(long long items, bool is_listed, const V* vertices, const P* indptr,
-                       const I* indices, long long now, double tolerance, long long steps,
+__device__ void locate(long long items, bool, const V*, const P* indptr, const I* indices, long long now, double tolerance, long long steps,
                        double* lat, double* lon, int* located, long long level, long long walked,
                        long long cap, const Q* waiting, Q* left, long long* lengths, S*) {
   using namespace geolocation;
@@ -300,7 +299,7 @@ __device__ void locate(long long items, bool is_listed, const V* vertices, const
        base += gridDim.x * static_cast<long long>(tile)) {
     const int count = items - base < tile ? static_cast<int>(items - base) : tile;
     const auto vertex = [&](int i) -> long long {
-      return level > 0 ? waiting[base + i] : is_listed ? vertices[base + i] : base + i;
+      return level > 0 ? waiting[base + i] : base + i;
     };
     if (threadIdx.x < kKinds) filled[threadIdx.x] = 0;
     __syncthreads();
