@@ -14,6 +14,7 @@ from tests.helpers.numpy_shop import HostGenerated, HostPrimitives, HostRuntime,
 from semira.backends.cuda.build import exchange, objects
 from semira.backends.cuda.build.exchange import borrowed, lent
 from semira.backends.cuda.build.export import export as give_out
+from semira.backends.cuda.runtime import primitives
 from semira.base.dtypes import FP32, FP64
 from semira.base.errors import InvalidValue
 from semira.formats import RawArrays
@@ -35,6 +36,7 @@ class Runtime(HostRuntime):
     def __init__(self) -> None:
         super().__init__()
         self.log: list[str] = []
+        self.device = SimpleNamespace(device_id=0)
         self.stream: Any = Stream("ours", self.log)
         self.primitives = Primitives(self)
 
@@ -88,9 +90,10 @@ class Array(np.ndarray):
         return made
 
 
-def unowned(address: int, size: int, owner: Any) -> Any:
+def unowned(address: int, size: int, owner: Any, device: int | None = None) -> Any:
     assert address
-    return SimpleNamespace(address=address, size=size, owner=owner, device_id=owner_gpu(owner))
+    found = owner_gpu(owner) if device is None else device
+    return SimpleNamespace(address=address, size=size, owner=owner, device_id=found)
 
 
 def owner_gpu(owner: Any) -> int:
@@ -116,7 +119,8 @@ def runtime(monkeypatch):
         ),
     )
     monkeypatch.setattr(exchange, "array_library", lambda: cupy)
-    monkeypatch.setattr(exchange, "address", place_of)
+    monkeypatch.setattr(primitives, "array_library", lambda: cupy)
+    monkeypatch.setattr(primitives, "address", place_of)
     monkeypatch.setattr(objects, "array_library", lambda: np)
     names = {1: "theirs", 2: "another", 7: "CuPy's"}
     monkeypatch.setattr(exchange, "_stream", lambda handle: Stream(names[handle], made.log))

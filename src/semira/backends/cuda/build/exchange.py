@@ -10,7 +10,11 @@ import numpy as np
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported
-from semira.backends.cuda.runtime.primitives import address, array_library, primitives_of
+from semira.backends.cuda.runtime.primitives import (
+    array_library,
+    cupy_memory,
+    primitives_of,
+)
 from semira.base.errors import InvalidValue
 from semira.formats.raw import on_gpu
 
@@ -71,11 +75,9 @@ class Lease:
 
 def shared_view(runtime: Runtime, buffer: Any, dtype: Any, count: int, stream: Any) -> Any:
     """Return a buffer as a CuPy array for a caller, without a copy."""
-    cupy = array_library()
     lease = Lease(runtime, buffer, stream)
-    nbytes = max(1, np.dtype(dtype).itemsize * count)
-    place = cupy.cuda.UnownedMemory(address(buffer), nbytes, lease)
-    return cupy.ndarray((count,), dtype, cupy.cuda.MemoryPointer(place, 0))
+    place = cupy_memory(runtime, buffer, np.dtype(dtype).itemsize * count, lease)
+    return array_library().ndarray((count,), dtype, place)
 
 
 class Kept:
