@@ -376,6 +376,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "functions": (ROOT / "docs" / "api.md", algorithm_tables.functions),
     "on_cuda": (ROOT / "docs" / "limits.md", algorithm_tables.on_cuda),
     "algorithms": (ROOT / "docs" / "algorithms" / "index.md", line_tables.algorithms),
+    "applications": (ROOT / "docs" / "apps" / "index.md", line_tables.applications),
     "algorithm_times": (ROOT / "docs" / "algorithms" / "index.md", algorithm_times),
     "algorithm_means": (ROOT / "docs" / "algorithms" / "index.md", algorithm_means),
     "algorithm_gpu": (ROOT / "docs" / "algorithms" / "index.md", algorithm_gpu),

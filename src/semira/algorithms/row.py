@@ -223,13 +223,12 @@ class Row:
     @property
     def summary(self) -> str:
         """What it returns, in a few words: the first line of its docstring."""
-        line = (inspect.getdoc(self.function) or "").partition("\n")[0]
-        return line.rstrip(".").replace("`", "").removeprefix("Return ").removeprefix("the ")
+        return summary_of(self.function)
 
     @property
     def parameters(self) -> dict[str, Parameter]:
         """Parameters that have simple values, by name."""
-        return _parameters(self.function)
+        return parameters_of(self.function)
 
     @property
     def needed(self) -> list[str]:
@@ -291,8 +290,39 @@ def load(path: str) -> Any:
         raise InvalidValue(f"{path!r} names nothing that can be loaded: {error}") from error
 
 
+def summary_of(function: Callable[..., Any]) -> str:
+    """Return the first line of a docstring in a few words.
+
+    Examples
+    --------
+    >>> summary_of(load)
+    'what "module:name" names'
+    """
+    line = (inspect.getdoc(function) or "").partition("\n")[0]
+    return line.rstrip(".").replace("`", "").removeprefix("Return ").removeprefix("the ")
+
+
+def told_of(function: Callable[..., Any], name: str) -> str:
+    """Return the first sentence that a docstring has on a parameter; "" without one.
+
+    Examples
+    --------
+    >>> told_of(parameters_of, "function")
+    'Its docstring is in the style of NumPy.'
+    """
+    documented = _documented(inspect.getdoc(function) or "")
+    return _help(documented.get(name, ("", ""))[1], inspect.Parameter.empty, ())
+
+
 @cache
-def _parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
+def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:
+    """Return the parameters of a function that have simple values, by name.
+
+    Parameters
+    ----------
+    function : callable
+        Its docstring is in the style of NumPy.
+    """
     documented = _documented(inspect.getdoc(function) or "")
     found = {}
     for each in inspect.signature(function).parameters.values():

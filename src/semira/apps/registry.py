@@ -14,6 +14,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "sage": ("sage_embedding",),
     "sampling": ("sample_neighbours", "sample_hops", "neighbour_loader"),
     "local_clustering": ("local_clusters",),
+    "geolocation": ("geolocate", "Locations"),
 }
 
 
