@@ -77,7 +77,7 @@ def bind(peer: Peer, made: Any, sources: Sequence[int]) -> Callable[[], Any]:
     """Return a call of a peer for a prepared graph, without arguments."""
     name, is_method = peer.name.partition(":")[2], peer.library == "igraph"
     place = importlib.import_module(_PLACES.get(peer.library, peer.library))
-    function = made if is_method else place
+    function: Any = made if is_method else place
     for part in name.removesuffix("()").split("."):
         function = getattr(function, part)
     graph = () if is_method else (made,)
