@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from semira import Matrix
 from semira.algorithms.checks import check_count
-from semira.apps.local_clustering.problem import Method, check_degrees, checked
+from semira.apps.local_clustering.problem import check_degrees, checked
 from semira.apps.local_clustering.result import LocalClusters
 from semira.apps.local_clustering.solve import Progress, Solver, memory
 from semira.apps.local_clustering.sweeping import Sweeper
@@ -21,7 +21,7 @@ def local_clusters(
     /,
     seeds: Any,
     *,
-    method: Method = "fista",
+    method: Literal["fista", "push"] = "fista",
     alpha: float | None = None,
     rho: float | None = None,
     phi: float | None = None,

@@ -10,6 +10,7 @@ ROWS = (
         title="Clusters around seeds",
         module="semira.apps.local_clustering",
         files={"seeds": "semira.apps.local_clustering.files:read_seeds"},
+        vertices=("seeds",),
         plot="semira.apps.local_clustering.picture:draw",
         weighted=False,
     ),
