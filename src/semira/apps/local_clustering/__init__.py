@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from semira import Matrix
 from semira.algorithms.checks import check_count
@@ -21,7 +21,7 @@ def local_clusters(
     /,
     seeds: Any,
     *,
-    method: Literal["fista", "push"] = "fista",
+    method: str = "fista",
     alpha: float | None = None,
     rho: float | None = None,
     phi: float | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,6 @@ from semira.algorithms.checks import check_count, check_number, check_square, ch
 from semira.algorithms.neighbours import undirected
 from semira.exceptions import InvalidValue
 from semira.kernels import Rows
-
-#: How mass spreads.
-Method: TypeAlias = Literal["fista", "push"]
 
 #: Least product of thresholds that fixed-point sums resolve to four digits.
 _LEAST = 1e-14
@@ -44,7 +41,7 @@ class Problem:
     graph: Matrix
     seed_ptr: NDArray[np.int64]
     seeds: NDArray[np.int64]
-    method: Method
+    method: str
     alpha: float
     rho: float
     tolerance: float
