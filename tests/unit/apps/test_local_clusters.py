@@ -221,6 +221,23 @@ def test_too_little_room_changes_nothing(device, monkeypatch, method, lacking):
     assert answers(edges, 90, **options) == expected
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_too_long_for_a_warp_on_the_whole_device(device, monkeypatch, method):
+    if device == "reference":
+        pytest.skip("has no warps, and takes a minute")
+    ring = np.arange(2600)
+    edges = np.concatenate(
+        [[(0, i) for i in range(2, 2600)], np.column_stack([ring, (ring + 1) % 2600])]
+    )
+    options = {"method": method, "alpha": 0.3, "rho": 1e-5, "max_iterations": 4}
+    expected = local_clusters(matrix(edges, 2600), [9, [0, 5]], **options)
+    monkeypatch.setattr(solve, "_sizes", lambda n, slots: (4096, 2))
+    found = local_clusters(matrix(edges, 2600), [9, [0, 5]], **options)
+    assert len(found.indices) > 1000
+    for name in ("indptr", "indices", "values", "sizes", "cuts", "iterations", "edges", "residual"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist(), name
+
+
 def test_progress_is_told(device):
     told = []
     local_clusters(

@@ -8,13 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Matrix, Vector, device, device_traits, dtypes, semiring
-from semira.apps.local_clustering.problem import Problem
-from semira.kernels import ArrayKernel, Rows
+from semira.apps.local_clustering.problem import Problem, host
+from semira.kernels import ArrayKernel, Rows, run_loop
 
 _PLACE = "semira.apps.local_clustering.kernels:whole"
 _TAKE = ArrayKernel(_PLACE, "take_all")
 _SLOPES = ArrayKernel(_PLACE, "slopes_all")
 _STEP = ArrayKernel(_PLACE, "step_all")
+_SUMS = ArrayKernel(_PLACE, "sums_all", lanes=8)
+_COUNT = ArrayKernel(_PLACE, "count_step")
+
+#: Longer rows are summed by a block of a GPU each; `kLong` in the kernel.
+_LONG = 2048
 
 _PLUS_SECOND = semiring.plus_second[dtypes.INT64]
 
@@ -61,30 +66,30 @@ def push_everywhere(problem: Problem, seeds: NDArray[np.int64], rows: Rows, xp: 
 
 
 def fista_everywhere(problem: Problem, seeds: NDArray[np.int64], rows: Rows, xp: Any) -> Found:
-    """Minimise by accelerated proximal gradients, as the kernel `fista` does."""
-    graph, n = problem.graph, rows.shape[0]
+    """Minimise by accelerated proximal gradients, as the kernel `fista` does, in one launch."""
+    graph, n, nvals = problem.graph, rows.shape[0], len(rows.indices)
     alpha, threshold = problem.alpha, problem.rho * problem.alpha
-    shared = xp.zeros(n)
+    bound = threshold * (1.0 + problem.tolerance)
+    x, y, slopes, shared = xp.zeros(n), xp.zeros(n), xp.zeros(n), xp.zeros(n)
     shared[xp.asarray(seeds)] = alpha / len(seeds)
-    x, y, slopes = xp.zeros(n), xp.zeros(n), xp.zeros(n)
-    units, sums = xp.zeros(n, xp.int64), xp.zeros(n, xp.int64)
+    units, sums, state = xp.zeros(n, xp.int64), xp.zeros(n, xp.int64), xp.zeros(5, xp.int64)
     degrees = xp.diff(rows.indptr).astype(xp.int64)
-    edges, stopped, steps = xp.zeros((), xp.int64), 0, 0
-    while True:
-        _SLOPES(n, rows.indptr, sums, y, shared, alpha, slopes, device=graph.device)
-        if steps > 1 and float(abs(slopes).max()) <= threshold * (1.0 + problem.tolerance):
-            stopped = 1
-        ends = bool(stopped) or steps == problem.max_iterations
-        _STEP(n, slopes, steps, ends, threshold, alpha, x, y, units, device=graph.device)
-        edges += xp.where(units != 0, degrees, 0).sum()
-        sums = _sums(graph, units, int(xp.count_nonzero(units)) < n // _FEW)
-        if ends:
-            break
-        steps += 1
-    _SLOPES(n, rows.indptr, sums, x, shared, alpha, slopes, device=graph.device)
+    long = xp.append(xp.flatnonzero(degrees > _LONG), 0).astype(xp.int64)
+    most = problem.max_iterations
+    run_loop(
+        state,
+        _SLOPES.launch(n, rows.indptr, sums, y, shared, alpha, bound, slopes, state),
+        _STEP.launch(n, rows.indptr, slopes, most, threshold, alpha, x, y, units, state),
+        _SUMS.launch(
+            n, rows.indptr, rows.indices, units, long, len(long) - 1, sums, work=nvals
+        ),
+        _COUNT.launch(1, most, state),
+        device=graph.device,
+    )  # fmt: skip
+    _SLOPES(n, rows.indptr, sums, x, shared, alpha, bound, slopes, state, device=graph.device)
     off = xp.where(x > 0, abs(slopes + threshold), abs(slopes) - threshold)
     off = xp.where(x < 0, abs(slopes - threshold), off)
     vertices = xp.flatnonzero(x).astype(xp.int32)
     values = abs(x[vertices]) * degrees[vertices].astype(xp.float64)
-    told = np.array([steps, int(edges), stopped])
-    return vertices, values, told, max(float(off.max()), 0.0) / threshold
+    worst = max(float(off.max()), 0.0) / threshold
+    return vertices, values, host(state)[[1, 4, 2]], worst

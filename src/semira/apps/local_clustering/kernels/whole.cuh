@@ -1,5 +1,6 @@
 // Steps of a diffusion on all vertices, and of a sweep over most of them. See whole.py.
 #pragma once
+#include "semira.apps.local_clustering.kernels:block.cuh"
 
 template <class P>
 __device__ void take_all(long long items, const P* indptr, double keep, double least,
@@ -21,7 +22,8 @@ __device__ void take_all(long long items, const P* indptr, double keep, double l
 
 template <class P>
 __device__ void slopes_all(long long items, const P* indptr, const long long* sums, const double* y,
-                           const double* shared, double alpha, double* slopes) {
+                           const double* shared, double alpha, double bound, double* slopes,
+                           long long* state) {
   const Group<1> mine;
   for (long long v = mine.first; v < items; v += mine.step) {
     const double degree = static_cast<double>(indptr[v + 1] - indptr[v]);
@@ -33,25 +35,75 @@ __device__ void slopes_all(long long items, const P* indptr, const long long* su
               shared[v] / degree;
     }
     slopes[v] = slope;
+    if (fabs(slope) > bound) state[3] = 1;
   }
 }
 
-__device__ inline void step_all(long long items, const double* slopes, long long steps, bool ends,
-                                double threshold, double alpha, double* x, double* y,
-                                long long* units) {
+template <class P>
+__device__ void step_all(long long items, const P* indptr, const double* slopes, long long most,
+                         double threshold, double alpha, double* x, double* y, long long* units,
+                         long long* state) {
   const double beta = (1.0 - sqrt(alpha)) / (1.0 + sqrt(alpha));
+  const long long steps = state[1];
+  const bool ends = steps == most || (steps > 1 && state[3] == 0);
+  long long edges = 0;
   const Group<1> mine;
   for (long long v = mine.first; v < items; v += mine.step) {
-    if (ends) {
-      y[v] = x[v];
-    } else {
+    double next = x[v];
+    if (!ends) {
       const double z = y[v] - slopes[v];
       const double fresh = z >= threshold ? z - threshold : z <= -threshold ? z + threshold : 0;
-      y[v] = steps == 0 ? fresh : fresh + __dmul_rn(beta, fresh - x[v]);
+      next = steps == 0 ? fresh : fresh + __dmul_rn(beta, fresh - x[v]);
       x[v] = fresh;
     }
-    units[v] = static_cast<long long>(__dmul_rn(y[v], 576460752303423488.0));
+    y[v] = next;
+    const long long sent = static_cast<long long>(__dmul_rn(next, 576460752303423488.0));
+    units[v] = sent;
+    if (sent != 0) edges += indptr[v + 1] - indptr[v];
   }
+  for (int step = 16; step > 0; step /= 2) edges += __shfl_xor_sync(kAllLanes, edges, step);
+  if (threadIdx.x % 32 == 0 && edges != 0) atomic_add(state + 4, edges);
+}
+
+// Eight threads for each row, a block for each long one.
+template <class P, class I>
+__device__ void sums_all(long long items, const P* indptr, const I* indices, const long long* units,
+                         const long long* rows, long long count, long long* sums) {
+  constexpr long long kLong = 2048;
+  const Group<8> mine;
+  for (long long v = mine.first; v < items; v += mine.step) {
+    const P begin = indptr[v], end = indptr[v + 1];
+    if (end - begin > kLong) continue;
+    long long total = 0;
+    for (P e = begin + mine.lane; e < end; e += 8) total += units[indices[e]];
+    const unsigned together = 0xffu << (threadIdx.x % 32 / 8 * 8);
+    for (int step = 4; step > 0; step /= 2) total += __shfl_xor_sync(together, total, step);
+    if (mine.lane == 0) sums[v] = total;
+  }
+  for (long long k = block_number(); k < count; k += gridDim.x) {
+    const long long v = rows[k];
+    long long total = 0;
+    for (P e = indptr[v] + threadIdx.x; e < indptr[v + 1]; e += blockDim.x) {
+      total += units[indices[e]];
+    }
+    total = sum_over_block<0>(total);
+    if (threadIdx.x == 0) sums[v] = total;
+    __syncthreads();
+  }
+}
+
+__device__ inline void count_step(long long items, long long most, long long* state) {
+  const Group<1> mine;
+  if (mine.first >= items) return;
+  const long long steps = state[1];
+  const bool stopped = steps > 1 && state[3] == 0;
+  if (stopped) state[2] = 1;
+  if (stopped || steps == most) {
+    state[0] = 1;
+  } else {
+    state[1] = steps + 1;
+  }
+  state[3] = 0;
 }
 
 // A warp for each vertex.
