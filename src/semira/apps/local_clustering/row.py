@@ -7,7 +7,7 @@ from semira.apps.row import Application
 ROWS = (
     Application(
         name="local_clusters",
-        title="Clusters around seeds",
+        title="local clusters",
         module="semira.apps.local_clustering",
         files={"seeds": "semira.apps.local_clustering.files:read_seeds"},
         vertices=("seeds",),
