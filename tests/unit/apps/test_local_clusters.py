@@ -222,6 +222,23 @@ def test_too_little_room_changes_nothing(device, monkeypatch, method, lacking):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("workers", [1000, 3])
+def test_many_problems_are_drawn_by_few_workers(device, monkeypatch, method, workers):
+    A = matrix(drawn(30, 60, 9), 30)
+    options = {"method": method, "alpha": 0.3, "rho": 1e-2, "max_iterations": 5}
+    monkeypatch.setattr(solve, "_LAUNCH_BYTES", workers * solve._SLOT_BYTES * 4096)
+    seeds = np.arange(150) % 30
+    many = local_clusters(A, seeds, **options)
+    alone = local_clusters(A, range(30), **options)
+    assert len(many) == 150
+    for number in range(150):
+        part, whole = many._part(number), alone._part(number % 30)
+        assert many.indices[part].tolist() == alone.indices[whole].tolist()
+        assert many.values[part].tolist() == alone.values[whole].tolist()
+        assert many.sizes[number] == alone.sizes[number % 30]
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_rows_too_long_for_a_warp_on_the_whole_device(device, monkeypatch, method):
     if device == "reference":
         pytest.skip("has no warps, and takes a minute")

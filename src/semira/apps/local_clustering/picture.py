@@ -11,6 +11,9 @@ from semira.apps.local_clustering.result import LocalClusters
 #: Sweeps that have a colour of their own; more are drawn in grey.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 
+#: Longer sweeps, and lower conductances, have logarithmic axes.
+_LONG, _LOW = 100, 0.05
+
 #: Sweeps that are drawn, those of least conductance.
 _MOST = 200
 
@@ -43,7 +46,13 @@ def draw(result: LocalClusters, A: Any, path: str) -> None:
             panel.plot(
                 [size], [least], "o", ms=5, color=colour, label=f"{size} vertices, {least:.3g}"
             )
-    panel.set(xscale="log", yscale="log", xlabel="vertices in the prefix", ylabel="conductance")
+    longest = max((len(result.profile(number)) for number in shown), default=0)
+    least = result.conductance[shown[0]]
+    panel.set(
+        xscale="log" if longest > _LONG else "linear",
+        yscale="log" if 0 < least < _LOW else "linear",
+        xlabel="vertices in the prefix", ylabel="conductance",
+    )  # fmt: skip
     panel.set_title(f"{len(result):,} sweeps" if len(result) > 1 else "Sweep", loc="left")
     panel.spines[["top", "right"]].set_visible(False)
     if 0 < len(shown) <= len(_COLOURS):
