@@ -100,8 +100,8 @@ def local_clusters(
     ``push`` walks at most ``1 / (rho * alpha)`` entries a seed, whatever the size of the graph, and
     FISTA the entries of its support in each step; sorting is O(k log k) for k values. Each seed
     takes a thread of the host or a block of the GPU, with a hash table for what it touches; one
-    that touches more than 160,000 vertices takes the whole device, in O(n + nvals) a step. `memory`
-    tells the bytes.
+    that touches more than some 160,000 vertices takes the whole device, in O(n + nvals) a step.
+    `memory` tells the bytes.
 
     Mass is counted in units of 2**-61 and moves in rounds, sums of FISTA in units of 2**-59, so
     that every device, and any number of threads, computes the same bits. With ``push`` the values

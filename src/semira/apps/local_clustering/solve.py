@@ -98,7 +98,7 @@ def memory(n: int, problems: int, slots: int = SLOTS) -> int:
     Examples
     --------
     >>> memory(1_000_000, 1) // 2**20
-    2
+    3
     """
     slots, limit = _sizes(n, slots)
     return problems * (_SLOT_BYTES * slots + 12 * _room(limit, problems))
