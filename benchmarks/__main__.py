@@ -18,8 +18,8 @@ _ELSEWHERE = {
 
 _STUDIES = (
     "adaptive", "algorithms", "applications", "bfs-methods", "blocks", "cuda-micro",
-    "first-calls", "formats", "frontiers", "ideas", "levels", "masks", "memory", "micro", "mxm", "scales", "shapes", "spmm",
-    "spmspv", "spmv", "variants",
+    "first-calls", "formats", "frontiers", "ideas", "levels", "masks", "memory", "micro", "mxm",
+    "scales", "shapes", "spmm", "spmspv", "spmv", "variants",
 )  # fmt: skip
 
 
