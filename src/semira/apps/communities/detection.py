@@ -122,7 +122,7 @@ def leiden(
     A: Any,
     *,
     resolution: float = 1.0,
-    iterations: int = 2,
+    iterations: int = 3,
     max_level: int = _LEVELS,
     max_iterations: int = _ROUNDS,
     seed: int = 0,
