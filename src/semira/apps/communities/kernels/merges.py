@@ -2,13 +2,17 @@
 
 import numpy as np
 
-from semira.kernels import atomic_add, kernel
+from semira.kernels import atomic_add, kernel, philox
 
 
 @kernel
-def begin_merges(low, high, indptr, indices, weights, is_iso, groups, labels, sizes, outside):
+def begin_merges(
+    low, high, indptr, indices, weights, is_iso, seed, number, few, most, groups, strengths,
+    strengths_in, is_directed, labels, sizes, totals, totals_in, outside, ranks, state,
+):  # fmt: skip
     """Put each vertex into a part of its own; sum its weights to the rest of its group."""
     for v in range(low, high):
+        ranks[v] = np.uint32(philox(number, v, 0, seed, 0) >> np.uint64(32))
         total = np.int64(0)
         for p in range(indptr[v], indptr[v + 1]):
             u = indices[p]
@@ -17,13 +21,21 @@ def begin_merges(low, high, indptr, indices, weights, is_iso, groups, labels, si
         outside[v] = total
         labels[v] = v
         sizes[v] = 1
+        totals[v] = strengths[v]
+        if is_directed:
+            totals_in[v] = strengths_in[v]
+        if v == 0:
+            for k in range(8):
+                state[k] = 0
+            state[4] = few
+            state[5] = most
 
 
 @kernel
 def choose_merges(
     low, high, indptr, indices, weights, is_iso, groups, labels, sizes, within, totals, strengths,
-    within_in, totals_in, strengths_in, is_directed, pull, outside, ranks, state, targets, keys,
-    sums,
+    within_in, totals_in, strengths_in, is_directed, pull, outside, ranks, state, targets, queue,
+    keys, sums,
 ):  # fmt: skip
     """Find the part of its group that each vertex alone gains most from; -1: it stays.
 
@@ -94,6 +106,15 @@ def choose_merges(
                 most = score
                 best = label
         targets[v] = best
+
+
+@kernel
+def choose_long_merges(
+    low, high, indptr, indices, weights, is_iso, groups, labels, sizes, within, totals, strengths,
+    within_in, totals_in, strengths_in, is_directed, pull, outside, ranks, state, targets, queue,
+):  # fmt: skip
+    """Do the rows that `choose_merges` left in a queue: on a GPU long ones, on hosts none."""
+    pass  # noqa: PIE790 - docstrings are left out of compiled kernels
 
 
 @kernel

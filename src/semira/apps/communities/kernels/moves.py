@@ -10,16 +10,39 @@ from semira.kernels import atomic_add, kernel, philox
 
 
 @kernel
-def draw(low, high, seed, level, ranks):
-    """Draw 32 bits for each vertex of a level."""
+def begin_moves(
+    low, high, seed, number, alone, few, most, delay, strengths, strengths_in, is_directed, labels,
+    totals, totals_in, ranks, active, targets, state,
+):  # fmt: skip
+    """Draw 32 bits for each vertex, and fill the state and the arrays that moves work in.
+
+    Vertices are put into communities of their own if `alone`; else totals are 0 at first.
+    """
     for v in range(low, high):
-        ranks[v] = np.uint32(philox(level, v, 0, seed, 0) >> np.uint64(32))
+        ranks[v] = np.uint32(philox(number, v, 0, seed, 0) >> np.uint64(32))
+        active[v] = 1
+        targets[v] = -1
+        totals[v] = 0
+        if is_directed:
+            totals_in[v] = 0
+        if alone:
+            labels[v] = v
+            totals[v] = strengths[v]
+            if is_directed:
+                totals_in[v] = strengths_in[v]
+        if v == 0:
+            for k in range(8):
+                state[k] = 0
+            state[4] = few
+            state[5] = most
+            state[7] = delay
 
 
 @kernel
 def choose(
     low, high, indptr, indices, weights, is_iso, labels, totals, strengths, totals_in, strengths_in,
-    is_directed, pull, ranks, state, active, targets, keys, sums,
+    is_directed, pull, ranks, state, active, targets, queue, keys,
+    sums,
 ):  # fmt: skip
     """Find the community that each vertex of the round gains most from; -1: it stays.
 
@@ -33,9 +56,12 @@ def choose(
         targets[v] = -1
         if active[v] == 0 or (np.int64(ranks[v]) >> bit) & 1 != turn & 1:
             continue
-        active[v] = 0
         first = indptr[v]
         last = indptr[v + 1]
+        if turn < state[7] and last - first > 1024:
+            # The neighbours of hubs are in fewer communities later.
+            continue
+        active[v] = 0
         own = np.int64(labels[v])
         used = 2
         while used < 2 * (last - first):
@@ -86,6 +112,15 @@ def choose(
 
 
 @kernel
+def choose_long(
+    low, high, indptr, indices, weights, is_iso, labels, totals, strengths, totals_in,
+    strengths_in, is_directed, pull, ranks, state, active, targets, queue,
+):  # fmt: skip
+    """Do the rows that `choose` left in a queue: on a GPU long ones, on hosts none."""
+    pass  # noqa: PIE790 - docstrings are left out of compiled kernels
+
+
+@kernel
 def move(
     low, high, indptr, indices, labels, totals, strengths, totals_in, strengths_in, is_directed,
     state, active, targets,
@@ -121,12 +156,13 @@ def decide(low, high, state):
     """End after a pair of rounds with few moves.
 
     The state: whether it is done, rounds, moves of this pair of rounds, moves in all, moves that
-    are too few, most rounds.
+    are too few, most rounds, rows in the queue of long ones, rounds without hubs.
     """
     for _ in range(low, high):
         state[1] += 1
+        state[6] = 0
         if state[1] & 1 == 0:
-            if state[2] <= state[4] or state[1] >= state[5]:
+            if (state[2] <= state[4] and state[1] > state[7]) or state[1] >= state[5]:
                 state[0] = 1
             state[3] += state[2]
             state[2] = 0
