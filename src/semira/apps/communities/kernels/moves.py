@@ -41,7 +41,7 @@ def begin_moves(
 @kernel
 def choose(
     low, high, indptr, indices, weights, is_iso, labels, totals, strengths, totals_in, strengths_in,
-    is_directed, pull, ranks, state, active, targets, queue, keys,
+    is_directed, pull, ranks, state, active, targets, queue, keys,  # noqa: ARG001 - hosts leave no rows
     sums,
 ):  # fmt: skip
     """Find the community that each vertex of the round gains most from; -1: it stays.
