@@ -6,8 +6,8 @@ Run from the repository's root::
     python -m benchmarks.scripts.communities --device cuda coAuthorsDBLP
 
 Graphs are names that `semira.bench` knows; edges go both ways and have no weights. A time is the
-least of some warm calls, from call to labels on the device; ``cpu`` are seconds of processor time of
-all threads, which other programs on the machine change less.
+least of some warm calls, from call to labels on the device; ``cpu ms`` is processor time of all
+threads, which other programs on the machine change less.
 """
 
 from __future__ import annotations
@@ -49,24 +49,26 @@ def main() -> None:
         rows, columns = rows[apart], columns[apart]
         with gb.device(given.device):
             one_way = gb.Matrix.from_coo(rows, columns, True, nrows=n, ncols=n)
-            A = one_way.ewise_add(one_way.T, gb.monoid.lor).new()
+            matrix = one_way.ewise_add(one_way.T, gb.monoid.lor).new()
         for method in (gb.apps.louvain, gb.apps.leiden):
             found, wall, processor = measured(
-                lambda A=A, method=method: method(A, seed=given.seed), given.repetitions
+                lambda matrix=matrix, method=method: method(matrix, seed=given.seed),
+                given.repetitions,
             )
             times = 1e3 * wall, 1e3 * processor
-            print(line.format(name, method.__name__, found.modularity, found.num_communities, *times))
-        _igraph(line, name, A, given.repetitions)
+            counts = found.modularity, found.num_communities
+            print(line.format(name, method.__name__, *counts, *times))
+        _igraph(line, name, matrix, given.repetitions)
 
 
-def _igraph(line: str, name: str, A: Any, repetitions: int) -> None:
+def _igraph(line: str, name: str, matrix: Any, repetitions: int) -> None:
     try:
         import igraph
     except ImportError:
         return
-    rows, columns, _ = A.to_coo()
+    rows, columns, _ = matrix.to_coo()
     once = rows < columns
-    graph = igraph.Graph(n=A.nrows, edges=list(zip(rows[once], columns[once], strict=True)))
+    graph = igraph.Graph(n=matrix.nrows, edges=list(zip(rows[once], columns[once], strict=True)))
     found, wall, processor = measured(
         lambda: graph.community_leiden("modularity", n_iterations=2), repetitions
     )

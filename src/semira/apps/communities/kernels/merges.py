@@ -2,7 +2,34 @@
 
 import numpy as np
 
-from semira.kernels import atomic_add, kernel, philox
+from semira.kernels import atomic_add, helper, kernel, philox
+
+
+@helper
+def slot_of(keys, label, used):
+    """Return the place of a label in a table, or the free one where it belongs."""
+    slot = ((label * 2654435769) >> 8) & (used - 1)
+    while keys[slot] != -1 and keys[slot] != label:
+        slot = (slot + 1) & (used - 1)
+    return slot
+
+
+@helper
+def gain(weight, total, total_in, share, share_in, is_directed):
+    """Return weights less those expected; every operation is rounded by itself."""
+    if is_directed:
+        least = np.float64(weight) - np.float64(total_in) * share
+        return least - np.float64(total) * share_in
+    return np.float64(weight) - np.float64(total) * share
+
+
+@helper
+def expected(rest, rest_in, part, part_in, pull, is_directed):
+    """Return the weights expected between a part and the rest of its group."""
+    share = np.float64(part) * pull
+    if is_directed:
+        return np.float64(rest_in) * share + np.float64(rest) * (np.float64(part_in) * pull)
+    return np.float64(rest) * share
 
 
 @kernel
@@ -54,16 +81,12 @@ def choose_merges(
         first = indptr[v]
         last = indptr[v + 1]
         strength = np.int64(strengths[v])
+        inwards = np.int64(strengths_in[v])
         share = np.float64(strength) * pull
-        share_in = np.float64(0)
-        inwards = np.int64(0)
-        if is_directed:
-            inwards = np.int64(strengths_in[v])
-            share_in = np.float64(inwards) * pull
-            least = np.float64(np.int64(within_in[group]) - inwards) * share
-            least += np.float64(np.int64(within[group]) - strength) * share_in
-        else:
-            least = np.float64(np.int64(within[group]) - strength) * share
+        share_in = np.float64(inwards) * pull
+        all_out = np.int64(within[group])
+        all_in = np.int64(within_in[group])
+        least = expected(all_out - strength, all_in - inwards, strength, inwards, pull, is_directed)
         if np.float64(outside[v]) < least:
             continue
         used = 2
@@ -76,9 +99,7 @@ def choose_merges(
             label = np.int64(labels[u])
             if sizes[label] == 1 and (np.int64(ranks[label]) >> bit) & 1 == turn & 1:
                 continue
-            slot = ((label * 2654435769) >> 8) & (used - 1)
-            while keys[slot] != -1 and keys[slot] != label:
-                slot = (slot + 1) & (used - 1)
+            slot = slot_of(keys, label, used)
             keys[slot] = label
             sums[slot] += np.int64(weights[0 if is_iso else p])
         most = np.float64(0)
@@ -88,20 +109,13 @@ def choose_merges(
             if label == -1:
                 continue
             part = np.int64(totals[label])
-            score = np.float64(sums[slot])
+            part_in = np.int64(totals_in[label])
+            score = gain(sums[slot], part, part_in, share, share_in, is_directed)
             keys[slot] = -1
             sums[slot] = 0
-            if is_directed:
-                part_in = np.int64(totals_in[label])
-                score -= np.float64(part_in) * share
-                score -= np.float64(part) * share_in
-                least = np.float64(np.int64(within_in[group]) - part_in) * (np.float64(part) * pull)
-                least += np.float64(np.int64(within[group]) - part) * (np.float64(part_in) * pull)
-            else:
-                score -= np.float64(part) * share
-                least = np.float64(np.int64(within[group]) - part) * (np.float64(part) * pull)
             if score < most or (score == most and best >= 0 and label > best):
                 continue
+            least = expected(all_out - part, all_in - part_in, part, part_in, pull, is_directed)
             if np.float64(outside[label]) >= least:
                 most = score
                 best = label

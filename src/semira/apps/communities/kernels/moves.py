@@ -6,7 +6,7 @@ part in a round, the other half in the next one: by bits of a random number of e
 
 import numpy as np
 
-from semira.kernels import atomic_add, kernel, philox
+from semira.kernels import atomic_add, helper, kernel, philox
 
 
 @kernel
@@ -36,6 +36,24 @@ def begin_moves(
             state[4] = few
             state[5] = most
             state[7] = delay
+
+
+@helper
+def slot_of(keys, label, used):
+    """Return the place of a label in a table, or the free one where it belongs."""
+    slot = ((label * 2654435769) >> 8) & (used - 1)
+    while keys[slot] != -1 and keys[slot] != label:
+        slot = (slot + 1) & (used - 1)
+    return slot
+
+
+@helper
+def gain(weight, total, total_in, share, share_in, is_directed):
+    """Return weights less those expected; every operation is rounded by itself."""
+    if is_directed:
+        least = np.float64(weight) - np.float64(total_in) * share
+        return least - np.float64(total) * share_in
+    return np.float64(weight) - np.float64(total) * share
 
 
 @kernel
@@ -76,33 +94,25 @@ def choose(
             if label == own:
                 within += weight
                 continue
-            slot = ((label * 2654435769) >> 8) & (used - 1)
-            while keys[slot] != -1 and keys[slot] != label:
-                slot = (slot + 1) & (used - 1)
+            slot = slot_of(keys, label, used)
             keys[slot] = label
             sums[slot] += weight
         strength = np.int64(strengths[v])
         share = np.float64(strength) * pull
-        most = np.float64(within)
-        share_in = np.float64(0)
-        if is_directed:
-            inwards = np.int64(strengths_in[v])
-            share_in = np.float64(inwards) * pull
-            most -= np.float64(np.int64(totals_in[own]) - inwards) * share
-            most -= np.float64(np.int64(totals[own]) - strength) * share_in
-        else:
-            most -= np.float64(np.int64(totals[own]) - strength) * share
+        # Those of edges in are the same arrays unless directed.
+        inwards = np.int64(strengths_in[v])
+        share_in = np.float64(inwards) * pull
+        rest = np.int64(totals[own]) - strength
+        rest_in = np.int64(totals_in[own]) - inwards
+        most = gain(within, rest, rest_in, share, share_in, is_directed)
         best = np.int64(-1)
         for slot in range(used):
             label = np.int64(keys[slot])
             if label == -1:
                 continue
-            score = np.float64(sums[slot])
-            if is_directed:
-                score -= np.float64(totals_in[label]) * share
-                score -= np.float64(totals[label]) * share_in
-            else:
-                score -= np.float64(totals[label]) * share
+            total = np.int64(totals[label])
+            total_in = np.int64(totals_in[label])
+            score = gain(sums[slot], total, total_in, share, share_in, is_directed)
             if score > most or (score == most and best >= 0 and label < best):
                 most = score
                 best = label
