@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.helpers.communities import groups_of, matrix_of, plain_modularity, planted
 
 import semira as gb
+from semira.apps.communities.files import read_labels
 from semira.base import settings
 from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
 
@@ -354,3 +355,41 @@ def test_tables_have_a_row_a_vertex(device):
     assert columns["community"].tolist() == found.host_labels.tolist()
     assert found.sizes.sum() == 18
     assert all(a != b for a, b in itertools.pairwise(np.unique(found.host_labels)))
+
+
+@pytest.mark.parametrize(
+    "text", ["5\n-1\n5\n", "vertex,community\n2,5\n0,5\n1,-1\n", "\n1 -1\n0 5\n\n2 5\n"]
+)
+def test_labels_are_read_from_text(tmp_path, text):
+    path = tmp_path / "labels.csv"
+    path.write_text(text)
+    assert read_labels(path, 3).tolist() == [5, -1, 5]
+
+
+def test_labels_are_read_from_arrays(tmp_path):
+    np.save(tmp_path / "labels.npy", np.array([5, -1, 5]))
+    assert read_labels(tmp_path / "labels.npy", 3).tolist() == [5, -1, 5]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0,1\n0,2\n2,3\n", "each of 0 to 2 once"),
+        ("0,1\n2\n", "every line"),
+        ("0,1\n1,x\n2,0\n", "integers"),
+    ],
+)
+def test_files_that_are_no_labels_are_refused(tmp_path, text, words):
+    path = tmp_path / "labels.csv"
+    path.write_text(text)
+    with pytest.raises(InvalidValue, match=words):
+        read_labels(path, 3)
+
+
+def test_the_registry_has_the_rows():
+    rows = gb.apps.rows()
+    assert {"louvain", "leiden"} <= rows.keys()
+    for name in ("louvain", "leiden"):
+        assert rows[name].files["initial"].endswith("files:read_labels")
+    with pytest.raises(AttributeError, match=r"did you mean 'semira\.apps\.louvain'"):
+        gb.algorithms.louvain  # noqa: B018
