@@ -52,10 +52,8 @@ class Array(np.ndarray):
 class UnownedMemory:
     """Memory of somebody else."""
 
-    device_id = 0
-
-    def __init__(self, place: int, size: int, owner: Any) -> None:
-        self.place, self.size, self.owner = place, size, owner
+    def __init__(self, place: int, size: int, owner: Any, device_id: int = 0) -> None:
+        self.place, self.size, self.owner, self.device_id = place, size, owner, device_id
 
 
 class MemoryPointer:

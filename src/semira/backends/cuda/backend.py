@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from semira.backends.cuda import array_kernels
-from semira.backends.cuda.build import build, export
+from semira.backends.cuda.build import build, export, joined
 from semira.backends.cuda.fixed_point import fixed_point
 from semira.backends.cuda.fixed_point.fixed_points import FixedPoints
 from semira.backends.cuda.hosted import (
@@ -36,7 +36,7 @@ from semira.backends.cuda.runtime.free_memory import free_bytes
 from semira.backends.cuda.runtime.kept import COPIES
 from semira.backends.cuda.runtime.launch import execute
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaVector, check_alive
-from semira.backends.cuda.runtime.primitives import array_library, primitives_of
+from semira.backends.cuda.runtime.primitives import array_library
 from semira.backends.cuda.runtime.profile import Profile
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import (
@@ -371,10 +371,13 @@ class CudaBackend:
 
     @contextmanager
     def arrays(self) -> Iterator[Any]:
-        """Give the block CuPy, which works on the stream and in the memory of objects."""
+        """Give the block CuPy, which works on the stream and in the memory of objects.
+
+        What the caller's stream did before comes first; what it does afterwards waits.
+        """
         self.runtime.check_process()
-        with primitives_of(self.runtime).cupy_stream():
-            yield array_library()
+        with joined(self.runtime) as cupy:
+            yield cupy
 
     def run_kernel(self, text: KernelText, launch: Launch) -> None:
         """Start a kernel over arrays."""

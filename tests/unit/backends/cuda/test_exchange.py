@@ -12,8 +12,9 @@ import pytest
 from tests.helpers.numpy_shop import HostGenerated, HostPrimitives, HostRuntime, data_of, items
 
 from semira.backends.cuda.build import exchange, objects
-from semira.backends.cuda.build.exchange import borrowed, lent
+from semira.backends.cuda.build.exchange import borrowed, joined, lent
 from semira.backends.cuda.build.export import export as give_out
+from semira.backends.cuda.runtime import primitives
 from semira.base.dtypes import FP32, FP64
 from semira.base.errors import InvalidValue
 from semira.formats import RawArrays
@@ -23,7 +24,7 @@ class Stream:
     """Notes what waits for what."""
 
     def __init__(self, name: str, log: list[str]) -> None:
-        self.name, self.log, self.ptr = name, log, 7
+        self.name, self.log, self.ptr, self.handle = name, log, 7, 5
 
     def wait(self, other: Stream) -> None:
         self.log.append(f"{self.name} waits for {other.name}")
@@ -35,6 +36,7 @@ class Runtime(HostRuntime):
     def __init__(self) -> None:
         super().__init__()
         self.log: list[str] = []
+        self.device = SimpleNamespace(device_id=0)
         self.stream: Any = Stream("ours", self.log)
         self.primitives = Primitives(self)
 
@@ -88,9 +90,10 @@ class Array(np.ndarray):
         return made
 
 
-def unowned(address: int, size: int, owner: Any) -> Any:
+def unowned(address: int, size: int, owner: Any, device: int | None = None) -> Any:
     assert address
-    return SimpleNamespace(address=address, size=size, owner=owner, device_id=owner_gpu(owner))
+    found = owner_gpu(owner) if device is None else device
+    return SimpleNamespace(address=address, size=size, owner=owner, device_id=found)
 
 
 def owner_gpu(owner: Any) -> int:
@@ -116,7 +119,8 @@ def runtime(monkeypatch):
         ),
     )
     monkeypatch.setattr(exchange, "array_library", lambda: cupy)
-    monkeypatch.setattr(exchange, "address", place_of)
+    monkeypatch.setattr(primitives, "array_library", lambda: cupy)
+    monkeypatch.setattr(primitives, "address", place_of)
     monkeypatch.setattr(objects, "array_library", lambda: np)
     names = {1: "theirs", 2: "another", 7: "CuPy's"}
     monkeypatch.setattr(exchange, "_stream", lambda handle: Stream(names[handle], made.log))
@@ -197,6 +201,26 @@ def test_exports_run_on_the_callers_stream(runtime):
     with lent(runtime):
         assert runtime.log == ["CuPy's waits for ours"]
     assert runtime.log[1:] == ["ours waits for CuPy's"]
+
+
+def test_blocks_on_our_stream_come_between_what_the_caller_does(runtime):
+    def fail() -> None:
+        with joined(runtime) as library:
+            assert library is exchange.array_library()
+            assert runtime.log == ["ours waits for CuPy's"]
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert runtime.log[1:] == ["CuPy's waits for ours"]
+
+
+def test_a_stream_does_not_wait_for_itself(runtime):
+    runtime.stream.handle = 7
+    with joined(runtime), lent(runtime) as stream:
+        assert stream is runtime.stream
+        del exchange.Lease(runtime, None, stream)._buffer
+    assert runtime.log == []
 
 
 # exports -----------------------------------------------------------------------------------------

@@ -431,8 +431,7 @@ class Primitives:
             except OutOfMemory as error:
                 refused.append(error)
                 raise
-            memory = cupy.cuda.UnownedMemory(address(buffer), max(1, buffer.size), buffer)
-            return cupy.cuda.MemoryPointer(memory, 0)
+            return cupy_memory(self.runtime, buffer, buffer.size, buffer)
 
         stream = cupy.cuda.Stream.from_external(self.runtime.stream)
         try:
@@ -445,9 +444,8 @@ class Primitives:
 
     def as_cupy(self, buffer: Any, dtype: Any, count: int) -> cupy.ndarray:
         """Return a buffer's memory as a CuPy array, without a copy."""
-        cupy = array_library()
-        place = cupy.cuda.UnownedMemory(address(buffer), max(1, buffer.size), buffer)
-        return cupy.ndarray((count,), dtype, cupy.cuda.MemoryPointer(place, 0))
+        place = cupy_memory(self.runtime, buffer, buffer.size, buffer)
+        return array_library().ndarray((count,), dtype, place)
 
     def reorder(self, values: Any, order: Any, count: int, itemsize: int) -> Any:
         """Return ``values[order]``."""
@@ -546,6 +544,17 @@ def module_of(runtime: Runtime, root: str) -> Module:
     if root not in modules:
         modules[root] = Module(runtime, name_of_file(root), "", root)
     return modules[root]
+
+
+def cupy_memory(runtime: Runtime, buffer: Any, nbytes: int, owner: Any) -> Any:
+    """Return a buffer as memory of CuPy's, which keeps `owner` as long as it is used.
+
+    The device is named: CuPy would ask the driver, which knows none where a buffer is empty.
+    """
+    cuda = array_library().cuda
+    device = runtime.device.device_id
+    memory = cuda.UnownedMemory(address(buffer), max(1, nbytes), owner, device)
+    return cuda.MemoryPointer(memory, 0)
 
 
 def array_library() -> Any:

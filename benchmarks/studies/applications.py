@@ -1,0 +1,168 @@
+"""Measure the applications: whole calls, and what each result says of itself.
+
+Examples
+--------
+python -m benchmarks applications --quick
+python -m benchmarks applications --graphs coAuthorsDBLP --device cuda --out applications.jsonl
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.harness import Options, Study, option
+from benchmarks.studies.selection import choose_cases
+from semira import apps
+from semira.backends.registry import backend_for
+from semira.base.errors import GraphblasException
+from semira.bench.device import free_memory, profile_calls
+from semira.bench.graphs import BenchGraph
+from semira.bench.record import Record
+from semira.bench.report import figure
+from semira.bench.timer import Budget, measure
+from semira.cli.bench import split_names
+
+#: Walkers, and the vertices of each walk.
+WALKERS, LENGTH = 100_000, 80
+
+#: Seeds of samples, and of local clusters.
+SEEDS, CLUSTERS = 1_024, 1_000
+
+#: Columns of the features of an embedding.
+FEATURES = 64
+
+#: Takes a matrix and random numbers; returns what is timed.
+Make = Callable[[Any, np.random.Generator], Callable[[], Any]]
+
+
+def _starts(matrix: Any, rng: np.random.Generator, count: int) -> NDArray[np.int64]:
+    """Return vertices with neighbours, drawn with replacement."""
+    ends = np.unique(matrix.to_coo(values=False)[0].astype(np.int64))
+    return rng.choice(ends, count)
+
+
+def _walks(**options: Any) -> Make:
+    def make(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
+        starts = _starts(matrix, rng, WALKERS)
+        return lambda: apps.random_walks(matrix, starts, LENGTH, **options)
+
+    return make
+
+
+def _communities(name: str) -> Make:
+    return lambda matrix, _rng: lambda: getattr(apps, name)(matrix)
+
+
+def _clusters(count: int, **options: Any) -> Make:
+    def make(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
+        seeds = np.unique(_starts(matrix, rng, count))
+        return lambda: apps.local_clusters(matrix, seeds, symmetric=True, **options)
+
+    return make
+
+
+def _samples(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
+    seeds = np.unique(_starts(matrix, rng, SEEDS))
+    return lambda: apps.sample_hops(matrix, seeds, (10, 25))
+
+
+def _embedding(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
+    features = rng.standard_normal((matrix.nrows, FEATURES), np.float32)
+    return lambda: apps.sage_embedding(matrix, features)
+
+
+#: What is measured, by name.
+CASES: dict[str, Make] = {
+    "Louvain": _communities("louvain"),
+    "Leiden": _communities("leiden"),
+    "walks, uniform": _walks(),
+    "walks, biased": _walks(kind="biased"),
+    "walks, node2vec": _walks(kind="node2vec", p=0.5, q=2.0),
+    "samples, 10 and 25": _samples,
+    "GraphSAGE, 64 features": _embedding,
+    "local cluster, FISTA": _clusters(1),
+    "local clusters, pushes": _clusters(CLUSTERS, method="push", alpha=0.15, rho=1e-6),
+}
+
+
+def names_of(text: str) -> tuple[str, ...]:
+    """Return the cases whose names contain one of the parts.
+
+    Raises
+    ------
+    InvalidValue
+        There is none.
+
+    Examples
+    --------
+    >>> names_of("leiden,FISTA")
+    ('Leiden', 'local cluster, FISTA')
+    """
+    return tuple(choose_cases(CASES, split_names(text), "application"))
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationOptions(Options):
+    """Options of the study."""
+
+    graphs: Sequence[str] = option(("kron:14",), quick=("kron:7",))
+    names: Sequence[str] = option(
+        tuple(CASES), "Parts of names of applications.", flag="--only", parse=names_of
+    )
+    trials: int = option(5, "Warm calls of each case.", quick=1, least=1)
+
+
+def trial(options: ApplicationOptions, graph: BenchGraph) -> Iterator[Record]:
+    """Measure every application on the undirected graph."""
+    used = graph.undirected
+    matrix = used.matrix.to(options.device)
+    for name in options.names:
+        blank = Record("application", name, used.dataset, "semira", options.device)
+        try:
+            yield _measured(options, CASES[name](matrix, np.random.default_rng(0)), blank)
+        except GraphblasException as error:
+            yield replace(blank, verified=False, note=f"{type(error).__name__}: {error}")
+        free_memory(graph.xp)
+
+
+def _measured(options: ApplicationOptions, run: Callable[[], Any], blank: Record) -> Record:
+    backend = backend_for(options.device)
+
+    def call(_trial: int = 0) -> Any:
+        result = run()
+        backend.synchronise()
+        return result
+
+    result, samples = measure(call, Budget(options.trials, options.seconds))
+    told = result.facts() if hasattr(result, "facts") else {}
+    facts = {key: value for key, value in told.items() if isinstance(value, numbers.Real)}
+    return replace(
+        blank, first_s=samples.first_s, warm_s=samples.warm_s, compile_s=samples.compile_s,
+        facts=facts, **profile_calls(options.device, call),
+    )  # fmt: skip
+
+
+def applications_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return the header and rows: times of each application, and what its result says."""
+    head = ["application", "graph", "device", "call, ms", "device, ms", "the result says"]
+    rows = []
+    for record in records:
+        if record.kind != "application":
+            continue
+        where = [record.kernel, record.dataset.name, record.backend]
+        if record.first_s is None:
+            rows.append([*where, "", "", f"**failed**: {record.note}"])
+            continue
+        device = figure(1e3 * min(record.device_s)) if record.device_s else ""
+        told = ", ".join(f"{key.replace('_', ' ')} {figure(x)}" for key, x in record.facts.items())
+        rows.append([*where, figure(1e3 * min(record.warm_s)), device, told])
+    return head, rows
+
+
+STUDY = Study(__doc__, ApplicationOptions, trial, {"Applications": applications_table})
