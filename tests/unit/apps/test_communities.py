@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import strategies as st
+from tests.helpers import chesapeake
 from tests.helpers.communities import groups_of, matrix_of, plain_modularity, planted
 
 import semira as gb
@@ -105,6 +106,21 @@ def test_leiden_splits_what_is_not_connected(device):
     assert labels.tolist() == [0, 0, 1, 1]
     zero = gb.apps.leiden(matrix_of(pairs, device), initial=[5, 5, 5, 5], resolution=0.0)
     assert zero.host_labels.tolist() == [0, 0, 1, 1]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("place", "alone", "serial"),
+    [("chesapeake", -0.038374, 0.262439), ("karate", -0.049803, 0.418803)],
+)
+def test_known_graphs_come_close_to_one_vertex_after_the_other(device, name, place, alone, serial):
+    graph = nx.karate_club_graph()
+    if place == "chesapeake":
+        graph = nx.Graph(zip(*chesapeake.edges(), strict=True))
+    A = matrix_of(graph, device)
+    assert gb.apps.modularity(A, np.arange(A.nrows)) == pytest.approx(alone, abs=5e-7)
+    for seed in range(3):
+        assert run(name, A, seed=seed).modularity >= serial - 0.02
 
 
 # The same labels everywhere -----------------------------------------------------------------------
@@ -275,6 +291,15 @@ def test_contraction_is_a_product_with_labels(device, dtype):
     found = gb.apps.contract(A, labels)
     assert found.dtype.name == ("FP64" if np.dtype(dtype).kind == "f" else "INT64")
     assert np.allclose(found.to_dense(fill_value=0), expected, rtol=1e-12)
+
+
+def test_contraction_keeps_weights_and_modularity(device):
+    A = noisy(device)
+    labels = np.random.default_rng(1).integers(0, 9, A.nrows)
+    small = gb.apps.contract(A, labels)
+    assert small.reduce_scalar().value == pytest.approx(A.reduce_scalar().value, rel=1e-12)
+    expected = gb.apps.modularity(A, labels)
+    assert gb.apps.modularity(small, np.arange(9)) == pytest.approx(expected, abs=1e-12)
 
 
 def test_contraction_of_no_entries(device):
