@@ -47,3 +47,22 @@ __device__ void histogram(long long items, const K* keys, C* counts, P* least, P
     atomicMax(&most[keys[i]], static_cast<P>(i));
   }
 }
+
+template <class T>
+__device__ void push_on(long long items, T* values, long long* state) {
+  const Group<1> mine;
+  long long open = 0;
+  for (long long i = mine.first; i < items; i += mine.step) {
+    if (values[i] >= 10) continue;
+    values[i] += 1;
+    ++open;
+  }
+  atomic_add(&state[1], open);
+}
+
+__device__ __forceinline__ void close_round(long long, long long* state) {
+  if (block_number() != 0 || threadIdx.x != 0) return;
+  state[2] += 1;
+  if (state[1] == 0) state[0] = 1;
+  state[1] = 0;
+}

@@ -46,3 +46,24 @@ def histogram(low, high, keys, counts, least, most, places):
         places[i] = atomic_add(counts, keys[i], 1)
         atomic_min(least, keys[i], i)
         atomic_max(most, keys[i], i)
+
+
+@kernel
+def push_on(low, high, values, state):
+    """Add what is left of 10 to each value; count those that are not there yet."""
+    open_ones = 0
+    for i in range(low, high):
+        if values[i] < 10:
+            values[i] += 1
+            open_ones += 1
+    atomic_add(state, 1, open_ones)
+
+
+@kernel
+def close_round(low, high, state):
+    """End if nothing was open in this round."""
+    for _ in range(low, high):
+        state[2] += 1
+        if state[1] == 0:
+            state[0] = 1
+        state[1] = 0

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import strategies as st
+from tests.helpers import chesapeake
 from tests.helpers.communities import groups_of, matrix_of, plain_modularity, planted
 
 import semira as gb
+from semira.apps.communities.files import read_labels
 from semira.base import settings
 from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
 
@@ -104,6 +106,21 @@ def test_leiden_splits_what_is_not_connected(device):
     assert labels.tolist() == [0, 0, 1, 1]
     zero = gb.apps.leiden(matrix_of(pairs, device), initial=[5, 5, 5, 5], resolution=0.0)
     assert zero.host_labels.tolist() == [0, 0, 1, 1]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("place", "alone", "serial"),
+    [("chesapeake", -0.038374, 0.262439), ("karate", -0.049803, 0.418803)],
+)
+def test_known_graphs_come_close_to_one_vertex_after_the_other(device, name, place, alone, serial):
+    graph = nx.karate_club_graph()
+    if place == "chesapeake":
+        graph = nx.Graph(zip(*chesapeake.edges(), strict=True))
+    A = matrix_of(graph, device)
+    assert gb.apps.modularity(A, np.arange(A.nrows)) == pytest.approx(alone, abs=5e-7)
+    for seed in range(3):
+        assert run(name, A, seed=seed).modularity >= serial - 0.02
 
 
 # The same labels everywhere -----------------------------------------------------------------------
@@ -276,6 +293,15 @@ def test_contraction_is_a_product_with_labels(device, dtype):
     assert np.allclose(found.to_dense(fill_value=0), expected, rtol=1e-12)
 
 
+def test_contraction_keeps_weights_and_modularity(device):
+    A = noisy(device)
+    labels = np.random.default_rng(1).integers(0, 9, A.nrows)
+    small = gb.apps.contract(A, labels)
+    assert small.reduce_scalar().value == pytest.approx(A.reduce_scalar().value, rel=1e-12)
+    expected = gb.apps.modularity(A, labels)
+    assert gb.apps.modularity(small, np.arange(9)) == pytest.approx(expected, abs=1e-12)
+
+
 def test_contraction_of_no_entries(device):
     with gb.device(device):
         A = gb.Matrix("int64", 3, 3)
@@ -354,3 +380,41 @@ def test_tables_have_a_row_a_vertex(device):
     assert columns["community"].tolist() == found.host_labels.tolist()
     assert found.sizes.sum() == 18
     assert all(a != b for a, b in itertools.pairwise(np.unique(found.host_labels)))
+
+
+@pytest.mark.parametrize(
+    "text", ["5\n-1\n5\n", "vertex,community\n2,5\n0,5\n1,-1\n", "\n1 -1\n0 5\n\n2 5\n"]
+)
+def test_labels_are_read_from_text(tmp_path, text):
+    path = tmp_path / "labels.csv"
+    path.write_text(text)
+    assert read_labels(path, 3).tolist() == [5, -1, 5]
+
+
+def test_labels_are_read_from_arrays(tmp_path):
+    np.save(tmp_path / "labels.npy", np.array([5, -1, 5]))
+    assert read_labels(tmp_path / "labels.npy", 3).tolist() == [5, -1, 5]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0,1\n0,2\n2,3\n", "each of 0 to 2 once"),
+        ("0,1\n2\n", "every line"),
+        ("0,1\n1,x\n2,0\n", "integers"),
+    ],
+)
+def test_files_that_are_no_labels_are_refused(tmp_path, text, words):
+    path = tmp_path / "labels.csv"
+    path.write_text(text)
+    with pytest.raises(InvalidValue, match=words):
+        read_labels(path, 3)
+
+
+def test_the_registry_has_the_rows():
+    rows = gb.apps.rows()
+    assert {"louvain", "leiden"} <= rows.keys()
+    for name in ("louvain", "leiden"):
+        assert rows[name].files["initial"].endswith("files:read_labels")
+    with pytest.raises(AttributeError, match=r"did you mean 'semira\.apps\.louvain'"):
+        gb.algorithms.louvain  # noqa: B018

@@ -10,13 +10,15 @@ import scipy.sparse as sp
 
 import semira as gb
 from semira.exceptions import DimensionMismatch, InvalidValue
-from semira.kernels import ArrayKernel, array_module, philox, rows_of
+from semira.kernels import ArrayKernel, array_module, philox, rows_of, run_loop
 
 PLACE = "tests.helpers.array_kernels:sample"
 row_sums = ArrayKernel(PLACE, "row_sums")
 draws = ArrayKernel(PLACE, "draws")
 histogram = ArrayKernel(PLACE, "histogram")
 distinct = ArrayKernel(PLACE, "distinct", lanes=64, threads=64)
+push_on = ArrayKernel(PLACE, "push_on")
+close_round = ArrayKernel(PLACE, "close_round")
 
 
 def host(array):
@@ -111,3 +113,42 @@ def test_arrays_with_gaps_and_of_other_dtypes_are_refused(device):
             draws(3, 1, 10, xp.zeros((3, 2))[:, 0], device=device)
         with pytest.raises(InvalidValue, match="complex128"):
             draws(3, 1, 10, xp.zeros(3, complex), device=device)
+
+
+def test_loops_run_kernels_in_turn_until_one_says_so(device):
+    values = np.arange(-700, 40) % 13
+    with array_module(device) as xp:
+        given, state = xp.asarray(values), xp.zeros(3, xp.int64)
+        for rounds in (11, 1):
+            launches = (
+                push_on.launch(len(values), given, state, work=len(values)),
+                close_round.launch(1, state),
+            )
+            run_loop(state, *launches, device=device)
+            assert host(given).tolist() == np.maximum(values, 10).tolist()
+            assert host(state).tolist() == [1, 0, rounds]
+            # One that is over does not begin.
+            run_loop(state, *launches, device=device)
+            assert host(state).tolist() == [1, 0, rounds]
+            state[:] = 0
+
+
+def test_loops_of_one_kernel_or_of_unequal_ones_are_refused(device):
+    with array_module(device) as xp:
+        state = xp.zeros(3, xp.int64)
+        one = close_round.launch(1, state)
+        with pytest.raises(InvalidValue, match="two or more"):
+            run_loop(state, one, device=device)
+        with pytest.raises(InvalidValue, match="no scratch"):
+            run_loop(state, one, draws.launch(1, scratch=[("int8", 1, 0)]), device=device)
+        with pytest.raises(InvalidValue, match="equal threads"):
+            run_loop(state, one, distinct.launch(1, state), device=device)
+
+
+def test_hosts_have_scratch_that_gpus_do_not_ask_for():
+    with array_module("cpu") as xp:
+        out, keys = xp.zeros(3, xp.int64), xp.zeros(3, xp.int32)
+        indptr = xp.asarray([0, 1, 2, 3], dtype=xp.int32)
+        wanted = [("int64", 1, -1)]
+        distinct(3, indptr, keys, out, device="cpu", host_scratch=lambda: wanted)
+        assert out.tolist() == [1, 1, 1]

@@ -7,8 +7,8 @@ from typing import Any
 
 import semira as gb
 from semira.apps.communities import problem
-from semira.apps.communities.graph import Graph, dense, summed
-from semira.apps.communities.moving import components
+from semira.apps.communities.graph import Graph, grouped, numbering
+from semira.apps.communities.moving import Workspace, components
 from semira.apps.communities.problem import host
 from semira.apps.communities.result import Communities
 from semira.apps.communities.solve import (
@@ -29,7 +29,7 @@ def louvain(
     A: Any,
     *,
     resolution: float = 1.0,
-    threshold: float = 1e-7,
+    threshold: float = 0.0,
     max_level: int = _LEVELS,
     max_iterations: int = _ROUNDS,
     seed: int = 0,
@@ -51,7 +51,7 @@ def louvain(
     resolution : float
         Larger: more and smaller communities.
     threshold : float
-        A level that gains less modularity is the last one.
+        A level that gains less modularity is the last one; 0: as long as vertices move.
     max_level : int
         Levels at most.
     max_iterations : int
@@ -111,18 +111,20 @@ def louvain(
     with array_module(A.device) as xp:
         given, graph, scale = _graphs(xp, A, "louvain", weighted=weighted, directed=directed)
         run.pull = run.resolution / max(1, graph.total)
-        labels = _start(xp, graph, initial)
+        space, labels = Workspace(graph), _start(xp, graph, initial)
         levels: list[Any] = []
         if graph.total:
-            labels, levels = run_louvain(run, graph, labels)
-        return _result(run, given, labels, levels, scale, is_split=False)
+            labels, levels = run_louvain(run, space, labels)
+        elif labels is None:
+            labels = xp.arange(graph.n, dtype=xp.int32)
+        return _result(run, space, given, labels, levels, scale, is_split=False)
 
 
 def leiden(
     A: Any,
     *,
     resolution: float = 1.0,
-    iterations: int = 2,
+    iterations: int = 3,
     max_level: int = _LEVELS,
     max_iterations: int = _ROUNDS,
     seed: int = 0,
@@ -183,12 +185,14 @@ def leiden(
     with array_module(A.device) as xp:
         given, graph, scale = _graphs(xp, A, "leiden", weighted=weighted, directed=directed)
         run.pull = run.resolution / max(1, graph.total)
-        labels = _start(xp, graph, initial)
+        space, labels = Workspace(graph), _start(xp, graph, initial)
         levels: list[Any] = []
         for _ in range(iterations if graph.total else 0):
-            labels, levels = run_leiden(run, graph, labels)
+            labels, levels = run_leiden(run, space, labels)
+        if labels is None:
+            labels = xp.arange(graph.n, dtype=xp.int32)
         labels = components(graph, labels)
-        return _result(run, given, labels, levels, scale, is_split=True)
+        return _result(run, space, given, labels, levels, scale, is_split=True)
 
 
 def modularity(
@@ -239,8 +243,8 @@ def modularity(
     problem.check_square(A, "modularity")
     resolution = problem.check_number("resolution", resolution, 0.0)
     with array_module(A.device) as xp:
-        given, _, _ = problem.graph_of(xp, A, weighted=weighted, directed=directed)
-        return modularity_of(given, problem.labels_of(xp, given, labels, "labels"), resolution)
+        given, _, _ = problem.graph_of(xp, A, weighted=weighted, directed=directed, for_moves=False)
+        return modularity_of(given, *problem.numbered(xp, given, labels, "labels"), resolution)
 
 
 def contract(A: Any, labels: Any) -> gb.Matrix:
@@ -285,12 +289,12 @@ def contract(A: Any, labels: Any) -> gb.Matrix:
             None, None, False, 0,
         )  # fmt: skip
         numbers, count = problem.numbered(xp, graph, labels, "labels")
-        keys, sums = summed(xp, graph.keys(numbers, count, keeps_own=True), weights)
-        borders = xp.arange(count + 1, dtype=xp.int64) * count
-        return gb.Matrix.from_csr(
-            xp.searchsorted(keys, borders), keys % max(count, 1),
-            sums / scale if is_float else sums, nrows=count, ncols=count,
-        )  # fmt: skip
+        keys = graph.keys(numbers, count, keeps_own=True)
+        if len(weights) == 1:
+            weights = xp.full(len(keys), weights[0])
+        indptr, indices, sums = grouped(graph, keys, weights, count, xp.int64)
+        sums = sums / scale if is_float else sums
+        return gb.Matrix.from_csr(indptr, indices, sums, nrows=count, ncols=count)
 
 
 def memory(n: int, nvals: int) -> int:
@@ -347,26 +351,24 @@ def _graphs(
 
 
 def _start(xp: Any, graph: Graph, initial: Any) -> Any:
-    if initial is None:
-        return xp.arange(graph.n, dtype=xp.int32)
-    return problem.labels_of(xp, graph, initial, "initial")
+    return None if initial is None else problem.labels_of(xp, graph, initial, "initial")
 
 
 def _result(
-    run: Run, given: Graph, labels: Any, levels: Any, scale: float, *, is_split: bool
-) -> Communities:
-    labels, count = dense(given, labels, given.n)
-    quality = modularity_of(given, labels, run.resolution)
-    states = [host(state).tolist() for state in run.states]
+    run: Run, space: Workspace, given: Graph, labels: Any, levels: Any, scale: float, *,
+    is_split: bool,
+) -> Communities:  # fmt: skip
+    found = numbering(given, labels, given.n)
+    states = [host(each) for each in space.states]
     return Communities(
-        labels=gb.Vector.from_dense(labels) if given.n else gb.Vector("int32", 0),
-        num_communities=count,
-        modularity=quality,
+        labels=gb.Vector.from_dense(found.labels) if given.n else gb.Vector("int32", 0),
+        num_communities=found.count,
+        modularity=modularity_of(given, found.labels, found.count, run.resolution),
         resolution=run.resolution,
         scale=scale,
         num_levels=len(levels),
-        rounds=sum(state[1] for state in states),
-        moves=sum(state[3] for state in states),
+        rounds=int(sum(each[:, 1].sum() for each in states)),
+        moves=int(sum(each[:, 3].sum() for each in states)),
         is_split=is_split,
         _levels=tuple(levels),
     )

@@ -13,6 +13,10 @@ _pair_keys = ArrayKernel(_PLACE, "pair_keys", lanes=32)
 _inner_weights = ArrayKernel(_PLACE, "inner_weights", lanes=32)
 _add_by_label = ArrayKernel(_PLACE, "add_by_label")
 _mark = ArrayKernel(_PLACE, "mark")
+_renumber = ArrayKernel(_PLACE, "renumber")
+_gather_totals = ArrayKernel(_PLACE, "gather_totals")
+_begin_groups = ArrayKernel(_PLACE, "begin_groups")
+_fill_groups = ArrayKernel(_PLACE, "fill_groups")
 
 #: The key of entries that contraction leaves out: the greatest of int64.
 _NO_KEY = (1 << 63) - 1
@@ -37,6 +41,8 @@ class Graph:
     is_directed : bool
     total : int
         Of all strengths.
+    waits : bool
+        Whether long rows wait for communities to grow (not of a contracted graph).
     """
 
     xp: Any
@@ -50,6 +56,7 @@ class Graph:
     strengths_in: Any
     is_directed: bool
     total: int
+    waits: bool = True
 
     @property
     def nvals(self) -> int:
@@ -65,16 +72,12 @@ class Graph:
         """Return the entries of the longest row; waits."""
         return int((self.indptr[1:] - self.indptr[:-1]).max()) if self.n else 0
 
-    def sums_by(self, labels: Any) -> tuple[Any, Any]:
-        """Return the strengths of communities, out and in; labels are below n."""
-        sums = self.sum_by(labels, self.strengths)
-        return sums, self.sum_by(labels, self.strengths_in) if self.is_directed else sums
-
-    def sum_by(self, labels: Any, values: Any) -> Any:
-        """Return the sums of values by label."""
-        sums = self.xp.zeros(self.n, values.dtype)
-        _add_by_label(self.n, labels, values, sums, device=self.device, work=self.n)
-        return sums
+    def add_strengths(self, labels: Any, totals: Any, totals_in: Any) -> None:
+        """Add the strength of each vertex to the total of its label."""
+        n, device = self.n, self.device
+        _add_by_label(n, labels, self.strengths, totals, device=device, work=n)
+        if self.is_directed:
+            _add_by_label(n, labels, self.strengths_in, totals_in, device=device, work=n)
 
     def inner(self, labels: Any) -> int:
         """Return the weights of entries between vertices of one community; waits."""
@@ -97,61 +100,96 @@ class Graph:
         )  # fmt: skip
         return keys
 
-    def contract(self, labels: Any, count: int) -> Graph:
-        """Return the graph of communities, without edges inside of them.
 
-        Parameters
-        ----------
-        labels : array of int32, shape (n,), below `count`; every number occurs
-        """
-        keys = self.keys(labels, count, keeps_own=False)
-        weights = None if self.is_iso else self.weights
-        found, sums = summed(self.xp, keys, weights)
-        xp, dtype = self.xp, self.strengths.dtype
-        strengths, strengths_in = self.sums_by(labels)
-        borders = xp.arange(count + 1, dtype=xp.int64) * count
-        return Graph(
-            xp, self.device, count,
-            xp.searchsorted(found, borders).astype(xp.int64 if len(found) >> 31 else xp.int32),
-            (found % count).astype(xp.int32), sums.astype(dtype), False,
-            strengths[:count].copy(), strengths_in[:count].copy(), self.is_directed, self.total,
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """Labels as 0, 1, 2, ..., in their order.
+
+    Attributes
+    ----------
+    labels : array of int32
+    count : int
+    """
+
+    labels: Any
+    count: int
+    _marks: Any
+    _numbers: Any
+
+    def gathered(self, graph: Graph, totals: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Return totals by label as totals by number."""
+        xp, dtype = graph.xp, graph.strengths.dtype
+        strengths = xp.empty(self.count, dtype)
+        strengths_in = xp.empty(self.count, dtype) if graph.is_directed else strengths
+        bound = len(self._marks)
+        _gather_totals(
+            bound, self._marks, self._numbers, *totals, graph.is_directed, strengths, strengths_in,
+            device=graph.device, work=bound,
         )  # fmt: skip
+        return strengths, strengths_in
 
 
-def dense(graph: Graph, labels: Any, bound: int) -> tuple[Any, int]:
-    """Return labels below a bound as 0, 1, 2, ... in their order, and how many there are; waits."""
-    xp = graph.xp
-    if not len(labels):
-        return labels, 0
+def numbering(graph: Graph, labels: Any, bound: int) -> Numbering:
+    """Return the numbering of labels below a bound; waits."""
+    xp, length, device = graph.xp, len(labels), graph.device
+    if length == 0:
+        return Numbering(labels, 0, labels, labels)
     marks = xp.zeros(bound, xp.int32)
-    _mark(len(labels), labels, marks, device=graph.device, work=len(labels))
+    _mark(length, labels, marks, device=device, work=length)
     numbers = xp.cumsum(marks, dtype=xp.int32)
-    return (numbers - 1)[labels], int(numbers[-1])
+    dense = xp.empty(length, xp.int32)
+    _renumber(length, labels, numbers, dense, device=device, work=length)
+    return Numbering(dense, int(numbers[-1]), marks, numbers)
 
 
-def summed(xp: Any, keys: Any, weights: Any) -> tuple[Any, Any]:
-    """Return the different keys in order, and the sum of the weights of each.
+def contract(graph: Graph, numbers: Numbering, totals: tuple[Any, Any]) -> Graph:
+    """Return the graph of communities, without edges inside of them.
 
     Parameters
     ----------
-    weights : array of integers, or None
-        None: every key counts 1.
+    totals : (array, array)
+        Strengths of communities by the labels that were numbered.
     """
-    counts = keys != _NO_KEY
-    keys = keys[counts]
-    if weights is None:
-        keys = xp.sort(keys)
+    keys = graph.keys(numbers.labels, numbers.count, keeps_own=False)
+    rows = grouped(graph, keys, graph.weights, numbers.count, graph.strengths.dtype)
+    return Graph(
+        graph.xp, graph.device, numbers.count, *rows, False, *numbers.gathered(graph, totals),
+        graph.is_directed, graph.total, waits=False,
+    )  # fmt: skip
+
+
+def grouped(graph: Graph, keys: Any, weights: Any, count: int, dtype: Any) -> tuple[Any, Any, Any]:
+    """Return the rows that keys ``row * count + column`` are entries of; equal keys are summed.
+
+    Parameters
+    ----------
+    weights : array of integers
+        Of each key, or one for all.
+    dtype : dtype
+        Of the sums.
+
+    Returns
+    -------
+    indptr, indices, sums : array
+    """
+    xp, device = graph.xp, graph.device
+    is_iso = len(weights) == 1
+    if is_iso:
+        # Most entries of a graph without weights are inside of communities.
+        keys = xp.sort(keys[keys != _NO_KEY])
+        order = weights
     else:
         order = xp.argsort(keys, kind="stable")
-        keys, weights = keys[order], weights[counts][order]
-    starts = xp.ones(len(keys) + 1, bool)
-    starts[1:-1] = keys[1:] != keys[:-1]
-    places = xp.flatnonzero(starts)
-    found = keys[places[:-1]]
-    if weights is None:
-        sums = places[1:] - places[:-1]
-    else:
-        totals = xp.zeros(len(keys) + 1, xp.int64)
-        totals[1:] = xp.cumsum(weights, dtype=xp.int64)
-        sums = totals[places[1:]] - totals[places[:-1]]
-    return found, sums
+        keys = keys[order]
+    length = len(keys)
+    begins = xp.empty(length, xp.int64 if length >> 31 else xp.int32)
+    _begin_groups(length, keys, begins, device=device, work=length)
+    groups = xp.cumsum(begins, dtype=begins.dtype)
+    found = int(groups[-1]) if length else 0
+    indptr = xp.zeros(count + 1, begins.dtype)
+    indices, sums = xp.empty(found, xp.int32), xp.zeros(found, dtype)
+    _fill_groups(
+        length, keys, groups, order, not is_iso, weights, is_iso, count, indptr, indices, sums,
+        device=device, work=length,
+    )  # fmt: skip
+    return indptr, indices, sums

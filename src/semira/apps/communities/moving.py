@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from semira.apps.communities.graph import Graph
@@ -10,29 +11,62 @@ from semira.kernels import ArrayKernel, run_loop
 _MOVES = "semira.apps.communities.kernels:moves"
 _MERGES = "semira.apps.communities.kernels:merges"
 _GRAPHS = "semira.apps.communities.kernels:graphs"
-#: A warp for each row of long ones.
-_WARP = 32
-_draw = ArrayKernel(_MOVES, "draw")
-_choose = ArrayKernel(_MOVES, "choose", lanes=_WARP)
+#: Rows are walked by warps; what is chosen for long ones, by blocks.
+_WARP, _BLOCK = 32, 256
+_begin_moves = ArrayKernel(_MOVES, "begin_moves")
+_choose = ArrayKernel(_MOVES, "choose", lanes=_BLOCK)
+_choose_long = ArrayKernel(_MOVES, "choose_long")
 _move = ArrayKernel(_MOVES, "move", lanes=_WARP)
 _decide = ArrayKernel(_MOVES, "decide")
 _begin_merges = ArrayKernel(_MERGES, "begin_merges", lanes=_WARP)
-_choose_merges = ArrayKernel(_MERGES, "choose_merges", lanes=_WARP)
+_choose_merges = ArrayKernel(_MERGES, "choose_merges", lanes=_BLOCK)
+_choose_long_merges = ArrayKernel(_MERGES, "choose_long_merges")
 _merge = ArrayKernel(_MERGES, "merge", lanes=_WARP)
 _unite = ArrayKernel(_GRAPHS, "unite", lanes=_WARP)
 _flatten = ArrayKernel(_GRAPHS, "flatten")
 
+#: Words of the state of a loop: see `decide` in kernels/moves.py.
+STATE = 8
+#: Loops whose states are kept on the device together.
+_STATES = 512
+#: Rounds that rows of more than 1,024 entries wait where every vertex is alone at first.
+_HUBS_WAIT = 4
 
-def draw(graph: Graph, seed: int, number: int) -> Any:
-    """Return 32 random bits for each vertex."""
-    ranks = graph.xp.empty(graph.n, graph.xp.uint32)
-    _draw(graph.n, seed, number, ranks, device=graph.device, work=graph.n)
-    return ranks
 
+@dataclass(slots=True)
+class Workspace:
+    """Arrays that all levels of a run work in, made for the first one, and the states of its loops.
 
-def state_of(graph: Graph, few: int, most: int) -> Any:
-    """Return the state of a loop: see `decide` in kernels/moves.py."""
-    return graph.xp.asarray([0, 0, 0, 0, few, most], dtype=graph.xp.int64)
+    Attributes
+    ----------
+    states : list of array of int64, shape (_STATES, STATE)
+    num_states : int
+    """
+
+    graph: Graph
+    states: list[Any] = field(default_factory=list)
+    num_states: int = 0
+    _arrays: dict[str, Any] = field(default_factory=dict)
+
+    def take(self, name: str, graph: Graph, dtype: Any = None) -> Any:
+        """Return an array of that name with an item for each vertex; anything is in it."""
+        if name not in self._arrays:
+            wanted = self.graph.strengths.dtype if dtype is None else dtype
+            self._arrays[name] = self.graph.xp.empty(self.graph.n, wanted)
+        return self._arrays[name][: graph.n]
+
+    def sums(self, name: str, graph: Graph) -> tuple[Any, Any]:
+        """Return arrays for sums of strengths, of edges out and in."""
+        out = self.take(name, graph)
+        return out, self.take(f"{name}_in", graph) if graph.is_directed else out
+
+    def next_state(self) -> Any:
+        """Return the state of one more loop."""
+        at = self.num_states % _STATES
+        if at == 0:
+            self.states.append(self.graph.xp.zeros((_STATES, STATE), self.graph.xp.int64))
+        self.num_states += 1
+        return self.states[-1][at]
 
 
 def tables(graph: Graph) -> list[tuple[str, int, int]]:
@@ -43,68 +77,101 @@ def tables(graph: Graph) -> list[tuple[str, int, int]]:
 
 
 def move_vertices(
-    graph: Graph, labels: Any, pull: float, ranks: Any, few: int, most: int
-) -> tuple[Any, Any, Any]:
+    space: Workspace,
+    graph: Graph,
+    labels: Any,
+    pull: float,
+    rule: tuple[int, int, int, int],
+    *,
+    alone: bool,
+) -> tuple[Any, Any]:
     """Move vertices, writing `labels`, until a pair of rounds has few moves.
+
+    Parameters
+    ----------
+    rule : (seed, number, few, most)
+        Of the random numbers, and of `decide`.
+    alone : bool
+        Begin with every vertex alone, whatever is in `labels`.
 
     Returns
     -------
     totals, totals_in : array, shape (n,)
-        Strengths of the communities.
-    state : array
-        Of the loop, as it ended.
+        Strengths of the communities, in the workspace.
     """
-    xp, n = graph.xp, graph.n
-    totals, totals_in = graph.sums_by(labels)
-    state = state_of(graph, few, most)
-    active, targets = xp.ones(n, xp.int8), xp.full(n, -1, xp.int32)
-    sums = (totals, graph.strengths, totals_in, graph.strengths_in, graph.is_directed)
+    xp, n, device = graph.xp, graph.n, graph.device
+    totals, totals_in = space.sums("totals", graph)
+    state = space.next_state()
+    ranks, active = space.take("ranks", graph, xp.uint32), space.take("active", graph, xp.int8)
+    targets, queue = space.take("targets", graph, xp.int32), space.take("queue", graph, xp.int32)
+    strengths, strengths_in, is_directed = graph.strengths, graph.strengths_in, graph.is_directed
+    wait = _HUBS_WAIT if alone and graph.waits else 0
+    _begin_moves(
+        n, rule[0], rule[1], alone, *rule[2:], wait, strengths, strengths_in, is_directed, labels,
+        totals, totals_in, ranks, active, targets, state, device=device, work=n,
+    )  # fmt: skip
+    if not alone:
+        graph.add_strengths(labels, totals, totals_in)
+    sums = totals, strengths, totals_in, strengths_in, is_directed
+    chosen = (*graph.edges, labels, *sums, pull, ranks, state, active, targets, queue)
     run_loop(
         state,
-        _choose.launch(
-            n, *graph.edges, labels, *sums, pull, ranks, state, active, targets,
-            work=graph.indptr, host_scratch=lambda: tables(graph),
-        ),
+        _choose.launch(n, *chosen, work=graph.indptr, host_scratch=lambda: tables(graph)),
+        _choose_long.launch(1, *chosen),
         _move.launch(
             n, graph.indptr, graph.indices, labels, *sums, state, active, targets,
             work=graph.indptr,
         ),
         _decide.launch(1, state),
-        device=graph.device,
+        device=device,
     )  # fmt: skip
-    return totals, totals_in, state
+    return totals, totals_in
 
 
 def refine(
-    graph: Graph, groups: Any, within: tuple[Any, Any], pull: float, ranks: Any, few: int, most: int
-) -> Any:
-    """Return connected parts of the groups, by labels that are vertices of the parts."""
+    space: Workspace,
+    graph: Graph,
+    groups: Any,
+    within: tuple[Any, Any],
+    pull: float,
+    rule: tuple[int, int, int, int],
+) -> tuple[Any, Any, Any]:
+    """Divide groups into connected parts.
+
+    Returns
+    -------
+    labels : array of int32
+        Of each vertex, a vertex of its part; in the workspace.
+    totals, totals_in : array
+        Strengths of the parts, by label.
+    """
     xp, n = graph.xp, graph.n
-    labels, sizes, targets = (xp.empty(n, xp.int32) for _ in range(3))
-    outside = xp.empty(n, graph.strengths.dtype)
+    labels, sizes = space.take("parts", graph, xp.int32), space.take("sizes", graph, xp.int32)
+    targets, queue = space.take("targets", graph, xp.int32), space.take("queue", graph, xp.int32)
+    ranks, outside = space.take("ranks", graph, xp.uint32), space.take("outside", graph)
+    totals, totals_in = space.sums("part_totals", graph)
+    state = space.next_state()
+    strengths, strengths_in, is_directed = graph.strengths, graph.strengths_in, graph.is_directed
     _begin_merges(
-        n, *graph.edges, groups, labels, sizes, outside, device=graph.device, work=graph.indptr
-    )
-    totals = graph.strengths.copy()
-    totals_in = graph.strengths_in.copy() if graph.is_directed else totals
-    sums = totals, graph.strengths
-    sums_in = totals_in, graph.strengths_in
-    state = state_of(graph, few, most)
+        n, *graph.edges, *rule, groups, strengths, strengths_in, is_directed, labels, sizes,
+        totals, totals_in, outside, ranks, state, device=graph.device, work=graph.indptr,
+    )  # fmt: skip
+    chosen = (
+        *graph.edges, groups, labels, sizes, within[0], totals, strengths, within[1], totals_in,
+        strengths_in, is_directed, pull, outside, ranks, state, targets, queue,
+    )  # fmt: skip
     run_loop(
         state,
-        _choose_merges.launch(
-            n, *graph.edges, groups, labels, sizes, within[0], *sums, within[1], *sums_in,
-            graph.is_directed, pull, outside, ranks, state, targets,
-            work=graph.indptr, host_scratch=lambda: tables(graph),
-        ),
+        _choose_merges.launch(n, *chosen, work=graph.indptr, host_scratch=lambda: tables(graph)),
+        _choose_long_merges.launch(1, *chosen),
         _merge.launch(
-            n, *graph.edges, groups, labels, sizes, *sums, *sums_in, graph.is_directed, outside,
-            state, targets, work=graph.indptr,
+            n, *graph.edges, groups, labels, sizes, totals, strengths, totals_in, strengths_in,
+            is_directed, outside, state, targets, work=graph.indptr,
         ),
         _decide.launch(1, state),
         device=graph.device,
     )  # fmt: skip
-    return labels
+    return labels, totals, totals_in
 
 
 def components(graph: Graph, labels: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import semira as gb
-from semira.apps.communities.graph import Graph, summed
+from semira.apps.communities.graph import Graph, grouped
 from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
 from semira.kernels import ArrayKernel, rows_of
 
@@ -56,7 +56,9 @@ def check_memory(A: Any, needed: int, name: str) -> None:
         )
 
 
-def graph_of(xp: Any, A: Any, *, weighted: bool, directed: bool) -> tuple[Graph, Graph, float]:
+def graph_of(
+    xp: Any, A: Any, *, weighted: bool, directed: bool, for_moves: bool = True
+) -> tuple[Graph, Graph, float]:
     """Return the graph as given, a symmetric one for moves, and the scale of their weights.
 
     Raises
@@ -89,7 +91,7 @@ def graph_of(xp: Any, A: Any, *, weighted: bool, directed: bool) -> tuple[Graph,
     given = Graph(
         xp, A.device, n, indptr, indices, weights, is_iso, strengths, strengths_in, directed, total
     )
-    return given, symmetric(given) if directed else given, scale
+    return given, symmetric(given) if directed and for_moves else given, scale
 
 
 def symmetric(graph: Graph) -> Graph:
@@ -100,14 +102,11 @@ def symmetric(graph: Graph) -> Graph:
     # The greatest key, of loops, stays the greatest.
     backward = xp.where(forward == forward.dtype.type((1 << 63) - 1), forward,
                         forward % max(n, 1) * n + forward // max(n, 1))  # fmt: skip
-    keys, sums = summed(xp, xp.concatenate([forward, backward]), xp.concatenate([weights, weights]))
-    borders = xp.arange(n + 1, dtype=xp.int64) * n
+    keys, weights = xp.concatenate([forward, backward]), xp.concatenate([weights, weights])
+    rows = grouped(graph, keys, weights, n, graph.strengths.dtype)
     return Graph(
-        xp, graph.device, n,
-        xp.searchsorted(keys, borders).astype(xp.int64 if len(keys) >> 31 else xp.int32),
-        (keys % max(n, 1)).astype(xp.int32), sums.astype(graph.strengths.dtype), False,
-        graph.strengths, graph.strengths_in, True, graph.total,
-    )  # fmt: skip
+        xp, graph.device, n, *rows, False, graph.strengths, graph.strengths_in, True, graph.total
+    )
 
 
 def integer_weights(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from semira.apps.communities.graph import Graph, dense
-from semira.apps.communities.moving import draw, move_vertices, refine
+from semira.apps.communities.graph import Graph, contract, numbering
+from semira.apps.communities.moving import Workspace, move_vertices, refine
 from semira.apps.communities.problem import host
 
 #: Rounds of merging at most: half of the vertices that can merge do so in each.
@@ -37,8 +37,6 @@ class Run:
         ``resolution / total`` of weights: what is expected of a pair of strengths 1.
     draws : int
         Levels that drew random numbers so far.
-    states : list of arrays
-        Of the loops of moves: rounds and moves, on the device.
     """
 
     resolution: float
@@ -51,25 +49,24 @@ class Run:
     progress: Callable[[int, int], None] | None = None
     pull: float = 0.0
     draws: int = 0
-    states: list[Any] = field(default_factory=list)
 
-    def move(self, graph: Graph, labels: Any) -> tuple[Any, Any]:
+    def rule(self, graph: Graph, most: int) -> tuple[int, int, int, int]:
+        """Return seed and number of the next draw, moves that are too few, and most rounds."""
+        self.draws += 1
+        return self.seed, self.draws, int(self.share * graph.n), most
+
+    def move(
+        self, space: Workspace, graph: Graph, labels: Any, *, alone: bool = False
+    ) -> tuple[Any, Any]:
         """Move the vertices of a graph; return the strengths of communities."""
-        few = int(self.share * graph.n)
-        self.draws += 1
-        ranks = draw(graph, self.seed, self.draws)
-        totals, totals_in, state = move_vertices(
-            graph, labels, self.pull, ranks, few, self.max_rounds
-        )
-        self.states.append(state)
-        return totals, totals_in
+        rule = self.rule(graph, self.max_rounds)
+        return move_vertices(space, graph, labels, self.pull, rule, alone=alone)
 
-    def refine(self, graph: Graph, groups: Any, within: tuple[Any, Any]) -> Any:
-        """Return parts of groups."""
-        self.draws += 1
-        ranks = draw(graph, self.seed, self.draws)
-        few = int(self.share * graph.n)
-        return refine(graph, groups, within, self.pull, ranks, few, _MERGE_ROUNDS)
+    def refine(
+        self, space: Workspace, graph: Graph, groups: Any, within: tuple[Any, Any]
+    ) -> tuple[Any, Any, Any]:
+        """Return parts of groups, and their strengths."""
+        return refine(space, graph, groups, within, self.pull, self.rule(graph, _MERGE_ROUNDS))
 
     def quality(self, graph: Graph) -> float:
         """Return the modularity of a contracted graph, whose vertices are the communities."""
@@ -85,49 +82,62 @@ class Run:
             self.progress(level, graph.n)
 
 
-def run_louvain(run: Run, graph: Graph, labels: Any) -> tuple[Any, list[Any]]:
-    """Return labels, and of each level the community of each of its vertices."""
+def run_louvain(run: Run, space: Workspace, labels: Any) -> tuple[Any, list[Any]]:
+    """Return labels, and of each level the community of each of its vertices.
+
+    Parameters
+    ----------
+    labels : array of int32, or None
+        To start from; None: every vertex is alone.
+    """
+    graph, xp = space.graph, space.graph.xp
     levels: list[tuple[Graph, Any]] = []
     quality = -1.0
     while True:
         run.told(len(levels), graph)
-        run.move(graph, labels)
-        numbers, count = dense(graph, labels, graph.n)
-        levels.append((graph, numbers))
-        if count == graph.n or len(levels) == run.max_level:
+        alone = labels is None
+        labels = xp.empty(graph.n, xp.int32) if alone else labels
+        totals = run.move(space, graph, labels, alone=alone)
+        numbers = numbering(graph, labels, graph.n)
+        levels.append((graph, numbers.labels))
+        if numbers.count == graph.n or len(levels) == run.max_level:
             break
-        graph = graph.contract(numbers, count)
-        labels = graph.xp.arange(count, dtype=graph.xp.int32)
-        before, quality = quality, run.quality(graph)
-        if quality - before < run.threshold:
-            break
-    top = graph.xp.arange(count, dtype=graph.xp.int32)
+        graph, labels = contract(graph, numbers, totals), None
+        if run.threshold > 0:
+            before, quality = quality, run.quality(graph)
+            if quality - before < run.threshold:
+                break
+    top = xp.arange(numbers.count, dtype=xp.int32)
     # The vertices of the last level have moved already.
-    return _taken_apart(run, levels, top, len(levels) - 1)
+    return _taken_apart(run, space, levels, top, len(levels) - 1)
 
 
-def run_leiden(run: Run, graph: Graph, labels: Any) -> tuple[Any, list[Any]]:
-    """Return labels, and of each level the part of each of its vertices."""
+def run_leiden(run: Run, space: Workspace, labels: Any) -> tuple[Any, list[Any]]:
+    """Return labels, and of each level the part of each of its vertices; see `run_louvain`."""
+    graph, xp = space.graph, space.graph.xp
     levels: list[tuple[Graph, Any]] = []
     while True:
         run.told(len(levels), graph)
-        within = run.move(graph, labels)
+        alone = labels is None
+        labels = xp.empty(graph.n, xp.int32) if alone else labels
+        within = run.move(space, graph, labels, alone=alone)
         if len(levels) == run.max_level - 1:
             break
-        numbers, count = dense(graph, run.refine(graph, labels, within), graph.n)
-        if count == graph.n:
+        parts, *totals = run.refine(space, graph, labels, within)
+        numbers = numbering(graph, parts, graph.n)
+        if numbers.count == graph.n:
             break
-        levels.append((graph, numbers))
-        groups = graph.xp.empty(count, graph.xp.int32)
+        levels.append((graph, numbers.labels))
+        groups = xp.empty(numbers.count, xp.int32)
         # Vertices of a part are of one group: it does not matter which of them is written last.
-        groups[numbers] = labels
-        labels, _ = dense(graph, groups, graph.n)
-        graph = graph.contract(numbers, count)
-    return _taken_apart(run, levels, labels, len(levels))
+        groups[numbers.labels] = labels
+        labels = numbering(graph, groups, graph.n).labels
+        graph = contract(graph, numbers, (totals[0], totals[1]))
+    return _taken_apart(run, space, levels, labels, len(levels))
 
 
 def _taken_apart(
-    run: Run, levels: list[tuple[Graph, Any]], labels: Any, still: int
+    run: Run, space: Workspace, levels: list[tuple[Graph, Any]], labels: Any, still: int
 ) -> tuple[Any, list[Any]]:
     """Return the labels of the first level from those of the last one.
 
@@ -138,15 +148,17 @@ def _taken_apart(
         labels = labels[numbers]
         if run.refined and at < still:
             run.told(at, graph)
-            run.move(graph, labels)
+            run.move(space, graph, labels)
     return labels, [numbers for _, numbers in levels]
 
 
-def modularity_of(given: Graph, labels: Any, resolution: float) -> float:
-    """Return the modularity of labels below n, from the graph as it was given."""
+def modularity_of(given: Graph, labels: Any, count: int, resolution: float) -> float:
+    """Return the modularity of labels below a count, from the graph as it was given."""
     if given.total == 0:
         return 0.0
-    out, inwards = given.sums_by(labels)
+    out = given.xp.zeros(count, given.strengths.dtype)
+    inwards = given.xp.zeros(count, given.strengths.dtype) if given.is_directed else out
+    given.add_strengths(labels, out, inwards)
     total = float(given.total)
     shares = host(out).astype(np.float64) / total
     shares_in = host(inwards).astype(np.float64) / total if given.is_directed else shares

@@ -193,7 +193,7 @@ def _module_of(
     runtime: Runtime, text: KernelText, types: tuple[str, ...], scratch: tuple[str, ...]
 ) -> Module:
     modules = primitives_of(runtime).modules
-    key = f"{text} {types} {scratch}"
+    key = text, types, scratch
     if key not in modules:
         source = source_of(text, types, scratch)
         modules[key] = Module(runtime, named(text.name, source), source, ROOT)

@@ -82,11 +82,76 @@ def mark(low, high, labels, marks):
         marks[labels[i]] = 1
 
 
+@kernel
+def renumber(low, high, labels, numbers, dense):
+    """Write the number of each label, counted from 1 in `numbers`, from 0 on."""
+    for v in range(low, high):
+        dense[v] = numbers[labels[v]] - 1
+
+
+@kernel
+def gather_totals(
+    low, high, marks, numbers, totals, totals_in, is_directed, strengths, strengths_in
+):  # fmt: skip
+    """Write the strengths of the labels that occur."""
+    for label in range(low, high):
+        if marks[label] != 0:
+            strengths[numbers[label] - 1] = totals[label]
+            if is_directed:
+                strengths_in[numbers[label] - 1] = totals_in[label]
+
+
+@kernel
+def begin_groups(low, high, keys, begins):
+    """Write 1 where a group of equal keys begins, 0 elsewhere and at what is left out."""
+    for i in range(low, high):
+        begins[i] = 0
+        if keys[i] != np.int64(0x7FFFFFFFFFFFFFFF) and (i == 0 or keys[i] != keys[i - 1]):
+            begins[i] = 1
+
+
+@kernel
+def fill_groups(low, high, keys, groups, order, is_ordered, weights, is_iso, count, indptr, indices,
+                sums):  # fmt: skip
+    """Write rows: a column for each group of keys ``row * count + column``, and sums of weights.
+
+    `groups` is the number of the group of each key, from 1 on; `indptr` and `sums` are 0 at first.
+    """
+    for i in range(low, high):
+        key = keys[i]
+        if key == np.int64(0x7FFFFFFFFFFFFFFF):
+            continue
+        place = np.int64(groups[i]) - 1
+        row = key // count
+        before = np.int64(-1)
+        if i > 0:
+            before = keys[i - 1] // count
+        if i == 0 or keys[i - 1] != key:
+            indices[place] = key % count
+            for r in range(before + 1, row + 1):
+                indptr[r] = place
+        is_last = i + 1 == len(keys)
+        if not is_last:
+            is_last = keys[i + 1] == np.int64(0x7FFFFFFFFFFFFFFF)
+        if is_last:
+            for r in range(row + 1, count + 1):
+                indptr[r] = place + 1
+        at = np.int64(0)
+        if not is_iso:
+            at = np.int64(order[i]) if is_ordered else np.int64(i)
+        atomic_add(sums, place, np.int64(weights[at]))
+
+
 @helper
 def root_of(parents, v):
-    """Return the root of a tree; parents are smaller than their children."""
-    while parents[v] != v:
-        v = np.int64(parents[v])
+    """Return the root of a tree, and hang vertices on the way one step higher."""
+    parent = np.int64(parents[v])
+    while parent != v:
+        further = np.int64(parents[parent])
+        if further != parent:
+            parents[v] = further
+        v = parent
+        parent = further
     return v
 
 

@@ -2,33 +2,49 @@
 #pragma once
 #include "semira.apps.communities.kernels:tables.cuh"
 
-template <class I, class W, class L, class K>
+template <class I, class W, class L, class K, class R>
 struct Openings {
   using Sum = K;
   const I* indices;
   const W* weights;
   bool is_iso;
+  long long seed, number;
   const L* groups;
+  const K *strengths, *strengths_in;
+  bool is_directed;
   L *labels, *sizes;
-  K* outside;
+  K *totals, *totals_in, *outside;
+  R* ranks;
 
-  __device__ __forceinline__ bool wants(int) const { return true; }
+  __device__ __forceinline__ bool wants(int v) const {
+    ranks[v] = static_cast<R>(philox(number, v, 0, seed) >> 32);
+    labels[v] = v;
+    sizes[v] = 1;
+    totals[v] = strengths[v];
+    if (is_directed) totals_in[v] = strengths_in[v];
+    return true;
+  }
   __device__ __forceinline__ Sum visit(int v, long long p) const {
     const int u = static_cast<int>(indices[p]);
     return u != v && groups[u] == groups[v] ? static_cast<Sum>(weights[is_iso ? 0 : p]) : Sum(0);
   }
-  __device__ __forceinline__ void end(int v, Sum sum) const {
-    outside[v] = sum;
-    labels[v] = v;
-    sizes[v] = 1;
-  }
+  __device__ __forceinline__ void end(int v, Sum sum) const { outside[v] = sum; }
 };
 
-template <class P, class I, class W, class L, class K>
+template <class P, class I, class W, class L, class K, class R>
 __device__ void begin_merges(long long items, const P* indptr, const I* indices, const W* weights,
-                             bool is_iso, L* groups, L* labels, L* sizes, K* outside) {
-  Openings<I, W, L, K> rows{indices, weights, is_iso, groups, labels, sizes, outside};
+                             bool is_iso, long long seed, long long number, long long few,
+                             long long most, L* groups, const K* strengths, const K* strengths_in,
+                             bool is_directed, L* labels, L* sizes, K* totals, K* totals_in,
+                             K* outside, R* ranks, long long* state) {
+  Openings<I, W, L, K, R> rows{indices,      weights,     is_iso, seed,   number, groups, strengths,
+                               strengths_in, is_directed, labels, sizes,  totals, totals_in,
+                               outside,      ranks};
   visit_rows(items, indptr, rows);
+  if (block_number() != 0 || threadIdx.x != 0) return;
+  for (int k = 0; k < 8; ++k) state[k] = 0;
+  state[4] = few;
+  state[5] = most;
 }
 
 template <class P, class I, class W, class L, class K, class R>
@@ -103,12 +119,26 @@ __device__ void choose_merges(long long items, const P* indptr, const I* indices
                               bool is_iso, L* groups, L* labels, L* sizes, K* within, K* totals,
                               K* strengths, K* within_in, K* totals_in, K* strengths_in,
                               bool is_directed, double pull, K* outside, R* ranks,
-                              long long* state, L* targets) {
+                              long long* state, L* targets, L* queue) {
   const PartChoices<P, I, W, L, K, R> rows{
       indptr,    indices,   weights,   is_iso,       groups,      labels, sizes,   within, totals,
       strengths, within_in, totals_in, strengths_in, is_directed, pull,   outside, ranks,  state[1],
       targets};
-  best_of_rows(items, rows);
+  best_of_rows(items, rows, queue, state);
+}
+
+// Rows that `choose_merges` left in the queue.
+template <class P, class I, class W, class L, class K, class R>
+__device__ void choose_long_merges(long long, const P* indptr, const I* indices, const W* weights,
+                                   bool is_iso, L* groups, L* labels, L* sizes, K* within,
+                                   K* totals, K* strengths, K* within_in, K* totals_in,
+                                   K* strengths_in, bool is_directed, double pull, K* outside,
+                                   R* ranks, long long* state, L* targets, L* queue) {
+  const PartChoices<P, I, W, L, K, R> rows{
+      indptr,    indices,   weights,   is_iso,       groups,      labels, sizes,   within, totals,
+      strengths, within_in, totals_in, strengths_in, is_directed, pull,   outside, ranks,  state[1],
+      targets};
+  best_of_queue(rows, queue, state);
 }
 
 template <class I, class W, class L, class K>

@@ -2,13 +2,44 @@
 
 import numpy as np
 
-from semira.kernels import atomic_add, kernel
+from semira.kernels import atomic_add, helper, kernel, philox
+
+
+@helper
+def slot_of(keys, label, used):
+    """Return the place of a label in a table, or the free one where it belongs."""
+    slot = ((label * 2654435769) >> 8) & (used - 1)
+    while keys[slot] != -1 and keys[slot] != label:
+        slot = (slot + 1) & (used - 1)
+    return slot
+
+
+@helper
+def gain(weight, total, total_in, share, share_in, is_directed):
+    """Return weights less those expected; every operation is rounded by itself."""
+    if is_directed:
+        least = np.float64(weight) - np.float64(total_in) * share
+        return least - np.float64(total) * share_in
+    return np.float64(weight) - np.float64(total) * share
+
+
+@helper
+def expected(rest, rest_in, part, part_in, pull, is_directed):
+    """Return the weights expected between a part and the rest of its group."""
+    share = np.float64(part) * pull
+    if is_directed:
+        return np.float64(rest_in) * share + np.float64(rest) * (np.float64(part_in) * pull)
+    return np.float64(rest) * share
 
 
 @kernel
-def begin_merges(low, high, indptr, indices, weights, is_iso, groups, labels, sizes, outside):
+def begin_merges(
+    low, high, indptr, indices, weights, is_iso, seed, number, few, most, groups, strengths,
+    strengths_in, is_directed, labels, sizes, totals, totals_in, outside, ranks, state,
+):  # fmt: skip
     """Put each vertex into a part of its own; sum its weights to the rest of its group."""
     for v in range(low, high):
+        ranks[v] = np.uint32(philox(number, v, 0, seed, 0) >> np.uint64(32))
         total = np.int64(0)
         for p in range(indptr[v], indptr[v + 1]):
             u = indices[p]
@@ -17,13 +48,21 @@ def begin_merges(low, high, indptr, indices, weights, is_iso, groups, labels, si
         outside[v] = total
         labels[v] = v
         sizes[v] = 1
+        totals[v] = strengths[v]
+        if is_directed:
+            totals_in[v] = strengths_in[v]
+        if v == 0:
+            for k in range(8):
+                state[k] = 0
+            state[4] = few
+            state[5] = most
 
 
 @kernel
 def choose_merges(
     low, high, indptr, indices, weights, is_iso, groups, labels, sizes, within, totals, strengths,
-    within_in, totals_in, strengths_in, is_directed, pull, outside, ranks, state, targets, keys,
-    sums,
+    within_in, totals_in, strengths_in, is_directed, pull, outside, ranks, state, targets, queue,  # noqa: ARG001 - hosts leave no rows
+    keys, sums,
 ):  # fmt: skip
     """Find the part of its group that each vertex alone gains most from; -1: it stays.
 
@@ -42,16 +81,12 @@ def choose_merges(
         first = indptr[v]
         last = indptr[v + 1]
         strength = np.int64(strengths[v])
+        inwards = np.int64(strengths_in[v])
         share = np.float64(strength) * pull
-        share_in = np.float64(0)
-        inwards = np.int64(0)
-        if is_directed:
-            inwards = np.int64(strengths_in[v])
-            share_in = np.float64(inwards) * pull
-            least = np.float64(np.int64(within_in[group]) - inwards) * share
-            least += np.float64(np.int64(within[group]) - strength) * share_in
-        else:
-            least = np.float64(np.int64(within[group]) - strength) * share
+        share_in = np.float64(inwards) * pull
+        all_out = np.int64(within[group])
+        all_in = np.int64(within_in[group])
+        least = expected(all_out - strength, all_in - inwards, strength, inwards, pull, is_directed)
         if np.float64(outside[v]) < least:
             continue
         used = 2
@@ -64,9 +99,7 @@ def choose_merges(
             label = np.int64(labels[u])
             if sizes[label] == 1 and (np.int64(ranks[label]) >> bit) & 1 == turn & 1:
                 continue
-            slot = ((label * 2654435769) >> 8) & (used - 1)
-            while keys[slot] != -1 and keys[slot] != label:
-                slot = (slot + 1) & (used - 1)
+            slot = slot_of(keys, label, used)
             keys[slot] = label
             sums[slot] += np.int64(weights[0 if is_iso else p])
         most = np.float64(0)
@@ -76,24 +109,26 @@ def choose_merges(
             if label == -1:
                 continue
             part = np.int64(totals[label])
-            score = np.float64(sums[slot])
+            part_in = np.int64(totals_in[label])
+            score = gain(sums[slot], part, part_in, share, share_in, is_directed)
             keys[slot] = -1
             sums[slot] = 0
-            if is_directed:
-                part_in = np.int64(totals_in[label])
-                score -= np.float64(part_in) * share
-                score -= np.float64(part) * share_in
-                least = np.float64(np.int64(within_in[group]) - part_in) * (np.float64(part) * pull)
-                least += np.float64(np.int64(within[group]) - part) * (np.float64(part_in) * pull)
-            else:
-                score -= np.float64(part) * share
-                least = np.float64(np.int64(within[group]) - part) * (np.float64(part) * pull)
             if score < most or (score == most and best >= 0 and label > best):
                 continue
+            least = expected(all_out - part, all_in - part_in, part, part_in, pull, is_directed)
             if np.float64(outside[label]) >= least:
                 most = score
                 best = label
         targets[v] = best
+
+
+@kernel
+def choose_long_merges(
+    low, high, indptr, indices, weights, is_iso, groups, labels, sizes, within, totals, strengths,
+    within_in, totals_in, strengths_in, is_directed, pull, outside, ranks, state, targets, queue,
+):  # fmt: skip
+    """Do the rows that `choose_merges` left in a queue: on a GPU long ones, on hosts none."""
+    pass  # noqa: PIE790 - docstrings are left out of compiled kernels
 
 
 @kernel

@@ -2,11 +2,26 @@
 #pragma once
 #include "semira.apps.communities.kernels:tables.cuh"
 
-template <class R>
-__device__ void draw(long long items, long long seed, long long level, R* ranks) {
+template <class L, class K, class R>
+__device__ void begin_moves(long long items, long long seed, long long number, bool alone,
+                            long long few, long long most, long long delay, const K* strengths,
+                            const K* strengths_in, bool is_directed, L* labels, K* totals,
+                            K* totals_in, R* ranks, signed char* active, L* targets,
+                            long long* state) {
   const Group<1> mine;
   for (long long v = mine.first; v < items; v += mine.step) {
-    ranks[v] = static_cast<R>(philox(level, v, 0, seed) >> 32);
+    ranks[v] = static_cast<R>(philox(number, v, 0, seed) >> 32);
+    active[v] = 1;
+    targets[v] = -1;
+    totals[v] = alone ? strengths[v] : K(0);
+    if (is_directed) totals_in[v] = alone ? strengths_in[v] : K(0);
+    if (alone) labels[v] = static_cast<L>(v);
+    if (v == 0) {
+      for (int k = 0; k < 8; ++k) state[k] = 0;
+      state[4] = few;
+      state[5] = most;
+      state[7] = delay;
+    }
   }
 }
 
@@ -22,13 +37,14 @@ struct Neighbourhoods {
   bool is_directed;
   double pull;
   const R* ranks;
-  long long turn;
+  long long turn, delay;
   signed char* active;
   L* targets;
 
   __device__ __forceinline__ bool wants(int v) const {
     targets[v] = -1;
     if (active[v] == 0) return false;
+    if (turn < delay && length(v) > 1024) return false;
     if ((ranks[v] >> (turn >> 1) % 32 & 1u) != static_cast<unsigned>(turn & 1)) return false;
     active[v] = 0;
     return true;
@@ -68,11 +84,25 @@ template <class P, class I, class W, class L, class K, class R>
 __device__ void choose(long long items, const P* indptr, const I* indices, const W* weights,
                        bool is_iso, L* labels, K* totals, K* strengths, K* totals_in,
                        K* strengths_in, bool is_directed, double pull, R* ranks, long long* state,
-                       signed char* active, L* targets) {
+                       signed char* active, L* targets, L* queue) {
   const Neighbourhoods<P, I, W, L, K, R> rows{
       indptr,       indices,     weights, is_iso, labels,   totals, strengths, totals_in,
-      strengths_in, is_directed, pull,    ranks,  state[1], active, targets};
-  best_of_rows(items, rows);
+      strengths_in, is_directed, pull,    ranks,  state[1], state[7],
+      active,       targets};
+  best_of_rows(items, rows, queue, state);
+}
+
+// Rows that `choose` left in the queue.
+template <class P, class I, class W, class L, class K, class R>
+__device__ void choose_long(long long, const P* indptr, const I* indices, const W* weights,
+                            bool is_iso, L* labels, K* totals, K* strengths, K* totals_in,
+                            K* strengths_in, bool is_directed, double pull, R* ranks,
+                            long long* state, signed char* active, L* targets, L* queue) {
+  const Neighbourhoods<P, I, W, L, K, R> rows{
+      indptr,       indices,     weights, is_iso, labels,   totals, strengths, totals_in,
+      strengths_in, is_directed, pull,    ranks,  state[1], state[7],
+      active,       targets};
+  best_of_queue(rows, queue, state);
 }
 
 template <class P, class I, class L, class K>
@@ -123,8 +153,9 @@ __device__ void move(long long items, const P* indptr, const I* indices, L* labe
 __device__ __forceinline__ void decide(long long, long long* state) {
   if (block_number() != 0 || threadIdx.x != 0) return;
   state[1] += 1;
+  state[kQueued] = 0;
   if ((state[1] & 1) != 0) return;
-  if (state[2] <= state[4] || state[1] >= state[5]) state[0] = 1;
+  if ((state[2] <= state[4] && state[1] > state[7]) || state[1] >= state[5]) state[0] = 1;
   state[3] += state[2];
   state[2] = 0;
 }

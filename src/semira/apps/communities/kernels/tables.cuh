@@ -1,12 +1,14 @@
 // The best label of each row: sums of the weights of its entries by label, scored.
 //
 // A thread takes a row of up to kFew entries and compares them in registers. A longer row has a warp
-// and a hash table of kOwnSlots places; one of more than kOwnSlots / 2 entries the block, and the
-// tables of all its warps as one. Where even that is too small, the row is walked several times, for
-// a part of the labels each time.
+// and a hash table of kOwnSlots places. Those of more than kOwnSlots / 2 entries wait in a queue: after
+// a barrier each has a block and a table of kSlots places. Where a row has too many labels for it, the
+// row is walked several times, for a part of the labels each time.
 #pragma once
 
 constexpr int kFew = 8, kOwnSlots = 256, kBlockWarps = 8, kSlots = kOwnSlots * kBlockWarps;
+// Labels that a block's table takes; where the state of a loop counts the rows in the queue.
+constexpr int kMostLabels = kSlots / 4 * 3, kQueued = 6;
 
 // A label and its score; none if the label is below 0. Of equal scores the smallest label wins.
 struct Pick {
@@ -40,28 +42,38 @@ __device__ __forceinline__ S sum_of_warp(S value) {
   return value;
 }
 
+// The tables of a block: one for all that walk rows.
+__device__ __forceinline__ int* shared_keys() {
+  __shared__ int keys[kSlots];
+  return keys;
+}
+template <class S>
+__device__ __forceinline__ S* shared_sums() {
+  __shared__ S sums[kSlots];
+  return sums;
+}
+
 __device__ __forceinline__ unsigned slot_bits(int label) {
   return static_cast<unsigned>(label) * 2654435769u;
 }
 
-// Adds to the sum of a label; false if the table has no place.
+// Adds to the sum of a label, which has a place or finds one; whether it is new.
 template <class S>
 __device__ __forceinline__ bool add_to_table(int* keys, S* sums, unsigned used, int label,
                                              S weight) {
   unsigned slot = slot_bits(label) >> 8 & (used - 1);
-  for (unsigned tries = 0; tries < used; ++tries) {
+  bool is_new = false;
+  while (true) {
     int found = *static_cast<volatile int*>(&keys[slot]);
     if (found == -1) {
       found = atomicCAS(&keys[slot], -1, label);
-      if (found == -1) found = label;
+      is_new = found == -1;
     }
-    if (found == label) {
-      atomic_add(&sums[slot], weight);
-      return true;
-    }
+    if (is_new || found == label) break;
     slot = (slot + 1) & (used - 1);
   }
-  return false;
+  atomic_add(&sums[slot], weight);
+  return is_new;
 }
 
 // Rows offer: `Sum`; `wants(v)`, whether a row is to be done, asked once; `first(v)`, `length(v)`;
@@ -138,50 +150,54 @@ __device__ __forceinline__ Pick best_of_block(const Rows& rows, int v, long long
   using S = typename Rows::Sum;
   __shared__ S own_parts[kBlockWarps];
   __shared__ Pick picks[kBlockWarps];
+  __shared__ int filled;
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   unsigned parts = 1;
-  while (true) {
-    Pick best{0, -1};
-    bool is_full = false;
-    for (unsigned part = 0; part < parts && !is_full; ++part) {
-      for (unsigned slot = threadIdx.x; slot < kSlots; slot += blockDim.x) {
-        keys[slot] = -1;
-        sums[slot] = 0;
-      }
-      __syncthreads();
-      S own = 0;
-      bool fits = true;
-      for (long long p = threadIdx.x; p < length && fits; p += blockDim.x) {
-        int label = -1;
-        S weight = 0;
-        const int kind = rows.load(v, first + p, label, weight);
-        if (kind == 2) own += weight;
-        if (kind != 1 || (slot_bits(label) >> 20 & (parts - 1)) != part) continue;
-        fits = add_to_table(keys, sums, kSlots, label, weight);
-      }
-      own = sum_of_warp(own);
-      if (lane == 0) own_parts[warp] = own;
-      is_full = __syncthreads_or(!fits) != 0;
-      if (is_full) break;
-      own = 0;
-      for (int k = 0; k < kBlockWarps; ++k) own += own_parts[k];
-      for (unsigned slot = threadIdx.x; slot < kSlots; slot += blockDim.x) {
-        if (keys[slot] >= 0) best.take(rows.score(v, keys[slot], sums[slot], own));
-      }
-      __syncthreads();
+  Pick best{0, -1};
+  for (unsigned part = 0; part < parts; ++part) {
+    for (unsigned slot = threadIdx.x; slot < kSlots; slot += blockDim.x) {
+      keys[slot] = -1;
+      sums[slot] = 0;
     }
-    if (is_full) {
-      parts *= 2;
+    if (threadIdx.x == 0) filled = 0;
+    __syncthreads();
+    S own = 0;
+    for (long long p = threadIdx.x; p < length; p += blockDim.x) {
+      // Of the threads each may add one label more.
+      if (*static_cast<volatile int*>(&filled) > kMostLabels) break;
+      int label = -1;
+      S weight = 0;
+      const int kind = rows.load(v, first + p, label, weight);
+      if (kind == 2) own += weight;
+      if (kind != 1 || (slot_bits(label) >> 20 & (parts - 1)) != part) continue;
+      if (add_to_table(keys, sums, kSlots, label, weight)) atomicAdd(&filled, 1);
+    }
+    own = sum_of_warp(own);
+    if (lane == 0) own_parts[warp] = own;
+    __syncthreads();
+    if (filled > kMostLabels) {
+      // Once more, in parts that should fit; if even one of them does not, in smaller ones.
+      const unsigned before = parts;
+      while (parts < 4096 && (parts == before || parts * (kMostLabels / 2) < length)) parts *= 2;
+      part = ~0u;
+      best = {0, -1};
+      __syncthreads();
       continue;
     }
-    best.join_warp();
-    if (lane == 0) picks[warp] = best;
+    own = 0;
+    for (int k = 0; k < kBlockWarps; ++k) own += own_parts[k];
+    for (unsigned slot = threadIdx.x; slot < kSlots; slot += blockDim.x) {
+      if (keys[slot] >= 0) best.take(rows.score(v, keys[slot], sums[slot], own));
+    }
     __syncthreads();
-    best = picks[0];
-    for (int k = 1; k < kBlockWarps; ++k) best.take(picks[k]);
-    __syncthreads();
-    return best;
   }
+  best.join_warp();
+  if (lane == 0) picks[warp] = best;
+  __syncthreads();
+  best = picks[0];
+  for (int k = 1; k < kBlockWarps; ++k) best.take(picks[k]);
+  __syncthreads();
+  return best;
 }
 
 // How many consecutive rows a warp takes at once: few rows are spread over all warps.
@@ -192,12 +208,11 @@ __device__ __forceinline__ int rows_of_warp(long long items) {
 }
 
 template <class Rows>
-__device__ __forceinline__ void best_of_rows(long long items, const Rows& rows) {
+__device__ __forceinline__ void best_of_rows(long long items, const Rows& rows, int* queue,
+                                             long long* state) {
   using S = typename Rows::Sum;
-  __shared__ int keys[kSlots];
-  __shared__ S sums[kSlots];
-  __shared__ int longs[kBlockWarps * kWarp];
-  __shared__ int num_longs;
+  int* const keys = shared_keys();
+  S* const sums = shared_sums<S>();
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const int each = rows_of_warp(items);
   const long long step = static_cast<long long>(gridDim.x) * kBlockWarps * each;
@@ -212,12 +227,10 @@ __device__ __forceinline__ void best_of_rows(long long items, const Rows& rows) 
       first = rows.first(v);
       length = rows.length(v);
     }
-    if (threadIdx.x == 0) num_longs = 0;
-    __syncthreads();
     if (wants && length <= kFew) {
       rows.finish(v, best_of_few(rows, v, first, static_cast<int>(length)));
     }
-    if (wants && length > kOwnSlots / 2) longs[atomicAdd(&num_longs, 1)] = v;
+    if (wants && length > kOwnSlots / 2) queue[atomic_add(&state[kQueued], 1)] = v;
     unsigned open = __ballot_sync(kAllLanes, wants && length > kFew && length <= kOwnSlots / 2);
     while (open != 0) {
       const int source = __ffs(static_cast<int>(open)) - 1;
@@ -228,27 +241,37 @@ __device__ __forceinline__ void best_of_rows(long long items, const Rows& rows) 
                                      keys + warp * kOwnSlots, sums + warp * kOwnSlots);
       if (lane == 0) rows.finish(other, best);
     }
-    __syncthreads();
-    const int count = num_longs;
-    for (int k = 0; k < count; ++k) {
-      const int other = longs[k];
-      const Pick best =
-          best_of_block(rows, other, rows.first(other), rows.length(other), keys, sums);
-      if (threadIdx.x == 0) rows.finish(other, best);
-    }
-    __syncthreads();
+  }
+}
+
+// The rows in the queue, after a barrier.
+template <class Rows>
+__device__ __forceinline__ void best_of_queue(const Rows& rows, const int* queue,
+                                              const long long* state) {
+  using S = typename Rows::Sum;
+  int* const keys = shared_keys();
+  S* const sums = shared_sums<S>();
+  const long long count = state[kQueued];
+  for (long long k = block_number(); k < count; k += gridDim.x) {
+    const int v = queue[k];
+    const Pick best = best_of_block(rows, v, rows.first(v), rows.length(v), keys, sums);
+    if (threadIdx.x == 0) rows.finish(v, best);
   }
 }
 
 // Calls `visit(v, p)` for the entries of rows for which `wants(v)`: a thread for a short row, a warp
-// for a longer one. `begin(v)` and `end(v, sum)` are called by one thread; `visit` returns what is
-// summed.
+// for a longer one, the block for the longest. `begin(v)` and `end(v, sum)` are called by one thread;
+// `visit` returns what is summed. All threads of the block call it.
 template <class P, class Visitor>
 __device__ __forceinline__ void visit_rows(long long items, const P* indptr, Visitor& visitor) {
-  constexpr long long kShort = 16;
+  using S = typename Visitor::Sum;
+  constexpr long long kShort = 16, kLong = 1024;
+  __shared__ int longs[kBlockWarps * kWarp];
+  __shared__ int num_longs;
+  __shared__ S parts[kBlockWarps];
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const int each = rows_of_warp(items);
-  const long long step = static_cast<long long>(gridDim.x) * (blockDim.x / kWarp) * each;
+  const long long step = static_cast<long long>(gridDim.x) * kBlockWarps * each;
   const long long own =
       (static_cast<long long>(warp) * gridDim.x + block_number()) * each + lane;
   for (long long start = 0; start < items; start += step) {
@@ -257,20 +280,41 @@ __device__ __forceinline__ void visit_rows(long long items, const P* indptr, Vis
     const bool wants = static_cast<int>(lane) < each && item < items && visitor.wants(v);
     const long long first = wants ? indptr[v] : 0, last = wants ? indptr[v + 1] : 0;
     if (wants && last - first <= kShort) {
-      typename Visitor::Sum sum = 0;
+      S sum = 0;
       for (long long p = first; p < last; ++p) sum += visitor.visit(v, p);
       visitor.end(v, sum);
     }
-    unsigned open = __ballot_sync(kAllLanes, wants && last - first > kShort);
+    const bool is_long = wants && last - first > kLong;
+    unsigned open = __ballot_sync(kAllLanes, wants && !is_long && last - first > kShort);
     while (open != 0) {
       const int source = __ffs(static_cast<int>(open)) - 1;
       open &= open - 1;
       const int other = shuffle(v, source);
       const long long low = shuffle(first, source), high = shuffle(last, source);
-      typename Visitor::Sum sum = 0;
+      S sum = 0;
       for (long long p = low + lane; p < high; p += kWarp) sum += visitor.visit(other, p);
       sum = sum_of_warp(sum);
       if (lane == 0) visitor.end(other, sum);
+    }
+    if (!__syncthreads_or(is_long)) continue;
+    if (threadIdx.x == 0) num_longs = 0;
+    __syncthreads();
+    if (is_long) longs[atomicAdd(&num_longs, 1)] = v;
+    __syncthreads();
+    for (int k = 0; k < num_longs; ++k) {
+      const int other = longs[k];
+      S sum = 0;
+      for (long long p = indptr[other] + threadIdx.x; p < indptr[other + 1]; p += blockDim.x) {
+        sum += visitor.visit(other, p);
+      }
+      sum = sum_of_warp(sum);
+      if (lane == 0) parts[warp] = sum;
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        for (int w = 1; w < kBlockWarps; ++w) sum += parts[w];
+        visitor.end(other, sum);
+      }
+      __syncthreads();
     }
   }
 }

@@ -213,7 +213,7 @@ class Primitives:
         Kernels of builds that dtypes or operators enter, once something was built.
     scratch : Scratch
         What statements work in.
-    modules : dict of str to Module
+    modules : dict of Module
         Kernels of methods with folders that all programs share.
     loops : dict
         Kernels over arrays that run in turn, each with the counter of its barrier.
@@ -224,7 +224,7 @@ class Primitives:
         self.module = BaseModule(runtime)
         self.generated: Any = None
         self.scratch = Scratch(runtime)
-        self.modules: dict[str, Module] = {}
+        self.modules: dict[Any, Module] = {}
         self.loops: dict[Any, Any] = {}
 
     def offsets(self, offset_type: str, count: int) -> Any:

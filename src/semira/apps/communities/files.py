@@ -1,0 +1,55 @@
+"""Labels from files, for the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.exceptions import InvalidValue
+
+
+def read_labels(path: Any, n: int) -> NDArray[np.int64]:
+    """Return the label of each vertex from a file.
+
+    Parameters
+    ----------
+    path : path
+        ``.npy``: an array of integers. Else text, a line for each vertex: its label, or vertex and
+        label, by commas or blanks, in any order of vertices; a line of names may come first.
+    n : int
+        Vertices.
+
+    Raises
+    ------
+    InvalidValue
+        A line is none of these, or a vertex has no label or several.
+    """
+    path = Path(path)
+    if path.suffix == ".npy":
+        found: NDArray[np.int64] = np.load(path, allow_pickle=False)
+        return found
+    lines = [line.replace(",", " ").split() for line in path.read_text().splitlines()]
+    lines = [line for line in lines if line]
+    if lines and not _is_number(lines[0][0]):
+        lines = lines[1:]
+    if {len(line) for line in lines} - {1} and {len(line) for line in lines} != {2}:
+        raise InvalidValue(f"{path}: every line is a label, or every line is a vertex and a label")
+    try:
+        rows = np.array(lines, np.int64).reshape(len(lines), -1)
+    except ValueError as error:
+        raise InvalidValue(f"{path}: vertices and labels are integers ({error})") from error
+    if rows.shape[1:] != (2,):
+        return rows.ravel()
+    vertices = rows[:, 0]
+    if sorted(vertices.tolist()) != list(range(n)):
+        raise InvalidValue(f"{path}: {len(vertices)} vertices; each of 0 to {n - 1} once")
+    labels = np.empty(n, np.int64)
+    labels[vertices] = rows[:, 1]
+    return labels
+
+
+def _is_number(text: str) -> bool:
+    return text.lstrip("+-").isdigit()
