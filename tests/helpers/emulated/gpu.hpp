@@ -234,6 +234,9 @@ inline T atomicCAS(T* place, EmulatedArgument<T> expected, EmulatedArgument<T> x
 }
 
 // numbers -----------------------------------------------------------------------------------------
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
+}
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }

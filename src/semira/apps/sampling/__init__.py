@@ -87,7 +87,7 @@ def sample_neighbours(
     -----
     Cost: a draw reads two offsets and an entry; by weight it looks O(log degree) times. Without
     replacement k draws are compared with each other, O(k^2). `weighted` reads all values once,
-    O(nvals). Weights are rounded to multiples of 2**-59 of (greatest weight x longest row), so that
+    O(nvals). Weights are rounded to multiples of 2**-61 of (greatest weight x longest row), so that
     sums of them are the same everywhere.
 
     References

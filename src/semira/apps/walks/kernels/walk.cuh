@@ -7,6 +7,13 @@ __device__ __forceinline__ double share(long long draw, long long walker, long l
   return static_cast<double>(philox(draw, walker, step, seed) >> 11) * (1.0 / 9007199254740992.0);
 }
 
+// A random number below a bound: its product with 64 random bits, divided by 2**64.
+__device__ __forceinline__ unsigned long long number_below(unsigned long long bound, long long draw,
+                                                           long long walker, long long step,
+                                                           long long seed) {
+  return __umul64hi(philox(draw, walker, step, seed), bound);
+}
+
 // An entry drawn by weight, or -1.
 template <class R>
 __device__ long long entry_of(long long begin, long long end, const R* running, long long walker,
@@ -14,7 +21,7 @@ __device__ long long entry_of(long long begin, long long end, const R* running, 
   using Word = unsigned long long;  // running totals wrap
   const Word base = running[begin], total = static_cast<Word>(running[end]) - base;
   if (total == 0) return -1;
-  const Word mark = philox(draw, walker, step, seed, total);
+  const Word mark = number_below(total, draw, walker, step, seed);
   long long low = begin, high = end - 1;
   while (low < high) {
     const long long middle = (low + high) / 2;
@@ -113,7 +120,7 @@ __device__ void walk(long long items, long long first, long long length, const S
             chosen = begin;
           } else {
             if (chosen < 0) {
-              chosen = begin + static_cast<long long>(philox(0, walker, step, seed, end - begin));
+              chosen = begin + static_cast<long long>(number_below(end - begin, 0, walker, step, seed));
             }
             at = indices[chosen];
           }
@@ -176,7 +183,7 @@ __device__ void node2vec(long long items, long long first, long long length, con
           }
           const long long chosen =
               weighted ? entry_of(begin, end, running, walker, step, seed, draw)
-                       : begin + static_cast<long long>(philox(draw, walker, step, seed, total));
+                       : begin + static_cast<long long>(number_below(total, draw, walker, step, seed));
           const long long tried = indices[chosen];
           if (last < 0) {
             target = tried;
