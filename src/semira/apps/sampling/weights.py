@@ -46,8 +46,8 @@ def running_totals(xp: Any, indptr: Any, weights: Any, what: str, device: str) -
 
     Notes
     -----
-    O(n + nvals): a pass over the weights, one that writes integers, and one that adds them up. Waits
-    for the device twice.
+    O(n + nvals): a pass over the weights, one that writes integers, and one that adds them up.
+    Waits for the device twice.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def running_totals(xp: Any, indptr: Any, weights: Any, what: str, device: str) -
         return xp.zeros(1, xp.int64)
     if weights.dtype == bool:
         weights = weights.astype(xp.int8)
-    most, longest = _greatest(xp, indptr, weights, what)
+    most, longest = _greatest(indptr, weights, what)
     whole = xp.zeros(len(weights) + 1, xp.int64)
     if most > 0:
         factor = _power_below(2.0**_TOTAL_BITS / most / longest)
@@ -69,7 +69,7 @@ def running_totals(xp: Any, indptr: Any, weights: Any, what: str, device: str) -
     return xp.cumsum(whole)
 
 
-def _greatest(xp: Any, indptr: Any, weights: Any, what: str) -> tuple[float, int]:
+def _greatest(indptr: Any, weights: Any, what: str) -> tuple[float, int]:
     """Return the greatest weight, and the entries of the longest row.
 
     As unsigned numbers, negative numbers, infinities and NaN are above all others: one pass finds
