@@ -1,4 +1,4 @@
-"""A hook of MkDocs: the menu has every algorithm of the registry, by section."""
+"""A hook of MkDocs: the menu has every algorithm of the registry, and every application."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
 from semira.algorithms.registry import REGISTRY  # noqa: E402 - of this checkout
+from semira.apps.registry import rows as applications  # noqa: E402
 
 
 def sections() -> list[dict[str, list[dict[str, str]]]]:
@@ -34,4 +35,16 @@ def on_config(config: Any) -> Any:
     """Add the pages to the menu."""
     (menu,) = (entry["Algorithms"] for entry in config.nav if "Algorithms" in entry)
     menu += sections()
+    for entry in config.nav:
+        entry.get("Applications", []).extend(_applications() if "Applications" in entry else [])
     return config
+
+
+def _applications() -> list[dict[str, str]]:
+    """Return the pages of applications by title; those on one page share a title."""
+    pages: dict[str, list[str]] = {}
+    for row in applications().values():
+        pages.setdefault(row.page, []).append(row.title)
+    return [
+        {", ".join(titles).capitalize(): f"apps/{page}"} for page, titles in sorted(pages.items())
+    ]

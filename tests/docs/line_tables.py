@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from semira.algorithms.registry import REGISTRY
+from semira.apps.registry import rows as applications_by_name
 from semira.bench.report import markdown_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +37,10 @@ def _file(name: str) -> Path:
 @cache
 def lines_of_code(name: str) -> int:
     """Return the lines of an algorithm's file with code but for docstrings and imports."""
-    text = _file(name).read_text("utf-8")
+    return _code_lines(_file(name).read_text("utf-8"))
+
+
+def _code_lines(text: str) -> int:
     skipped: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
@@ -45,6 +49,26 @@ def lines_of_code(name: str) -> int:
     lines = enumerate(text.splitlines(), 1)
     code = (at for at, line in lines if line.strip() and not line.lstrip().startswith("#"))
     return sum(at not in skipped for at in code)
+
+
+def _cuda_lines(text: str) -> int:
+    lines = (line.strip() for line in text.splitlines())
+    return sum(bool(line) and not line.startswith(("//", "#")) for line in lines)
+
+
+def applications() -> str:
+    """Return the applications with their commands, pages and lines of code."""
+    rows = []
+    for row in applications_by_name().values():
+        home = Path(str(import_module(row.module).__file__)).parent
+        python, cuda = (
+            sum(count(path.read_text("utf-8")) for path in home.rglob(f"*.{suffix}"))
+            for suffix, count in (("py", _code_lines), ("cuh", _cuda_lines))
+        )
+        page = f"[{row.title}]({row.page})"
+        rows.append([page, row.summary, f"`semira run {row.typed}`", str(python), str(cuda)])
+    head = ["application", "answers", "command", "lines of Python", "of CUDA C++"]
+    return markdown_table(head, sorted(rows))
 
 
 def _imported(name: str) -> Iterator[str]:

@@ -127,23 +127,30 @@ def test_command_lines_are_accepted(page: str, line: str) -> None:
             context = command.make_context(name, arguments, parent=context)
 
 
-def shown_code() -> Iterator[tuple[str, str]]:
-    """Yield the lines of code beside the formulas: last column of tables headed `code`."""
-    for page in sorted((ROOT / "docs" / "algorithms").glob("*.md")):
+def shown_code(folder: str) -> Iterator[tuple[str, str]]:
+    """Yield the code beside formulas: the last column of tables that is headed by `code`."""
+    for page in sorted((ROOT / "docs" / folder).glob("*.md")):
         is_table = False
         for line in page.read_text("utf-8").splitlines():
             cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
-            is_table = line.startswith("|") and (is_table or cells[-1] == "code")
-            if is_table and cells[-1] != "code" and cells[-1].startswith("`"):
+            is_table = line.startswith("|") and (is_table or cells[-1].startswith("code"))
+            if is_table and cells[-1].startswith("`"):
                 yield page.stem, cells[-1].strip("`")
 
 
-@every(("page", "code"), list(shown_code()))
+@every(("page", "code"), list(shown_code("algorithms")))
 def test_code_beside_a_formula_is_in_the_source(page: str, code: str) -> None:
     name = page.replace("-", "_")
     names = {name, *called_by(name)}
     sources = "".join((ALGORITHMS / f"{name}.py").read_text("utf-8") for name in names)
     assert code in sources
+
+
+@every(("page", "code"), list(shown_code("apps")))
+def test_code_of_an_application_is_in_its_folder(page: str, code: str) -> None:
+    folder = ALGORITHMS.parent / "apps" / page.replace("-", "_")
+    sources = "".join(path.read_text("utf-8") for path in folder.rglob("*.py"))
+    assert all(part in sources for part in code.split("` and `"))
 
 
 @every("name", tables.TABLES)

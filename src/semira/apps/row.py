@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from semira.algorithms.row import Parameter, load, parameters_of, summary_of
 
 
 class Answer(Protocol):
@@ -35,8 +38,15 @@ class Application:
     module : str
         Package of the function.
     files : mapping of str to str
-        Parameters that are arrays or objects: ``"module:function"`` that reads them from a path.
-        The function is given the path and the number of vertices.
+        Options that are files: ``"module:function"`` that reads them. The function is given the
+        path and the number of vertices, and the names of the vertices if it has a parameter
+        ``labels``. What it returns is the parameter of that name; for a name that is no parameter
+        it returns parameters by name.
+    vertices : tuple of str
+        Parameters that are vertices: typed as names or numbers between commas. One that is in
+        `files` too may be typed as either.
+    vertex_columns : tuple of str
+        Columns of the table that are vertices; ``--out`` writes their names beside them.
     plot : str
         ``"module:function"`` of (result, matrix, path) that draws a result; empty: nothing to draw.
     weighted, directed : bool
@@ -47,6 +57,46 @@ class Application:
     title: str
     module: str
     files: Mapping[str, str] = field(default_factory=dict)
+    vertices: tuple[str, ...] = ()
+    vertex_columns: tuple[str, ...] = ("vertex",)
     plot: str = ""
     weighted: bool = True
     directed: bool = False
+
+    @property
+    def typed(self) -> str:
+        """Name on the command line."""
+        return self.name.replace("_", "-")
+
+    @property
+    def page(self) -> str:
+        """Name of its page in the documentation: that of its folder."""
+        return f"{self.module.rpartition('.')[2].replace('_', '-')}.md"
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function; its module is loaded now."""
+        return load(f"{self.module}:{self.name}")  # type: ignore[no-any-return]
+
+    @property
+    def summary(self) -> str:
+        """What it returns, in a few words: the first line of its docstring."""
+        return summary_of(self.function)
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """Parameters that have simple values and are no files or vertices, by name."""
+        aside = {*self.files, *self.vertices}
+        return {k: v for k, v in parameters_of(self.function).items() if k not in aside}
+
+    @property
+    def needed(self) -> list[str]:
+        """Names of the arguments that have no default, without the matrix."""
+        parameters = list(inspect.signature(self.function).parameters.values())[1:]
+        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        return [p.name for p in parameters if p.default is p.empty and p.kind not in variable]
+
+    @property
+    def takes_progress(self) -> bool:
+        """Whether the function reports what it has done to an argument ``progress``."""
+        return "progress" in inspect.signature(self.function).parameters

@@ -10,6 +10,8 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.main import get_command
 
+from semira.cli import applications
+from semira.cli.applications import APPLICATIONS
 from semira.cli.catalogue import CATALOGUE, options_of, typed
 from semira.cli.options import READING_PANEL
 
@@ -136,7 +138,11 @@ class Line(NamedTuple):
 
 
 def _own_options(name: str | None) -> Mapping[str, str]:
-    return options_of(CATALOGUE[name]) if name and name in CATALOGUE else {}
+    if name is None:
+        return {}
+    if name in CATALOGUE:
+        return options_of(CATALOGUE[name])
+    return applications.options_of(APPLICATIONS[name]) if name in APPLICATIONS else {}
 
 
 class _OfAlgorithm(Command):
@@ -156,7 +162,7 @@ class _OfAlgorithm(Command):
     def explain(self, error: Any) -> None:
         """Say whose an option is that this one does not have."""
         name = (getattr(error, "option_name", None) or "").lstrip("-").replace("-", "_")
-        users = [key for key, row in CATALOGUE.items() if name in options_of(row)]
+        users = [key for key in (*CATALOGUE, *APPLICATIONS) if name in _own_options(key)]
         if not users or not hasattr(error, "possibilities"):
             super().explain(error)
             return
@@ -213,6 +219,7 @@ class Algorithms(Group):
         names = self.names()
         # What Python calls it, where the command has a shorter name.
         shorter = {row.name: name for name, row in CATALOGUE.items()}
+        shorter |= {row.name: name for name, row in APPLICATIONS.items() if name in names}
         args = [*(shorter.get(word, word) for word in args[:1]), *args[1:]]
         named = next((at for at, word in enumerate(args) if word in names), 0)
         if named and args[0] not in ctx.help_option_names:

@@ -44,6 +44,10 @@ DeviceOption = Annotated[
     ),
 ]
 
+RepeatOption = Annotated[
+    int, typer.Option(min=0, help="Warm calls to time after the first.", rich_help_panel="Running")
+]
+
 SourceOption = Annotated[
     str | None,
     typer.Option(
@@ -103,8 +107,8 @@ SeedOption = Annotated[
     int | None,
     typer.Option(
         min=0,
-        help="Seed of --weights random, of --sources, and of mis, colouring, lpa and embedding; "
-        "default 0. "
+        help="Seed of --weights random, of --sources, and of mis, colouring, lpa and embedding, "
+        "and of applications that draw; default 0. "
         "That of a generator belongs to its name, as in kron:16,seed=3.",
         rich_help_panel=_READING,
         show_default=False,

@@ -13,14 +13,16 @@ import typer
 import semira
 from semira.algorithms.row import Kind
 from semira.cli import plots
+from semira.cli.applications import APPLICATIONS, options_of
 from semira.cli.catalogue import CATALOGUE, Asked, ask, check_seed, own_options, starts_of
-from semira.cli.commands import Algorithms
+from semira.cli.commands import Algorithms, Line
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
 from semira.cli.groups import READING, with_options
 from semira.cli.measure import Measurement, measure
-from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption
+from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, RepeatOption
 from semira.cli.output import cell, note, print_json, print_pairs, print_table, seconds
 from semira.cli.plans import SETTLED, trace_record
+from semira.cli.run_application import make_command
 from semira.cli.searches import pins_for, take_search
 from semira.cli.summaries import VERTEX_FACTS, route
 from semira.contract import TRACE_COLUMNS, lost_rows, trace_cells
@@ -30,9 +32,6 @@ _ENDS = 8
 
 _RUNNING, _OUTPUT = "Running", "Output"
 
-RepeatOption = Annotated[
-    int, typer.Option(min=0, help="Warm calls to time after the first.", rich_help_panel=_RUNNING)
-]
 TraceOption = Annotated[
     bool,
     typer.Option(
@@ -63,7 +62,7 @@ OutOption = Annotated[
 
 
 class Run(Algorithms):
-    """Run an algorithm on a graph and print a summary of the result and the times.
+    """Run an algorithm or an application on a graph; print a summary of the result and the times.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
     MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.
@@ -78,8 +77,23 @@ class Run(Algorithms):
     """
 
     @staticmethod
+    def names() -> list[str]:
+        """Return the names of the algorithms, then those of the applications."""
+        return [*CATALOGUE, *APPLICATIONS]
+
+    @staticmethod
+    def line(name: str) -> Line:
+        """Return how the help lists an algorithm or an application."""
+        if name in CATALOGUE:
+            return Algorithms.line(name)
+        row = APPLICATIONS[name]
+        return Line(row.summary, options_of(row))
+
+    @staticmethod
     def make(name: str) -> Callable[..., None]:
         """Return the function of a command."""
+        if name not in CATALOGUE:
+            return make_command(name)
         row = CATALOGUE[name]
 
         @with_options(own=own_options(row), reading=READING)

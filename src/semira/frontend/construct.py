@@ -16,6 +16,7 @@ from semira.base.errors import (
     InvalidObject,
     InvalidValue,
 )
+from semira.engine.calls import Literal
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, coo_to_vector
 from semira.formats.build import Merge
 from semira.formats.index import (
@@ -270,9 +271,11 @@ def _plain_dtype(value: Any, dtype: Any) -> DataType | None:
     if found is None or (found is INT64 and abs(value) >= _SAFE):
         return None
     wanted = found if dtype is None else lookup_dtype(dtype)
-    fits = wanted in (FP32, FP64) or (wanted is INT32 and abs(value) < 2**31)
-    is_plain = wanted is found or (found is INT64 and fits)
-    return wanted if is_plain else None
+    if wanted is found:
+        return wanted
+    is_real = wanted is FP32 or wanted is FP64
+    fits = is_real or (wanted is INT32 and abs(value) < 2**31)
+    return wanted if found is INT64 and fits else None
 
 
 def single_entry(indices: Any, values: Any, dtype: Any, size: Any) -> VectorArrays | None:
@@ -308,12 +311,15 @@ def vector_of(given: Entries, dup_op: Any) -> VectorArrays:
     )
 
 
-def vector_from_scalar(value: Any, size: Any, dtype: Any) -> VectorArrays:
-    """Return the arrays of `Vector.from_scalar`: full, with the one value they share."""
+def vector_from_scalar(given: Any, size: Any, dtype: Any) -> VectorArrays:
+    """Return the arrays of `Vector.from_scalar`: full, with the one value they share.
+
+    `given` is what `as_value` returned.
+    """
     size = check_size(size, "size")
-    wanted, iso = _plain_dtype(value, dtype), value
-    if wanted is None:
-        stored, wanted, iso = values_of(prepared(value, dtype), size, dtype)
+    wanted, iso = given.dtype, given.value
+    if given.__class__ is not Literal or wanted.kind == "V":
+        stored, wanted, iso = values_of(prepared(iso, dtype), size, dtype)
         if stored is not None:
             raise InvalidValue(f"from_scalar takes one value, got {len(stored)} of them")
     values = np.full(1, iso, wanted.array_dtype)

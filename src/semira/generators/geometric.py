@@ -78,6 +78,39 @@ def _candidates(grid: _Cells, start: int, stop: int) -> tuple[NDArray[np.int64],
     return tails, heads
 
 
+def _radius_of(num_vertices: int, radius: float | None) -> float:
+    if radius is None:
+        radius = 0.55 * math.sqrt(math.log(max(num_vertices, 2)) / max(num_vertices, 1))
+    return check_real("radius", radius)
+
+
+def geometric_points(
+    num_vertices: int, radius: float | None = None, *, seed: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return where in the unit square the vertices of `generate_geometric` are.
+
+    Parameters
+    ----------
+    num_vertices, radius, seed
+        As there.
+
+    Returns
+    -------
+    x, y : ndarray, shape (num_vertices,)
+
+    Examples
+    --------
+    >>> x, y = geometric_points(1000, seed=1)
+    >>> graph = generate_geometric(1000, seed=1)
+    >>> gaps = (x[graph.rows] - x[graph.cols]) ** 2 + (y[graph.rows] - y[graph.cols]) ** 2
+    >>> gaps.max() < graph.meta["radius"] ** 2
+    True
+    """
+    num_vertices, seed = check_count("num_vertices", num_vertices), check_seed(seed)
+    grid = _sort_into_cells(*_draw_points(num_vertices, seed), _radius_of(num_vertices, radius))
+    return grid.x, grid.y
+
+
 def generate_geometric(
     num_vertices: int,
     radius: float | None = None,
@@ -135,9 +168,7 @@ def generate_geometric(
     num_vertices = check_count("num_vertices", num_vertices)
     seed = check_seed(seed)
     check_weights(weights, "uniform", "distance")
-    if radius is None:
-        radius = 0.55 * math.sqrt(math.log(max(num_vertices, 2)) / max(num_vertices, 1))
-    radius = check_real("radius", radius)
+    radius = _radius_of(num_vertices, radius)
     reach = min(radius, 1.0)
     # The probability that two points of the square are closer than that.
     near = math.pi * reach**2 - 8 / 3 * reach**3 + reach**4 / 2

@@ -238,6 +238,10 @@ inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
   return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
 }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
+// Mathematics that C++ has not.
+inline double rsqrt(double x) { return 1 / std::sqrt(x); }
+inline double cospi(double x) { return std::cos(x * 3.14159265358979323846); }
+
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }

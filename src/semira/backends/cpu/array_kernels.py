@@ -46,10 +46,12 @@ def run(text: KernelText, launch: Launch) -> None:
         total = int(launch.work[-1] - launch.work[0]) + launch.items
         bounds = threads.bounds_by_work(launch.work, threads.num_chunks(total))
 
+    needed = launch.on_host()
+
     def part_of(part: int, low: int, high: int) -> None:
         del part
-        borrowed = [workspace.buffer(each.dtype, each.length) for each in launch.scratch]
-        for array, each in zip(borrowed, launch.scratch, strict=True):
+        borrowed = [workspace.buffer(each.dtype, each.length) for each in needed]
+        for array, each in zip(borrowed, needed, strict=True):
             if each.fill is not None:
                 array[:] = each.fill
         function(low, high, *launch.arguments, *borrowed)

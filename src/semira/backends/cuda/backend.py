@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -384,6 +384,12 @@ class CudaBackend:
         with self._lock:
             self.runtime.check_process()
             array_kernels.run(self.runtime, text, launch)
+
+    def run_kernel_loop(self, state: Any, launches: Sequence[tuple[KernelText, Launch]]) -> None:
+        """Run kernels over arrays in turn, until one of them says that it is done."""
+        with self._lock:
+            self.runtime.check_process()
+            array_kernels.run_loop(self.runtime, state, launches)
 
     def copies(self) -> dict[str, Callable[[Handle], Any]]:
         """Return what makes each copy that a matrix keeps beside its rows, for measurements.

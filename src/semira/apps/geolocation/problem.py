@@ -1,0 +1,171 @@
+"""What geolocation is given: checked, and as arrays of the device."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import semira as gb
+from semira.apps.geolocation import kernels
+from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, OutOfMemory
+
+#: Iteration of vertices that have no location.
+NOWHERE = 2**31 - 1
+
+
+class Hidden(NamedTuple):
+    """Known locations that are put aside: arrays of vertices, latitudes and longitudes."""
+
+    vertices: Any
+    latitude: Any
+    longitude: Any
+
+
+class Places(NamedTuple):
+    """Locations while they are found, in arrays of the device with an element for each vertex.
+
+    Attributes
+    ----------
+    latitude, longitude : array of float64
+        NaN: unknown.
+    located : array of int32
+        Iteration that located the vertex; 0 of those given, `NOWHERE` of others.
+    hidden : Hidden
+    """
+
+    latitude: Any
+    longitude: Any
+    located: Any
+    hidden: Hidden
+
+
+def memory(vertices: int, *, hide: float = 0.0) -> int:
+    """Return the bytes that `geolocate` takes on the device beside the graph and what it is given.
+
+    Parameters
+    ----------
+    vertices : int
+    hide : float
+
+    Returns
+    -------
+    int
+        Two coordinates and an iteration for each vertex, copies of what was given, lists of
+        vertices, and what is hidden.
+
+    Examples
+    --------
+    >>> memory(1000)
+    52000
+    >>> memory(1000, hide=0.25)
+    60000
+    """
+    return round(vertices * (2 * 8 + 4 + 2 * 8 + 2 * 8 + 32 * hide))
+
+
+def check(A: Any, iterations: Any, spatial_iterations: Any, hide: Any, tolerance: Any) -> None:
+    """Check the arguments that are no locations.
+
+    Raises
+    ------
+    DomainMismatch, DimensionMismatch, InvalidValue, OutOfMemory
+        As `geolocate`.
+    """
+    if not isinstance(A, gb.Matrix):
+        raise DomainMismatch(f"geolocate: A is a {type(A).__name__}; pass a Matrix")
+    if A.nrows != A.ncols:
+        raise DimensionMismatch(f"geolocate: A is {A.nrows} x {A.ncols}; pass a square Matrix")
+    for name, value in (("iterations", iterations), ("spatial_iterations", spatial_iterations)):
+        if value != int(value) or not 1 <= value < NOWHERE:
+            raise InvalidValue(f"geolocate: {name} is {value}; pass an integer of at least 1")
+    if not 0 <= hide < 1:
+        raise InvalidValue(f"geolocate: hide is {hide}; pass a share in [0, 1)")
+    if not 0 <= tolerance < 360:
+        raise InvalidValue(f"geolocate: tolerance is {tolerance}; pass degrees in [0, 360)")
+    needed, free = memory(A.nrows, hide=hide), gb.free_memory(A.device)
+    if free is not None and needed > free:
+        raise OutOfMemory(
+            f"geolocate: {A.nrows} vertices need {needed:,} bytes on {A.device}, of which "
+            f"{free:,} are free; use a smaller graph or a device with more memory"
+        )
+
+
+def places(A: Any, latitude: Any, longitude: Any, hide: float, seed: int, xp: Any) -> Places:
+    """Return where the search begins; call inside of `array_module`.
+
+    Raises
+    ------
+    DimensionMismatch, DomainMismatch, InvalidValue
+        As `geolocate`.
+    """
+    n = A.nrows
+    given = [
+        _dense(A, values, name, xp)
+        for name, values in (("latitude", latitude), ("longitude", longitude))
+    ]
+    lat, lon, located = xp.empty(n), xp.empty(n), xp.empty(n, xp.int32)
+    bad = xp.zeros(1, xp.int64)
+    kernels.begin(n, *given, seed, float(hide), lat, lon, located, bad, device=A.device)
+    if n and bad[0]:
+        _refuse(*(np.asarray(_host(each)) for each in given))
+    return Places(lat, lon, located, _hidden(given, located, hide, xp))
+
+
+def _dense(A: Any, values: Any, name: str, xp: Any) -> Any:
+    """Return coordinates as an array of the device, NaN where there is none."""
+    if isinstance(values, gb.Vector):
+        size, dtype = values.size, values.dtype
+        if dtype.name not in _REAL:
+            raise DomainMismatch(f"geolocate: {name} is of {dtype}; pass real numbers")
+    else:
+        values = values if hasattr(values, "dtype") else np.asarray(values)
+        size, dtype = len(values) if values.ndim == 1 else values.shape, values.dtype
+        if dtype.kind not in "iuf":
+            raise DomainMismatch(f"geolocate: {name} is of {dtype}; pass real numbers")
+    if size != A.nrows:
+        raise DimensionMismatch(
+            f"geolocate: {name} has {size} elements, but the graph has {A.nrows} vertices; "
+            "pass one for each vertex, NaN or no entry if unknown"
+        )
+    if isinstance(values, gb.Vector):
+        own = gb.device_traits(values.device).lends_arrays
+        where = values.device if own and values.device == A.device else None
+        values = values.to_dense(np.nan, "FP64", device=where)
+    return xp.ascontiguousarray(xp.asarray(values, dtype=xp.float64))
+
+
+_REAL = frozenset(
+    ["FP32", "FP64"] + [f"{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)]
+)
+
+
+def _hidden(given: list[Any], located: Any, hide: float, xp: Any) -> Hidden:
+    if not hide:
+        return Hidden(xp.empty(0, xp.int64), xp.empty(0), xp.empty(0))
+    at = xp.flatnonzero((located == NOWHERE) & ~xp.isnan(given[0]))
+    return Hidden(at, given[0][at], given[1][at])
+
+
+def _host(array: Any) -> Any:
+    return array.get() if hasattr(array, "get") else array
+
+
+def _refuse(lat: Any, lon: Any) -> None:
+    """Say which location is none."""
+    half = np.flatnonzero(np.isnan(lat) != np.isnan(lon))
+    if len(half):
+        there = "latitude" if np.isnan(lon[half[0]]) else "longitude"
+        other = "longitude" if there == "latitude" else "latitude"
+        raise InvalidValue(
+            f"geolocate: vertex {half[0]} has a {there} but no {other} ({len(half)} such "
+            "vertices); give both or neither"
+        )
+    for name, values, limit in (("latitude", lat, 90), ("longitude", lon, 180)):
+        wrong = np.flatnonzero(np.abs(values) > limit)
+        if len(wrong):
+            advice = "subtract 360 from those above" if limit == 180 else "are they swapped?"
+            raise InvalidValue(
+                f"geolocate: {name} {values[wrong[0]]} of vertex {wrong[0]} is outside "
+                f"[-{limit}, {limit}] degrees; {advice}"
+            )

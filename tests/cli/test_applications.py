@@ -1,0 +1,219 @@
+"""Applications on the command line: a toy with all that rows may have, and those that there are."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from tests.helpers import chesapeake, toy_application
+from tests.helpers import geolocation as oracle
+from tests.helpers.every import every
+
+from semira.apps import registry
+from semira.cli import run_application
+from semira.cli.applications import APPLICATIONS, options_of, own_options
+from semira.cli.catalogue import CATALOGUE, typed
+from semira.cli.groups import READING
+
+pytestmark = pytest.mark.usefixtures("on_reference")
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    rows = {**registry.rows(), "share_out": toy_application.ROW}
+    monkeypatch.setattr(registry, "rows", lambda: rows)
+    return rows["share_out"]
+
+
+def words_of(text: str) -> str:
+    return " ".join(text.replace("│", " ").split())
+
+
+def lines_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_facts_and_times_are_printed(toy, invoke, labelled):
+    result = invoke("run", "share-out", labelled, "--starts", "a,c")
+    assert result.exit_code == 0, result.output
+    found = dict(line.split("  ", 1) for line in result.stdout.splitlines()[1:])
+    found = {name: value.strip() for name, value in found.items()}
+    assert result.stdout.startswith(f"shares on {labelled}\n")
+    assert found["n"] == "6"
+    assert found["device"] == "reference"
+    assert found["largest share"] == "103"  # half of 1 + 5, and 100
+    assert (found["parts"], found["is far"]) == ("1, 2", "yes")
+    assert {"read", "first call", "warm call"} <= set(found)
+
+
+def test_options_are_those_of_the_function(toy, invoke_json, labelled, tmp_path):
+    (tmp_path / "w.txt").write_text("1 2 3 4 5 6")
+    args = ("run", "share_out", labelled, "--starts", "b", "--seed", "7", "--mode", "odd")
+    more = ("--factor", "0", "--unweighted", "--no-is-far", "--rounds", "3", "--repeat", "2")
+    record = invoke_json(*args, *more, "--weights-file", tmp_path / "w.txt")
+    assert record["application"] == "share_out"
+    assert record["result"] == {
+        "vertices": 6, "largest_share": 119.0, "parts": [1, 2], "is_far": False
+    }  # fmt: skip
+    assert len(record["times_s"]["runs"]) == 2
+    assert (record["n"], record["entries"], record["graph"]) == (6, 6, labelled)
+
+
+def test_an_option_that_is_no_parameter_gives_several(toy, invoke, labelled, tmp_path):
+    (tmp_path / "both.txt").write_text("e\n")
+    out = tmp_path / "out.csv"
+    args = ("run", "share-out", labelled, "--both", tmp_path / "both.txt", "--out", out)
+    assert invoke(*args).exit_code == 0
+    shares = {row["label"]: float(row["share"]) for row in lines_of(out.read_text())}
+    assert shares == {"a": 4.0, "b": 1.5, "c": 1.5, "d": 5.5, "e": 102.0, "f": 1.0}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "npz", "parquet"])
+def test_tables_are_written_with_names_of_vertices(toy, invoke, labelled, tmp_path, suffix):
+    if suffix == "parquet":
+        parquet = pytest.importorskip("pyarrow.parquet")
+    out = tmp_path / f"out.{suffix}"
+    result = invoke("run", "share-out", labelled, "--starts", "a", "--out", out)
+    assert f"6 rows written to {out}" in result.stderr
+    if suffix == "npz":
+        with np.load(out) as made:
+            columns = {name: made[name].tolist() for name in made}
+    elif suffix == "parquet":
+        columns = parquet.read_table(out).to_pydict()
+    else:
+        content = out.read_bytes()
+        rows = lines_of((gzip.decompress(content) if suffix == "csv.gz" else content).decode())
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+    assert list(columns) == ["vertex", "label", "share", "from", "from_label"]
+    assert columns["label"] == list("abcdef")
+    assert columns["from_label"] == [""] * 6
+    assert [float(share) for share in columns["share"]] == [103.0, 0.5, 0.5, 4.5, 1.0, 0.0]
+
+
+def test_standard_output_may_be_the_table(toy, invoke, labelled):
+    result = invoke("run", "share-out", labelled, "--starts", "a", "--out", "-")
+    assert [row["label"] for row in lines_of(result.stdout)] == list("abcdef")
+    assert "rows written" not in result.stderr
+
+
+def test_pictures_are_those_of_the_row(toy, invoke, labelled, tmp_path):
+    pytest.importorskip("matplotlib")
+    place = tmp_path / "out.svg"
+    assert invoke("run", "share-out", labelled, "--starts", "a", "--plot", place).exit_code == 0
+    assert place.read_text() == "6 6"
+
+
+def test_help_has_the_options(toy, invoke):
+    text = invoke("run", "share-out", "--help").stdout
+    words = words_of(text)
+    assert "Shares: shares of vertices after some rounds." in words
+    assert "--starts VERTEX,... Where everything is at first. Names of the file" in words
+    assert "--both FILE Starts and weights at once, by name." in words
+    assert "--weights-file FILE What each vertex adds" in words
+    assert "--mode TEXT One of even, odd; default even." in words
+    assert "--weighted/--unweighted" in words.replace(" ", "") or "--unweighted" in words
+    assert "--seed N" in words
+    assert "progress" not in words
+    assert "…" not in text
+    table = words_of(invoke("run", "--help").stdout)
+    assert "share-out" in table
+    assert {"shares", "vertices", "rounds", "--weights-file"} <= set(table.split())
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ((), "share-out needs --starts"),
+        (("--starts", "a", "--mode", "both"), "--mode 'both' is none of even, odd"),
+        (("--starts", "a", "--rounds", "0"), "'0' is not a whole number, at least 1"),
+        (("--starts", "a", "--round", "1"), "no option --round; did you mean --rounds?"),
+        (("--starts", "a", "--damping", "1"), "share-out has no --damping, which is for pagerank"),
+        (("--starts", "a", "--out", "-", "--json"), "both want standard output"),
+    ],
+)
+def test_wrong_usage_is_refused_before_the_graph_is_read(toy, invoke, monkeypatch, more, words):
+    monkeypatch.setattr(run_application, "load_graph", lambda *_: pytest.fail("it was read"))
+    result = invoke("run", "share-out", "grid:2x2", *more)
+    assert result.exit_code == 2
+    assert words in words_of(result.stderr)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--starts", "q"), "--starts 'q' is none of the 6 labels"),
+        (("--starts", "a", "--weights-file", "{bad}"), "{bad}, line 2: 'x' is no number"),
+        (("--starts", "a", "--out", "{bad}/x.csv"), "cannot be written"),
+        (("--starts", "a", "--out", "x.xlsx"), "must end in .csv (also .gz), .npz or .parquet"),
+        (("--starts", "a", "--plot", "x.bmp"), "must end in one of"),
+    ],
+)
+def test_errors_name_the_value(toy, invoke, labelled, tmp_path, more, words):
+    pytest.importorskip("matplotlib")
+    bad = tmp_path / "bad.txt"
+    bad.write_text("1\nx\n")
+    more = [each.format(bad=bad) for each in more]
+    result = invoke("run", "share-out", labelled, *more)
+    assert result.exit_code == 1
+    assert words.format(bad=bad) in result.stderr
+
+
+@every("name", list(APPLICATIONS))
+def test_rows_of_the_registry_make_commands(invoke, name):
+    row = APPLICATIONS[name]
+    assert row.function.__module__.startswith(row.module)
+    assert name not in CATALOGUE
+    assert all(text.endswith(".") for text in options_of(row).values()), options_of(row)
+    assert not {*own_options(row).options} & {*READING.options}
+    words = words_of(invoke("run", name, "--help").stdout)
+    assert all(typed(each) in words for each in options_of(row))
+    assert row.summary in words
+
+
+# Geolocation, with files -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def chesapeake_files(tmp_path):
+    """Paths of the report's graph and labels."""
+    rows, cols = chesapeake.edges()
+    upper = [f"{j + 1} {i + 1}" for i, j in zip(rows.tolist(), cols.tolist(), strict=True) if i < j]
+    graph = tmp_path / "geolocation.mtx"
+    heading = "%%MatrixMarket matrix coordinate pattern symmetric\n39 39 170\n"
+    graph.write_text(heading + "\n".join(upper) + "\n")
+    labels = tmp_path / "geolocation.labels"
+    lines = [f"{vertex} {x} {y}" for vertex, x, y in oracle.SAMPLE]
+    labels.write_text("% a comment\n39 2 2\n" + "\n".join(lines) + "\n")
+    return graph, labels
+
+
+def test_the_sample_of_the_report_from_files_in_a_fresh_process(chesapeake_files, tmp_path):
+    graph, labels = chesapeake_files
+    out = tmp_path / "out.csv"
+    command = ["geolocate", graph, "--labels", labels, "--iterations", "2", "--out", out]
+    for device in ("reference", "cpu"):
+        ran = subprocess.run(
+            [sys.executable, "-m", "semira", "run", *command, "--device", device],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr
+        assert "located     28" in ran.stdout
+        rows = lines_of(out.read_text())
+        assert float(rows[36]["latitude"]) == pytest.approx(37.807075, abs=1e-6)
+        assert float(rows[36]["longitude"]) == pytest.approx(-122.134164, abs=1e-6)
+        assert {row["iteration"] for row in rows} == {"0", "1"}
+
+
+def test_a_map_is_drawn(invoke, tmp_path):
+    pytest.importorskip("matplotlib")
+    place = tmp_path / "map.svg"
+    args = ("run", "geolocate", "rgg:8", "--labels", "rgg:8", "--hide", "0.5", "--plot", place)
+    result = invoke(*args)
+    assert result.exit_code == 0, result.output
+    assert "median error km" in result.stdout
+    assert "median error of what was hidden" in place.read_text()
