@@ -234,6 +234,9 @@ inline T atomicCAS(T* place, EmulatedArgument<T> expected, EmulatedArgument<T> x
 }
 
 // numbers -----------------------------------------------------------------------------------------
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
+}
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 // Mathematics that C++ has not.
 inline double rsqrt(double x) { return 1 / std::sqrt(x); }

@@ -59,9 +59,10 @@ POOLS = {"mean": np.mean, "sum": np.sum, "max": np.max}
 
 
 @pytest.mark.parametrize("aggregator", ["mean", "sum", "max", "callable"])
-@pytest.mark.parametrize("widths", [(4, 5, 3, 7), (9, 12, 40, 1)])
+@pytest.mark.parametrize("widths", [(4, 5, 3, 7), (9, 12, 40, 1), (4, 8, 68, 4)])
 def test_embeddings_are_those_of_the_formulas(device, aggregator, widths):
-    net, samples = some_network(30, widths=widths), given_samples(30, 3, 4)
+    net = some_network(30, features=8 if widths[0] == 4 else 6, widths=widths)
+    samples = given_samples(30, 3, 4)
     asked = aggregator
     if aggregator == "callable":
         asked, aggregator = (lambda rows: rows.max(axis=1)), "max"

@@ -272,8 +272,10 @@ class TestLoader:
             counts = np.bincount(mine, minlength=nodes[hop + 1])
             assert counts[nodes[hop] :].tolist() == expected.tolist()
             assert not counts[: nodes[hop]].any()
-            fresh = n_id[nodes[hop + 1] : nodes[hop + 2]]
-            assert (np.diff(fresh) > 0).all()
+            # New vertices are numbered in the order in which they were drawn.
+            sources = host(batch.edge_index)[0][edges[hop] : edges[hop + 1]]
+            met = [*dict.fromkeys(sources[sources >= nodes[hop + 1]].tolist())]
+            assert met == [*range(nodes[hop + 1], nodes[hop + 2])]
 
     @pytest.mark.parametrize(("replace", "weighted"), WAYS)
     def test_every_device_makes_the_batches_of_the_reference(
@@ -314,12 +316,12 @@ class TestLoader:
         assert repeated
         assert sum(len(set(sets)) > 1 for sets in repeated) == len(repeated)
 
-    def test_sorting_and_looking_through_the_table_agree(self, graph, monkeypatch, device):
+    def test_tables_are_cleared_in_both_ways(self, graph, monkeypatch, device):
         from semira.apps.sampling import groups
 
         _, expected = self.batches(graph, device, batch_size=5)
-        for looks in (0, 10**9):
-            monkeypatch.setattr(groups, "_LOOKS", looks)
+        for ratio in (0, 10**9):
+            monkeypatch.setattr(groups, "_CLEARED_AT_ONCE", ratio)
             _, found = self.batches(graph, device, batch_size=5)
             for batch, other in zip(found, expected, strict=True):
                 assert host(batch.n_id).tolist() == host(other.n_id).tolist()
@@ -333,6 +335,20 @@ class TestLoader:
         assert first[0].input_id.tolist() != second[0].input_id.tolist()
         assert sorted(np.concatenate([b.input_id for b in second])) == [*range(60)]
         assert loader.epoch == 2
+
+    def test_samples_of_a_loader_are_hops(self, graph, device):
+        A = matrix_of(graph, device)
+        loader = gb.apps.neighbour_loader(A, (4, 3), incoming=False, replace=True, output="arrays")
+        hops, again, other = loader.sample([5, 50]), loader.sample([5, 50]), loader.sample([50], 1)
+        assert [host(hop.neighbours).shape for hop in hops] == [(2, 4), (8, 3)]
+        assert host(hops[1].neighbours).tolist() == host(again[1].neighbours).tolist()
+        assert host(hops[0].neighbours)[1].tolist() != host(other[0].neighbours)[0].tolist()
+        there = host(hops[1].neighbours) >= 0
+        assert (
+            graph.indices[host(hops[1].entries)[there]] == host(hops[1].neighbours)[there]
+        ).all()
+        with pytest.raises(IndexOutOfBound, match="vertex 60"):
+            loader.sample([60])
 
     def test_the_last_batch_may_be_left_out(self, graph):
         loader, batches = self.batches(graph, "cpu", batch_size=16, drop_last=True)
@@ -354,5 +370,7 @@ class TestLoader:
             gb.apps.neighbour_loader(A, x=np.ones(3))
         with pytest.raises(IndexOutOfBound, match="vertex 60"):
             gb.apps.neighbour_loader(A, seeds=[60])
+        with pytest.raises(InvalidValue, match="pass a smaller bulk"):
+            gb.apps.neighbour_loader(A, (2**16, 2**16), bulk=1)
         with pytest.raises(InvalidValue, match="batch_size=0"):
             gb.apps.neighbour_loader(A, batch_size=0)

@@ -139,6 +139,28 @@ def test_every_device_walks_as_the_reference(device, kind, restart):
     assert found.neighbours_seen == expected.neighbours_seen
 
 
+@pytest.mark.parametrize("spread", ["even", "steep", "rough"])
+@pytest.mark.parametrize("kind", ["biased", "node2vec"])
+def test_long_rows_are_searched_as_by_the_reference(device, spread, kind):
+    rng = np.random.default_rng(3)
+    n = 3000
+    chance = {"even": 0.3, "steep": 0.4 * np.exp(-np.arange(n) / 600), "rough": 0.3}[spread]
+    rows = np.repeat([*range(6), 2999], n)
+    columns = np.tile(np.arange(n), 7)
+    keep = rng.random(len(rows)) < np.tile(np.broadcast_to(chance, n), 7)
+    rows, columns = rows[keep], columns[keep]
+    weights = rng.integers(1, 64, len(rows)).astype(float)
+    if spread == "rough":
+        weights = np.exp(rng.normal(0, 8, len(rows)))
+    made = sp.csr_matrix((weights, (rows, columns)), (n, n))
+    made = made + made.T
+    options = {"length": 12, "kind": kind, "seed": 4, "walks_per_vertex": 60, "p": 0.1, "q": 3}
+    found = gb.apps.random_walks(matrix_of(made, device), range(6), **options)
+    expected = gb.apps.random_walks(matrix_of(made, "cpu"), range(6), **options)
+    assert found.paths.tolist() == expected.paths.tolist()
+    assert found.false_moves == 0
+
+
 @pytest.mark.parametrize("keep", ["ends", "counts"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_ends_and_counts_are_those_of_the_paths(device, keep, kind):

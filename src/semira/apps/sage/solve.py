@@ -16,7 +16,7 @@ from semira.exceptions import DimensionMismatch, InvalidValue
 from semira.kernels import ArrayKernel
 
 _PLACE = "semira.apps.sage.kernels:gather"
-_pool = ArrayKernel(_PLACE, "pool", lanes=32)
+_pool = ArrayKernel(_PLACE, "pool", lanes=16)
 _join = ArrayKernel(_PLACE, "join", lanes=32)
 
 #: Share of the free memory that tables of products may take.

@@ -7,9 +7,9 @@ from typing import Any
 
 from semira import Matrix
 from semira.apps.sampling.loader import Batch, NeighbourLoader, neighbour_loader
-from semira.apps.sampling.problem import check_int, check_room, keys_of, matrix_of, vertices_of
+from semira.apps.sampling.problem import check_int, keys_of, matrix_of, vertices_of
 from semira.apps.sampling.result import NeighbourSample
-from semira.apps.sampling.solve import draw, source_of
+from semira.apps.sampling.solve import draw_hops, source_of
 from semira.kernels import array_module
 
 __all__ = [
@@ -87,7 +87,7 @@ def sample_neighbours(
     -----
     Cost: a draw reads two offsets and an entry; by weight it looks O(log degree) times. Without
     replacement k draws are compared with each other, O(k^2). `weighted` reads all values once,
-    O(nvals). Weights are rounded to multiples of 2**-59 of (greatest weight x longest row), so that
+    O(nvals). Weights are rounded to multiples of 2**-61 of (greatest weight x longest row), so that
     sums of them are the same everywhere.
 
     References
@@ -162,18 +162,7 @@ def _sample(
     A = matrix_of(A, name, square=len(fanouts) > 1)
     sizes = [check_int(k, "k", 1) for k in fanouts]
     keys = keys_of(seed, len(sizes))
-    found = []
     with array_module(A.device) as xp:
         rows = vertices_of(vertices, A.nrows, xp, "vertices")
-        needed, count = 0, len(rows)
-        for k in sizes:
-            needed += memory(A, count, k)
-            count *= k
-        check_room(needed, A.device, f"{name}: the samples", "pass fewer vertices at once")
         source = source_of(A, xp, weighted=weighted)
-        for k, key in zip(sizes, keys, strict=True):
-            neighbours, entries = draw(source, rows, k, key, xp, replace=replace)
-            shaped = neighbours.reshape(-1, k), entries.reshape(-1, k)
-            found.append(NeighbourSample(rows, *shaped, matrix=A))
-            rows = neighbours
-    return tuple(found)
+        return draw_hops(A, source, rows, sizes, keys, xp, replace=replace)

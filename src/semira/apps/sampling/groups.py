@@ -11,12 +11,18 @@ from numpy.typing import NDArray
 
 from semira.apps.sampling.result import on_host
 from semira.apps.sampling.solve import Source, draw
+from semira.kernels import ArrayKernel
 
-#: What a table of numbers holds for a vertex that no batch has met, and for one just met.
-_ABSENT, _MET = -1, -2
+_PLACE = "semira.apps.sampling.kernels:number"
+_meet, _mark, _place, _look_up = (
+    ArrayKernel(_PLACE, name) for name in ("meet", "mark", "place", "look_up")
+)
 
-#: Sorting what was met costs as much as looking through so many numbers of the table for each.
-_LOOKS = 32
+#: What the table holds for a vertex that a batch has not met.
+_ABSENT = -(2**31)
+
+#: A table is cleared as a whole if it is not much longer than what is in it.
+_CLEARED_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +32,8 @@ class Group:
     Attributes
     ----------
     n_id : array of int64
-        Vertices: of each batch its seeds, then those first met at each hop, sorted.
+        Vertices: of each batch its seeds, then those first met at each hop,
+        in the order in which they were drawn.
     edge_index : array of int64, shape (2, edges)
         Neighbour and vertex, numbered by their place in the batch's part of `n_id`.
     e_id : array of int64
@@ -52,7 +59,7 @@ class _Hop:
 
 
 class Numbers:
-    """Numbers of the vertices of each batch of a group; -1 of those that it has not met.
+    """Numbers of the vertices of each batch of a group.
 
     Parameters
     ----------
@@ -62,35 +69,57 @@ class Numbers:
         Of a group, at most.
     """
 
-    def __init__(self, n: int, batches: int, xp: Any) -> None:
-        self._n, self._xp = n, xp
-        self._table = xp.full(n * batches, _ABSENT, xp.int32)
-        self._used: list[Any] = []
+    def __init__(self, n: int, batches: int, device: str, xp: Any) -> None:
+        self._n, self._xp, self._device = n, xp, device
+        self.table = xp.full(max(1, n * batches), _ABSENT, xp.int32)
 
-    def enter(self, keys: Any, numbers: Any) -> None:
-        """Give numbers to vertices; a key is batch * n + vertex."""
-        self._table[keys] = numbers
-        self._used.append(keys)
+    def hop(
+        self, found: Any, entries: Any, k: int, batch: Any, local: Any, held: Any, bounds: Any
+    ) -> tuple[_Hop, _Hop, Any]:
+        """Give numbers to what the slots of a hop name.
 
-    def of(self, keys: Any) -> Any:
-        """Return the numbers of vertices."""
-        return self._table[keys]
+        Parameters
+        ----------
+        found, entries : arrays, shape (rows * k,)
+        batch, local : arrays of int64, shape (rows,)
+            Batch and number of each row.
+        held : ndarray of int64, shape (batches,)
+            Vertices that each batch had before.
+        bounds : ndarray of int64, shape (batches + 1,)
+            Rows of each batch.
 
-    def new_among(self, keys: Any) -> Any:
-        """Return the keys without a number, each once, sorted."""
-        xp, table = self._xp, self._table
-        known = table[keys]
-        if len(keys) * _LOOKS < len(table):
-            return xp.unique(keys[known < 0])
-        # All who write to a place write the same.
-        table[keys] = xp.where(known < 0, _MET, known)
-        return xp.flatnonzero(table == _MET)
+        Returns
+        -------
+        edges, vertices : _Hop
+        local : array
+            Numbers of the vertices.
+        """
+        xp, n, slots = self._xp, self._n, len(found)
+        given: tuple[Any, ...] = (k, n, found)
+        options: dict[str, Any] = {"device": self._device, "work": 4 * slots}
+        _meet(slots, *given, batch, self.table, **options)
+        marks = xp.zeros(slots + 1, xp.int64)
+        _mark(slots, *given, batch, self.table, marks, **options)
+        totals = xp.cumsum(marks)
+        ends = on_host(totals[xp.asarray(bounds * k)])
+        edges, brought = np.diff(ends & 0xFFFFFFFF), np.diff(ends >> 32)
+        shift = xp.asarray(held - (np.cumsum(brought) - brought))
+        drawn = xp.empty((4, int(edges.sum())), xp.int64)
+        sources, targets, e_id, edge_batch = drawn
+        vertices, new_batch, new_local = xp.empty((3, int(brought.sum())), xp.int64)
+        made = (targets, e_id, edge_batch, vertices, new_batch, new_local)
+        _place(slots, *given, entries, batch, local, shift, totals, self.table, *made, **options)
+        _look_up(slots, *given, batch, totals, self.table, sources, **options)
+        new = _Hop((vertices,), new_batch, brought)
+        return _Hop((sources, targets, e_id), edge_batch, edges), new, new_local
 
-    def clear(self) -> None:
-        """Forget all numbers."""
-        for keys in self._used:
-            self._table[keys] = _ABSENT
-        self._used.clear()
+    def clear(self, hops: list[_Hop]) -> None:
+        """Forget the numbers of vertices."""
+        if len(self.table) <= _CLEARED_AT_ONCE * sum(len(hop.batch) for hop in hops):
+            self.table[...] = _ABSENT
+            return
+        for hop in hops:
+            self.table[hop.batch * self._n + hop.columns[0]] = _ABSENT
 
 
 def sample_group(
@@ -122,29 +151,19 @@ def sample_group(
     places = xp.arange(len(seeds))
     batch = places // batch_size
     row, local = seeds.astype(xp.int64), places - batch * batch_size
-    numbers.enter(batch * n + row, local)
-    held = _counts_of(batch, batches, xp)
+    numbers.table[batch * n + row] = local
+    held = np.minimum(batch_size, len(seeds) - batch_size * np.arange(batches))
     nodes, edges = [_Hop((row,), batch, held)], []
     for k, key in zip(fanouts, keys, strict=True):
+        last = nodes[-1]
+        bounds = np.concatenate([[0], np.cumsum(last.counts)])
         found, entries = draw(source, row, k, key, xp, replace=replace, batches=batch + first)
-        drawn = xp.flatnonzero(found >= 0)
-        origin = drawn // k
-        of_edge = batch[origin]
-        met = of_edge * n + found[drawn]
-        new = numbers.new_among(met)
-        batch = new // n
-        row = new - batch * n
-        brought = _counts_of(batch, batches, xp)
-        # The number in its batch: those before it among all, less those of earlier batches.
-        shift = xp.asarray(held - (np.cumsum(brought) - brought))
-        target = local[origin]
-        local = xp.arange(len(new)) + shift[batch]
-        numbers.enter(new, local)
-        columns = (numbers.of(met), target, entries[drawn])
-        edges.append(_Hop(columns, of_edge, _counts_of(of_edge, batches, xp)))
-        nodes.append(_Hop((row,), batch, brought))
-        held = held + brought
-    numbers.clear()
+        given = (found, entries, k, batch, local, held, bounds)
+        brought, new, local = numbers.hop(*given)
+        edges.append(brought)
+        nodes.append(new)
+        (row,), batch, held = new.columns, new.batch, held + new.counts
+    numbers.clear(nodes)
     (n_id,), (sources, targets, e_id) = _laid_out(nodes, 1, xp), _laid_out(edges, 3, xp)
     return Group(
         n_id,
@@ -153,14 +172,6 @@ def sample_group(
         np.array([hop.counts for hop in nodes]),
         np.array([hop.counts for hop in edges]),
     )
-
-
-def _counts_of(batch: Any, batches: int, xp: Any) -> NDArray[np.int64]:
-    """Return how many items each batch has, of sorted batch numbers; waits for the device."""
-    if batches == 1:
-        return np.array([len(batch)])
-    bounds = xp.searchsorted(batch, xp.arange(batches + 1))
-    return np.diff(on_host(bounds)).astype(np.int64)
 
 
 def _laid_out(hops: list[_Hop], columns: int, xp: Any) -> list[Any]:

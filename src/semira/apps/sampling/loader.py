@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,13 +13,16 @@ import numpy as np
 from semira import Matrix, device_traits
 from semira.apps.sampling.groups import Group, Numbers, sample_group
 from semira.apps.sampling.problem import check_int, check_room, keys_of, matrix_of, vertices_of
-from semira.apps.sampling.result import on_host
-from semira.apps.sampling.solve import source_of
+from semira.apps.sampling.result import NeighbourSample, on_host
+from semira.apps.sampling.solve import draw_hops, source_of
 from semira.exceptions import DimensionMismatch, InvalidValue, MissingLibrary
 from semira.kernels import array_module
 
 #: Batches sampled at once, and vertices of all of them together, at most.
 _BULK, _TABLE = 64, 2**28
+
+#: Keys of `NeighbourLoader.sample` are those of epochs from here on.
+_FIRST_DRAW = 2**32
 
 
 @dataclass(slots=True)
@@ -28,7 +32,7 @@ class Batch:
     Attributes
     ----------
     n_id : tensor or array of int64
-        Vertices: the seeds first, then those first met at each hop.
+        Vertices: the seeds first, then those first met at each hop, in the order of the draws.
     edge_index : tensor or array of int64, shape (2, edges)
         Neighbour and vertex of each entry drawn, as places in `n_id`.
     e_id : tensor or array of int64
@@ -83,6 +87,31 @@ class NeighbourLoader:
         spare = 0 if self._options["drop_last"] else size - 1
         return (len(self._seeds) + spare) // size
 
+    def sample(self, seeds: Any, draw: int = 0) -> tuple[NeighbourSample, ...]:
+        """Draw as `sample_hops` does, from rows and running totals that the loader keeps.
+
+        Parameters
+        ----------
+        seeds : sequence or array of int
+        draw : int >= 0
+            Each number gives other entries.
+
+        Raises
+        ------
+        IndexOutOfBound
+            A seed is no vertex.
+        OutOfMemory
+            The samples do not fit.
+        """
+        keys = self._keys(check_int(draw, "draw", 0) + _FIRST_DRAW)
+        with array_module(self._matrix.device) as xp:
+            rows = vertices_of(seeds, self._matrix.nrows, xp, "seeds")
+            given = (self._matrix, self._source, rows, self._fanouts, keys, xp)
+            return draw_hops(*given, replace=self._options["replace"])
+
+    def _keys(self, epoch: int) -> list[int]:
+        return keys_of((self._options["seed"], epoch), len(self._fanouts))
+
     def __iter__(self) -> Iterator[Batch]:
         options, size = self._options, self._options["batch_size"]
         epoch, self.epoch = self.epoch, self.epoch + 1
@@ -90,13 +119,10 @@ class NeighbourLoader:
         if options["shuffle"]:
             np.random.default_rng([options["seed"], epoch]).shuffle(order)
         order = order[: len(self) * size]
-        sequence = np.random.SeedSequence([options["seed"], epoch]).generate_state(
-            len(self._fanouts), np.uint64
-        )
-        keys = [int(word) >> 1 for word in sequence]
+        keys = self._keys(epoch)
         many = max(1, min(options["bulk"], len(self)))
         with array_module(self._matrix.device) as xp:
-            numbers = Numbers(self._matrix.nrows, many, xp)
+            numbers = Numbers(self._matrix.nrows, many, self._matrix.device, xp)
         for start in range(0, len(order), size * many):
             input_id = order[start : start + size * many]
             _settle(options["torch"], self._matrix.device)
@@ -255,8 +281,8 @@ def neighbour_loader(
 
     Notes
     -----
-    A hop costs its draws, and either a look through the table of its batches or a sort of what it
-    met. The host waits a few times for each hop of a group of `bulk` batches.
+    A hop costs its draws, and looks into a table of n numbers for each batch. The host waits once
+    for each hop of a group of `bulk` batches.
 
     References
     ----------
@@ -287,7 +313,14 @@ def neighbour_loader(
     most = 1
     if device_traits(A.device).own_memory:
         most = max(1, min(_BULK, _TABLE // max(1, A.nrows)))
+    # A draw of a group has a number of 31 bits.
+    most = max(1, min(most, 2**30 // (size * math.prod(sizes))))
     many = most if bulk is None else check_int(bulk, "bulk", 1)
+    if many * size * math.prod(sizes) >= 2**31:
+        raise InvalidValue(
+            f"{many} batches of {size} seeds draw up to {many * size * math.prod(sizes)} entries "
+            "at once, of 2**31 at most: pass a smaller bulk, batch_size or fanouts"
+        )
     check_room(4 * A.nrows * many, A.device, "neighbour_loader: the tables", "pass a smaller bulk")
     options = {
         "batch_size": size, "replace": replace, "weighted": weighted, "shuffle": shuffle,

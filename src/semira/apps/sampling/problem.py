@@ -75,7 +75,7 @@ def vertices_of(given: Any, n: int, xp: Any, name: str) -> Any:
         One is outside of the graph.
     """
     if given is None:
-        return xp.arange(n, dtype=xp.int32 if n < 2**31 else xp.int64)
+        return xp.arange(n, dtype=index_dtype(n))
     if not hasattr(given, "dtype"):
         given = np.asarray(list(given) if isinstance(given, Iterable) else [given])
         given = given.astype(np.int64) if given.size == 0 else given
@@ -83,12 +83,23 @@ def vertices_of(given: Any, n: int, xp: Any, name: str) -> Any:
         raise InvalidValue(
             f"{name} must be a list of vertex numbers, got dtype {given.dtype}, shape {given.shape}"
         )
-    if len(given) and (int(given.min()) < 0 or int(given.max()) >= n):
-        bad = int(given.min()) if int(given.min()) < 0 else int(given.max())
+    # As unsigned numbers, negative ones are above all others: one pass finds both.
+    if len(given) and int(given.view(f"u{given.dtype.itemsize}").max()) >= n:
+        least, most = int(given.min()), int(given.max())
+        bad = least if least < 0 else most
         raise IndexOutOfBound(f"{name}: vertex {bad} is not one of the {n} vertices")
-    if given.dtype not in (np.int32, np.int64):
-        given = given.astype(np.int64)
-    return xp.ascontiguousarray(xp.asarray(given))
+    return xp.ascontiguousarray(xp.asarray(given.astype(index_dtype(n), copy=False)))
+
+
+def index_dtype(n: int) -> np.dtype[Any]:
+    """Return the dtype of vertex numbers.
+
+    Examples
+    --------
+    >>> index_dtype(10).name
+    'int32'
+    """
+    return np.dtype(np.int32 if n < 2**31 else np.int64)
 
 
 def keys_of(seed: Any, count: int) -> list[int]:
@@ -104,11 +115,12 @@ def keys_of(seed: Any, count: int) -> list[int]:
     >>> len(keys_of(0, 2))
     2
     """
-    return list(_words(check_int(seed, "seed", 0, 2**63 - 1), count))
+    words = seed if isinstance(seed, tuple) else (check_int(seed, "seed", 0, 2**63 - 1),)
+    return list(_words(words, count))
 
 
 @functools.lru_cache(256)
-def _words(seed: int, count: int) -> tuple[int, ...]:
+def _words(seed: tuple[int, ...], count: int) -> tuple[int, ...]:
     # NumPy promises the same words for a seed in every version.
     words = np.random.SeedSequence(seed).generate_state(count, np.uint64)
     return tuple(int(word) >> 1 for word in words)

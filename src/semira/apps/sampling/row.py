@@ -11,6 +11,8 @@ ROWS = (
         module="semira.apps.sampling",
         files={"vertices": "semira.apps.sampling.files:vertices"},
         weighted=False,
+        vertices=("vertices",),
+        vertex_columns=("vertex", "neighbour"),
         directed=True,
     ),
 )

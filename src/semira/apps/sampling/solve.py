@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from semira.apps.sampling.problem import check_room
+from semira.apps.sampling.result import NeighbourSample
 from semira.apps.sampling.weights import running_totals
 from semira.kernels import ArrayKernel, rows_of
 
@@ -84,6 +87,38 @@ def draw(
         given = (*rows, indptr, indices)
         _without(count, *given, *out, device=source.device, work=4 * work)
     return neighbours, entries
+
+
+def draw_hops(
+    A: Any,
+    source: Source,
+    rows: Any,
+    fanouts: Sequence[int],
+    keys: Sequence[int],
+    xp: Any,
+    *,
+    replace: bool,
+) -> tuple[NeighbourSample, ...]:
+    """Return entries of rows, then of the rows that these name, and so on; nothing waits.
+
+    Raises
+    ------
+    OutOfMemory
+        They do not fit.
+    """
+    total, count = 0, len(rows)
+    for k in fanouts:
+        count *= k
+        total += count
+    needed = total * (source.indices.dtype.itemsize + source.indptr.dtype.itemsize)
+    check_room(needed, source.device, "the samples", "pass fewer vertices at once")
+    found = []
+    for k, key in zip(fanouts, keys, strict=True):
+        neighbours, entries = draw(source, rows, k, key, xp, replace=replace)
+        shaped = neighbours.reshape(-1, k), entries.reshape(-1, k)
+        found.append(NeighbourSample(rows, *shaped, matrix=A))
+        rows = neighbours
+    return tuple(found)
 
 
 def draw_or_stay(source: Source, vertices: Any, k: int, key: int, xp: Any, *, first: int) -> Any:

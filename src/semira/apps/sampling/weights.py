@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from semira.exceptions import InvalidWeight, NegativeWeight
 from semira.kernels import ArrayKernel
 
-#: The largest total of a row is below two to this power. Random numbers below a bound are drawn
-#: again with a probability of bound / 2**64.
-_TOTAL_BITS = 60
+#: The largest total of a row is below two to this power: differences of totals fit into 63 bits.
+_TOTAL_BITS = 62
 
 _whole = ArrayKernel("semira.apps.sampling.kernels:weights", "whole")
 
@@ -19,8 +20,8 @@ def running_totals(xp: Any, indptr: Any, weights: Any, what: str, device: str) -
     """Return running totals of the weights of all entries, as integers.
 
     Entry p of row i has weight ``totals[p + 1] - totals[p]``. Weights are multiplied by the largest
-    power of two with which no row exceeds 2**60, and rounded; positive ones to 1 at least. So they
-    are multiples of 2**-59 of (greatest weight x longest row) at the most.
+    power of two with which no row exceeds 2**62, and rounded; positive ones to 1 at least. So they
+    are multiples of 2**-61 of (greatest weight x longest row) at the most.
 
     Parameters
     ----------
@@ -45,36 +46,49 @@ def running_totals(xp: Any, indptr: Any, weights: Any, what: str, device: str) -
 
     Notes
     -----
-    O(n + nvals), three passes over the weights. Waits for the device once.
+    O(n + nvals): a pass over the weights, one that writes integers, and one that adds them up.
+    Waits for the device twice.
 
     Examples
     --------
     >>> import numpy as np
     >>> weights = np.array([1.0, 3.0, 2.0])
     >>> totals = running_totals(np, np.array([0, 2, 3]), weights, "weights", "cpu")
-    >>> ((totals[1:] - totals[:-1]) // 2**56).tolist()
+    >>> ((totals[1:] - totals[:-1]) // 2**58).tolist()
     [2, 6, 4]
     """
-    totals = xp.zeros(len(weights) + 1, xp.int64)
     if not len(weights):
-        return totals
+        return xp.zeros(1, xp.int64)
     if weights.dtype == bool:
         weights = weights.astype(xp.int8)
-    longest = (indptr[1:] - indptr[:-1]).max()
-    facts = [each.astype(xp.float64) for each in (weights.min(), weights.max(), longest)]
-    least, most, longest = xp.stack(facts).tolist()
-    if not (math.isfinite(least) and math.isfinite(most)):
-        raise InvalidWeight(
-            f"{what} must be finite numbers; they lie between {least} and {most}: select those "
-            "that are finite, or replace the others"
-        )
-    if least < 0:
-        raise NegativeWeight(f"{what} must not be negative; the least is {least:g}")
+    most, longest = _greatest(indptr, weights, what)
+    whole = xp.zeros(len(weights) + 1, xp.int64)
     if most > 0:
         factor = _power_below(2.0**_TOTAL_BITS / most / longest)
-        _whole(len(weights), weights, factor, totals[1:], device=device)
-        xp.cumsum(totals, out=totals)
-    return totals
+        _whole(len(weights), weights, factor, whole[1:], device=device)
+    return xp.cumsum(whole)
+
+
+def _greatest(indptr: Any, weights: Any, what: str) -> tuple[float, int]:
+    """Return the greatest weight, and the entries of the longest row.
+
+    As unsigned numbers, negative numbers, infinities and NaN are above all others: one pass finds
+    the greatest and whether there are such.
+    """
+    longest = (indptr[1:] - indptr[:-1]).max()
+    size = weights.dtype.itemsize
+    bits, longest = int(weights.view(f"u{size}").max()), int(longest)
+    most = float(np.array(bits, f"u{size}").view(weights.dtype))
+    if most < 0 or not math.isfinite(most) or np.signbit(most):
+        least, most = float(weights.min()), float(weights.max())
+        if not (math.isfinite(least) and math.isfinite(most)):
+            raise InvalidWeight(
+                f"{what} must be finite numbers; they lie between {least} and {most}: select those "
+                "that are finite, or replace the others"
+            )
+        if least < 0:
+            raise NegativeWeight(f"{what} must not be negative; the least is {least:g}")
+    return most, longest
 
 
 def _power_below(bound: float) -> float:

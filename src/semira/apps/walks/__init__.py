@@ -119,7 +119,7 @@ def random_walks(
     Cost: one launch; a step reads two offsets and an entry. ``biased`` and ``stochastic_greedy``
     first add up the weights of each row, O(nvals), and search O(log degree) times a step;
     ``node2vec`` searches the row of the vertex before, too. ``greedy`` first finds the best
-    neighbour of every vertex, O(nvals). Weights are rounded to multiples of 2**-59 of (greatest
+    neighbour of every vertex, O(nvals). Weights are rounded to multiples of 2**-61 of (greatest
     weight x longest row). Uniform walks on ``cuda`` do not wait for the device if the starts lie on
     the host. If the paths take more than 3/4 of what is free on the GPU, they are made in parts and
     copied to the host.

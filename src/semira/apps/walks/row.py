@@ -13,6 +13,8 @@ ROWS = (
             "starts": "semira.apps.sampling.files:vertices",
             "scores": "semira.apps.sampling.files:numbers",
         },
+        vertices=("starts",),
+        vertex_columns=("vertex", "end"),
         directed=True,
     ),
 )

@@ -12,6 +12,13 @@ __device__ __forceinline__ Source source_of(long long first, long long place, lo
   return {first + place, 0};
 }
 
+// A random number below a bound: its product with 64 random bits, divided by 2**64.
+__device__ __forceinline__ unsigned long long number_below(unsigned long long bound,
+                                                           const Source& from, long long slot,
+                                                           long long key) {
+  return __umul64hi(philox(from.stream, from.number, slot, key), bound);
+}
+
 template <class R>
 __device__ long long entry_under(long long begin, long long end, const R* running,
                                  unsigned long long mark) {
@@ -48,10 +55,10 @@ __device__ void with_replacement(long long items, long long first, long long k, 
       if (weighted) {
         const Word total = static_cast<Word>(running[end]) - running[begin];
         if (total > 0) {
-          chosen = entry_under(begin, end, running, philox(from.stream, from.number, slot, key, total));
+          chosen = entry_under(begin, end, running, number_below(total, from, slot, key));
         }
       } else if (end > begin) {
-        chosen = begin + static_cast<long long>(philox(from.stream, from.number, slot, key, end - begin));
+        chosen = begin + static_cast<long long>(number_below(end - begin, from, slot, key));
       }
     }
     neighbours[item] = static_cast<T>(chosen >= 0 ? indices[chosen] : itself ? row : -1);
@@ -78,7 +85,7 @@ __device__ void without_replacement(long long items, long long first, long long 
         if (slot < degree) chosen = begin + slot;
       } else {
         if (slot < k) {
-          chosen = begin + static_cast<long long>(philox(from.stream, from.number, slot, key, last + 1));
+          chosen = begin + static_cast<long long>(number_below(last + 1, from, slot, key));
         }
         __syncwarp();
         for (long long other = 0; other < start; ++other) {
@@ -114,7 +121,7 @@ __device__ void weighted_without_replacement(long long items, long long first, l
     Word left = static_cast<Word>(running[end]) - origin;
     long long drawn = 0;
     for (; drawn < k && left > 0; ++drawn) {
-      Word mark = philox(from.stream, from.number, drawn, key, left);
+      Word mark = number_below(left, from, drawn, key);
       long long at = 0;
       for (; at < drawn; ++at) {
         const long long taken = entries[base + at];

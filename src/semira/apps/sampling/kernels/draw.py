@@ -10,6 +10,17 @@ from semira.kernels import helper, kernel, philox
 
 
 @helper
+def number_below(bound, stream, number, slot, key):
+    """Return a random number below a bound: the high word of its product with 64 random bits."""
+    bits, below = philox(stream, number, slot, key, 0), np.uint64(bound)
+    half, word = np.uint64(32), np.uint64(0xFFFFFFFF)
+    a, b, c, d = bits >> half, bits & word, below >> half, below & word
+    first = a * d + (b * d >> half)
+    second = b * c + (first & word)
+    return np.int64(a * c + (first >> half) + (second >> half))
+
+
+@helper
 def entry_under(begin, end, running, mark):
     """Return the first entry whose running total within the row is above `mark`."""
     base = running[begin]
@@ -41,10 +52,10 @@ def with_replacement(
             if weighted:
                 total = np.int64(running[end] - running[begin])
                 if total > 0:
-                    mark = np.int64(philox(stream, number, slot, key, total))
+                    mark = number_below(total, stream, number, slot, key)
                     chosen = entry_under(begin, end, running, mark)
             elif end > begin:
-                chosen = begin + np.int64(philox(stream, number, slot, key, end - begin))
+                chosen = begin + number_below(end - begin, stream, number, slot, key)
         if chosen >= 0:
             neighbours[item] = indices[chosen]
         else:
@@ -75,7 +86,7 @@ def without_replacement(
                     chosen = begin + slot
             else:
                 last = degree - k + slot
-                chosen = begin + np.int64(philox(stream, number, slot, key, last + 1))
+                chosen = begin + number_below(last + 1, stream, number, slot, key)
                 for other in range(slot):
                     if entries[base + other] == chosen:
                         chosen = begin + last
@@ -102,7 +113,7 @@ def weighted_without_replacement(
         left = np.int64(running[end] - running[begin])
         drawn = np.int64(0)
         while drawn < k and left > 0:
-            mark = np.int64(philox(stream, number, drawn, key, left))
+            mark = number_below(left, stream, number, drawn, key)
             # The weights of what is drawn already are skipped, in order of position.
             at = np.int64(0)
             while at < drawn:

@@ -7,18 +7,44 @@ __device__ __forceinline__ double share(long long draw, long long walker, long l
   return static_cast<double>(philox(draw, walker, step, seed) >> 11) * (1.0 / 9007199254740992.0);
 }
 
-// An entry drawn by weight, or -1.
-template <class R>
-__device__ long long entry_of(long long begin, long long end, const R* running, long long walker,
-                              long long step, long long seed, long long draw) {
-  using Word = unsigned long long;  // running totals wrap
-  const Word base = running[begin], total = static_cast<Word>(running[end]) - base;
-  if (total == 0) return -1;
-  const Word mark = philox(draw, walker, step, seed, total);
-  long long low = begin, high = end - 1;
-  while (low < high) {
+// A random number below a bound: its product with 64 random bits, divided by 2**64.
+__device__ __forceinline__ unsigned long long number_below(unsigned long long bound, long long draw,
+                                                           long long walker, long long step,
+                                                           long long seed) {
+  return __umul64hi(philox(draw, walker, step, seed), bound);
+}
+
+// The first place of [low, high) where a rising list is above `mark`, if it is at high - 1; `below`
+// is what the list has before low, or less, and `above` what it has at high - 1. Where it rises
+// about evenly, as running totals and the numbers of neighbours often do, the place is near where a
+// straight line would be: two looks at once on both sides of that take the root of the length.
+template <class F>
+__device__ long long first_above(long long low, long long high, long long below, long long above,
+                                 long long mark, const F& value) {
+  while (high - low > 64) {
+    const double share =
+        static_cast<double>(mark - below) / static_cast<double>(above > below ? above - below : 1);
+    const long long reach = static_cast<long long>(sqrt(static_cast<double>(high - low)));
+    const long long guess = low + static_cast<long long>(share * static_cast<double>(high - low));
+    const long long left = guess - reach > low ? guess - reach : low;
+    const long long right = guess + reach < high - 1 ? guess + reach : high - 1;
+    const long long first = value(left), second = value(right);
+    const bool is_between = first <= mark && second > mark;
+    if (first > mark) {
+      high = left + 1;
+    } else if (second > mark) {
+      low = left;
+      high = right + 1;
+      below = first;
+      above = second;
+    } else {
+      low = right;
+    }
+    if (!is_between) break;
+  }
+  for (--high; low < high;) {
     const long long middle = (low + high) / 2;
-    if (static_cast<Word>(running[middle + 1]) - base > mark) {
+    if (value(middle) > mark) {
       high = middle;
     } else {
       low = middle + 1;
@@ -27,11 +53,30 @@ __device__ long long entry_of(long long begin, long long end, const R* running, 
   return low;
 }
 
+// An entry drawn by weight, or -1.
+template <class R>
+__device__ long long entry_of(long long begin, long long end, const R* running, long long walker,
+                              long long step, long long seed, long long draw) {
+  using Word = unsigned long long;  // running totals wrap
+  const Word base = running[begin], total = static_cast<Word>(running[end]) - base;
+  if (total == 0) return -1;
+  const long long mark = number_below(total, draw, walker, step, seed);
+  const auto value = [&](long long at) {
+    return static_cast<long long>(static_cast<Word>(running[at + 1]) - base);
+  };
+  return first_above(begin, end, 0, static_cast<long long>(total), mark, value);
+}
+
 template <class I>
 __device__ __forceinline__ long long entry_at(long long begin, long long end, const I* indices,
                                               long long vertex) {
-  const long long at = lower_bound<I, long long>(indices, begin, end, static_cast<I>(vertex));
-  return at < end && indices[at] == vertex ? at : -1;
+  if (begin == end) return -1;
+  const long long least = indices[begin], most = indices[end - 1];
+  if (vertex <= least) return vertex == least ? begin : -1;
+  if (vertex >= most) return vertex == most ? end - 1 : -1;
+  const auto value = [&](long long at) { return static_cast<long long>(indices[at]); };
+  const long long at = first_above(begin, end, least, most, vertex - 1, value);
+  return indices[at] == vertex ? at : -1;
 }
 
 // A warp for each row.
@@ -113,7 +158,7 @@ __device__ void walk(long long items, long long first, long long length, const S
             chosen = begin;
           } else {
             if (chosen < 0) {
-              chosen = begin + static_cast<long long>(philox(0, walker, step, seed, end - begin));
+              chosen = begin + static_cast<long long>(number_below(end - begin, 0, walker, step, seed));
             }
             at = indices[chosen];
           }
@@ -176,7 +221,7 @@ __device__ void node2vec(long long items, long long first, long long length, con
           }
           const long long chosen =
               weighted ? entry_of(begin, end, running, walker, step, seed, draw)
-                       : begin + static_cast<long long>(philox(draw, walker, step, seed, total));
+                       : begin + static_cast<long long>(number_below(total, draw, walker, step, seed));
           const long long tried = indices[chosen];
           if (last < 0) {
             target = tried;

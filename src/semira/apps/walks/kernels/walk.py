@@ -10,13 +10,24 @@ from semira.kernels import helper, kernel, philox
 
 
 @helper
+def number_below(bound, draw, walker, step, seed):
+    """Return a random number below a bound: the high word of its product with 64 random bits."""
+    bits, below = philox(draw, walker, step, seed, 0), np.uint64(bound)
+    half, word = np.uint64(32), np.uint64(0xFFFFFFFF)
+    a, b, c, d = bits >> half, bits & word, below >> half, below & word
+    first = a * d + (b * d >> half)
+    second = b * c + (first & word)
+    return np.int64(a * c + (first >> half) + (second >> half))
+
+
+@helper
 def entry_of(begin, end, running, walker, step, seed, draw):
     """Draw an entry by weight: the first whose running total is above a random number; or -1."""
     base = running[begin]
     total = running[end] - base
     if total == 0:
         return np.int64(-1)
-    mark = np.int64(philox(draw, walker, step, seed, total))
+    mark = number_below(total, draw, walker, step, seed)
     low, high = np.int64(begin), np.int64(end) - 1
     while low < high:
         middle = (low + high) // 2
@@ -94,7 +105,7 @@ def walk(
                         chosen = begin
                     else:
                         if chosen < 0:
-                            chosen = begin + np.int64(philox(0, walker, step, seed, end - begin))
+                            chosen = begin + number_below(end - begin, 0, walker, step, seed)
                         at = np.int64(indices[chosen])
             if chosen < 0:
                 # A dead end, or a restart.
@@ -140,7 +151,7 @@ def neighbour_of_two(
         if weighted:
             chosen = entry_of(begin, end, running, walker, step, seed, draw)
         else:
-            chosen = begin + np.int64(philox(draw, walker, step, seed, total))
+            chosen = begin + number_below(total, draw, walker, step, seed)
         tried = np.int64(indices[chosen])
         if last < 0:
             return tried
