@@ -132,6 +132,7 @@ struct OfBlock {
 
 // The known neighbours that a thread keeps in shared memory.
 struct Slots {
+  static constexpr int kUnroll = 2;
   double (*lat)[kThreads], (*lon)[kThreads], (*cosine)[kThreads];
   int length;
   __device__ __forceinline__ void add(Neighbour one) {
@@ -151,6 +152,7 @@ struct Slots {
 // A row, which is read again for every step.
 template <class P, class I>
 struct Row {
+  static constexpr int kUnroll = 1;
   const Graph<P, I>& graph;
   long long low, high;
   double first;
@@ -176,7 +178,7 @@ __device__ bool walk(const Group& group, const Near& near, long long known, doub
     const double cosine = cospi(lat * (1.0 / 180));
     double total = 0, pull_lat = 0, pull_lon = 0;
     int here = 0;
-#pragma unroll 2
+#pragma unroll(Near::kUnroll)
     for (long long k = near.begin() + group.rank(); k < near.end(); k += Group::kSize) {
       Neighbour other;
       if (!near.read(k, other)) continue;
