@@ -164,9 +164,12 @@ records: $(VENV)/.gpu
 	$(STUDY) variants --graphs kron:10 --device cuda --trials 5 --out bench/results/variants.jsonl
 	$(STUDY) adaptive --graphs kron:18,cnr-2000,USA-road-NE --device cuda --trials 3 --out bench/results/adaptive.jsonl
 	$(STUDY) scales --scales 16-26 --device cuda --limit 250 --out bench/results/scales.jsonl
-	$(STUDY) first-calls --device cuda --processes 8 --out bench/results/first_calls.jsonl
-	$(STUDY) algorithms --graphs minnesota,delaunay_n10 --out bench/results/algorithms.jsonl
-	$(STUDY) algorithms --device cuda --processes 12 --limit 130 --append --out bench/results/algorithms.jsonl
+	$(STUDY) first-calls --out bench/results/first_calls.jsonl
+	$(STUDY) first-calls --device cuda --processes 4 --append --out bench/results/first_calls.jsonl
+	$(STUDY) algorithms --graphs minnesota,delaunay_n10,ca-GrQc,wiki-Vote --trials 5 --out bench/results/algorithms.jsonl
+	$(STUDY) algorithms --graphs delaunay_n14,email-Enron,web-NotreDame,coAuthorsDBLP --append --out bench/results/algorithms.jsonl
+	$(STUDY) algorithms --graphs delaunay_n16,soc-Slashdot0902,coAuthorsDBLP,loc-gowalla,cnr-2000,USA-road-NE --device cuda \
+		--processes 12 --no-peers --trials 5 --append --out bench/results/algorithms.jsonl
 	$(BIN)/python -m benchmarks.scripts.phases_gpu minnesota,mycielskian12,delaunay_n16,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,USA-road-NE,kron21 \
 		bfs,sssp,pagerank,cc,tc --limit 400 --out bench/results/phases_gpu.json
 	$(BIN)/python -m benchmarks.scripts.diagonals_gpu --out bench/results/diagonals_gpu.json

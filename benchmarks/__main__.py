@@ -17,9 +17,9 @@ _ELSEWHERE = {
 }  # fmt: skip
 
 _STUDIES = (
-    "adaptive", "algorithms", "applications", "bfs-methods", "blocks", "cuda-micro", "first-calls", "formats",
-    "frontiers", "ideas", "levels", "masks", "memory", "micro", "mxm", "scales", "shapes", "spmm",
-    "spmspv", "spmv", "variants",
+    "adaptive", "algorithms", "applications", "bfs-methods", "blocks", "cuda-micro",
+    "first-calls", "formats", "frontiers", "ideas", "levels", "masks", "memory", "micro", "mxm",
+    "scales", "shapes", "spmm", "spmspv", "spmv", "variants",
 )  # fmt: skip
 
 

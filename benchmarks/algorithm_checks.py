@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.bench.graphs import BenchGraph
+from semira.bench.ours import semira_library
 from semira.bench.triangles import count_flops
-from semira.bench.verify import DAMPING, TOLERANCE, Verdict
+from semira.bench.verify import DAMPING, TOLERANCE, Verdict, verify
 
 #: Most multiplications in a product by SciPy; more take too long.
 MOST_PRODUCTS = 150_000_000
@@ -66,6 +67,27 @@ def method_of(check: Check) -> str:
     """
     line = (check.__doc__ or "").partition("\n")[0].rstrip(".")
     return re.sub("^(Compare with|Check that|Check) (the )?", "", line)
+
+
+def by_kernel(kernel: str, oracle: Callable[..., Any]) -> Check:
+    """Return the check that ``semira bench`` makes of one of its algorithms."""
+
+    def check(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
+        answer = semira_library().entries[kernel].answer(result, graph)
+        found = verify(kernel, graph, sources[0], {"semira": answer})["semira"]
+        if found.ok is None:
+            raise TooLarge(found.finding)
+        wrong = {found.finding: not found.ok}
+        if kernel == "cc":
+            is_later = bool(((answer < 0) | (answer > np.arange(graph.n))).any())
+            wrong["a label is no vertex of its component, or not the smallest"] = is_later or bool(
+                (answer[answer] != answer).any()
+            )
+        return wrong
+
+    by_product = "Compare with an unmasked product in SciPy."
+    check.__doc__ = by_product if kernel == "tc" else oracle.__doc__
+    return check
 
 
 def pattern_of(graph: BenchGraph) -> Any:
@@ -183,7 +205,7 @@ def check_betweenness(graph: BenchGraph, result: Any, sources: Sequence[int]) ->
 
 
 def check_bounds(
-    graph: BenchGraph, result: Any, sources: Sequence[int], searches: int
+    graph: BenchGraph, result: Any, sources: Sequence[int], searches: int | None = None
 ) -> dict[str, bool]:
     """Compare with the same searches in NumPy, and levels by products in SciPy.
 
@@ -196,14 +218,14 @@ def check_bounds(
         Of `eccentricity`, which searches until the bounds meet, or of `diameter`.
     sources : sequence of int
         Their eccentricities come from products in SciPy.
-    searches : int
-        Most searches allowed.
+    searches : int, optional
+        Most searches allowed. None: as many as the bounds need to meet.
     """
     true = levels_from(graph, sources).max(axis=1)
     lower, upper = (each.to_dense(-1) for each in (result.lower, result.upper))
     at = list(sources)
     is_whole = result.algorithm == "eccentricity"
-    least, most, made = _bounds_after(graph, searches, is_whole)
+    least, most, made = _bounds_after(graph, searches or result.searches + 1, is_whole)
     few = pattern_of(graph).nnz <= 2 * graph.n + graph.n // 8
     searched = ~((lower == upper) & few)
     return {

@@ -3,53 +3,110 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+import multiprocessing
+import signal
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import triu
 
 from benchmarks.algorithm_checks import Check, pattern_of
 from semira.algorithms.row import Peer
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record, without_result
-from semira.bench.timer import TooSlow, clock, time_limit
+from semira.bench.timer import Budget, clock, measure
 
-#: Most entries for which a peer runs, and the time limit of its call.
-_MOST_ENTRIES, _LIMIT_S = 100_000, 5.0
+#: Most entries for which a peer runs: a larger graph of NetworkX takes many seconds and gigabytes.
+_MOST_ENTRIES = {"networkx": 1_000_000}
+
+#: Time limit of a call.
+_LIMIT_S = 5.0
+
+#: Libraries whose graphs are made once, in this process. The others may start threads for it.
+_KEPT = ("networkx", "scipy")
 
 #: Modules of functions that are not in their library's root.
 _PLACES = {"scipy": "scipy.sparse.csgraph"}
 
 #: Values of placeholders in options.
-_GIVEN: dict[str, Callable[[Sequence[int]], Any]] = {
-    "$sources": list,
-    "$source": lambda sources: sources[0],
-    "$shares": lambda sources: dict.fromkeys(sources, 1.0),
+_GIVEN: dict[str, Callable[[Any, Sequence[int]], Any]] = {
+    "$sources": lambda _made, sources: list(sources),
+    "$source": lambda _made, sources: sources[0],
+    "$count": lambda _made, sources: len(sources),
+    "$shares": lambda _made, sources: dict.fromkeys(sources, 1.0),
+    "$edges": lambda made, _sources: getattr(made, "get_edgelist", lambda: made.edges)(),
 }
 
 
 def prepare(peer: Peer, graph: BenchGraph, *, directed: bool, weighted: bool) -> Any:
     """Return the graph in the library's format."""
-    matrix = graph.weighted if weighted else pattern_of(graph)
-    if peer.library == "scipy":
-        return matrix
-    import networkx as nx
+    return _converted(peer.library, graph, directed=directed, weighted=weighted)
 
-    kind = nx.DiGraph if directed else nx.Graph
-    return nx.from_scipy_sparse_array(matrix, create_using=kind)
+
+@lru_cache(maxsize=8)
+def _converted(library: str, graph: BenchGraph, *, directed: bool, weighted: bool) -> Any:
+    """Return the graph in a library's format; a few are kept for the next algorithms."""
+    matrix = graph.weighted if weighted else pattern_of(graph)
+    if library == "scipy":
+        return matrix
+    if library == "networkx":
+        import networkx as nx
+
+        kind = nx.DiGraph if directed else nx.Graph
+        return nx.from_scipy_sparse_array(matrix, create_using=kind)
+    edges = (matrix if directed else triu(matrix)).tocoo()
+    if library == "networkit":
+        import networkit as nk
+
+        parts = edges.data, (edges.row.astype(np.uint64), edges.col.astype(np.uint64))
+        return nk.GraphFromCoo(parts, graph.n, weighted=weighted, directed=directed)
+    import igraph
+
+    lengths = {"weight": edges.data} if weighted else {}
+    pairs = np.column_stack([edges.row, edges.col])
+    return igraph.Graph(graph.n, pairs, directed=directed, edge_attrs=lengths)
+
+
+def bind(peer: Peer, made: Any, sources: Sequence[int]) -> Callable[[], Any]:
+    """Return a call of a peer for a prepared graph, without arguments."""
+    name, is_method = peer.name.partition(":")[2], peer.library == "igraph"
+    place = importlib.import_module(_PLACES.get(peer.library, peer.library))
+    function: Any = made if is_method else place
+    for part in name.removesuffix("()").split("."):
+        function = getattr(function, part)
+    graph = () if is_method else (made,)
+    options = [
+        {name: _value(value, made, sources, each) for name, value in peer.options.items()}
+        for each in (sources if "$each" in peer.options.values() else [None])
+    ]
+
+    def once(given: dict[str, Any]) -> Any:
+        if peer.library == "networkit":
+            is_given_later = name.endswith("()")
+            return function().run(*graph) if is_given_later else function(*graph, **given).run()
+        found = function(*graph, **given)
+        return list(found) if isinstance(found, Iterator) else found
+
+    return lambda: [once(given) for given in options] if len(options) > 1 else once(options[0])
+
+
+def _value(value: Any, made: Any, sources: Sequence[int], each: int | None) -> Any:
+    """Return the value of an option."""
+    if value == "$each":
+        return each
+    is_placeholder = isinstance(value, str) and value in _GIVEN
+    return _GIVEN[value](made, sources) if is_placeholder else value
 
 
 def call(peer: Peer, made: Any, sources: Sequence[int]) -> Any:
     """Return the result of a peer for a prepared graph."""
-    place = importlib.import_module(_PLACES.get(peer.library, peer.library))
-    options = {
-        name: _GIVEN[value](sources) if isinstance(value, str) and value in _GIVEN else value
-        for name, value in peer.options.items()
-    }
-    return getattr(place, peer.name.partition(":")[2])(made, **options)
+    return bind(peer, made, sources)()
 
 
 def compared_with(peer: Peer, field: str, *, directed: bool, weighted: bool) -> Check:
@@ -88,24 +145,70 @@ def measure_peer(
     graph: BenchGraph,
     sources: Sequence[int],
     blank: Record,
+    budget: Budget,
     *,
     directed: bool,
     weighted: bool,
 ) -> Record:
-    """Return the record of one call of a peer; its note explains a missing time."""
+    """Return the record of calls of a peer; its note explains a missing time."""
     blank = replace(blank, library=peer.library)
     if find_spec(peer.library) is None:
         return replace(blank, note="not installed")
-    if graph.arrays.nvals > _MOST_ENTRIES:
-        return replace(blank, note=f"not tried: over {_MOST_ENTRIES:,} entries")
+    most = _MOST_ENTRIES.get(peer.library, graph.arrays.nvals)
+    if graph.arrays.nvals > most:
+        return replace(blank, note=f"not tried: over {most:,} entries")
+    if peer.library in _KEPT:
+        prepare(peer, graph, directed=directed, weighted=weighted)
+
+    def work() -> Record:
+        made, convert_s = clock(lambda: prepare(peer, graph, directed=directed, weighted=weighted))
+        run = bind(peer, made, sources)
+
+        def limited(_trial: int = 0) -> Any:
+            signal.setitimer(signal.ITIMER_REAL, _LIMIT_S)
+            found = run()
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            return found
+
+        with warnings.catch_warnings():
+            # Such as igraph's about scores that are not unique.
+            warnings.simplefilter("ignore")
+            _, samples = measure(limited, budget)
+        return replace(blank, convert_s=convert_s, first_s=samples.first_s, warm_s=samples.warm_s)
+
+    return _in_child(work, blank)
+
+
+def _in_child(work: Callable[[], Record], blank: Record) -> Record:
+    """Return the record that `work` makes in a copy of this process, which its alarm ends.
+
+    Compiled code does not always look at signals, and what was interrupted may be in no state to be
+    called again.
+    """
+    if "fork" not in multiprocessing.get_all_start_methods():
+        return replace(blank, note="not tried: this system cannot copy a process")
+    context = multiprocessing.get_context("fork")
+    receiving, sending = context.Pipe(duplex=False)
+
+    def child() -> None:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        try:
+            sending.send(work())
+        except Exception as error:  # noqa: BLE001 - an error of a peer becomes a note
+            sending.send(without_result(blank, error))
+
+    process = context.Process(target=child)
+    with warnings.catch_warnings():
+        # The copy calls nothing that the other threads of this process may hold.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
+    sending.close()
     try:
-        with time_limit(_LIMIT_S):
-            made, convert_s = clock(
-                lambda: prepare(peer, graph, directed=directed, weighted=weighted)
-            )
-            _, taken_s = clock(lambda: call(peer, made, sources))
-    except (TooSlow, MemoryError) as error:
-        return replace(blank, note=f"stopped: {str(error) or 'out of memory'}")
-    except Exception as error:  # noqa: BLE001 - an error of a peer becomes a note
-        return without_result(blank, error)
-    return replace(blank, convert_s=convert_s, first_s=taken_s, warm_s=[taken_s])
+        return receiving.recv()  # type: ignore[no-any-return]
+    except EOFError:
+        process.join()
+        is_late = process.exitcode == -signal.SIGALRM
+        reason = f"over {_LIMIT_S:g} s" if is_late else f"exit code {process.exitcode}"
+        return replace(blank, note=f"stopped: {reason}")
+    finally:
+        process.join()

@@ -1,4 +1,4 @@
-"""Whole, checked calls of all algorithms but the five that have peers everywhere."""
+"""Whole, checked calls of all algorithms, and of other libraries' functions for the same."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from semira.algorithms.row import Peer, Row, load
 from semira.base.errors import GraphblasException, InvalidValue
 from semira.bench.device import profile_calls
 from semira.bench.graphs import BenchGraph, load_bench_graph
+from semira.bench.libraries import KERNELS
 from semira.bench.record import Record, without_result
-from semira.bench.report import checked, figure
 from semira.bench.timer import Budget, TooSlow, measure, time_limit
 
 #: Searches in an estimate and in a block.
@@ -36,7 +36,7 @@ SEARCHES = 16
 _LIMIT_S = 30.0
 
 #: Start of the note of a case whose graph is too large.
-_NOT_TRIED = "not tried"
+NOT_TRIED = "not tried"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +76,21 @@ class Case:
         return {**self.spec.options, **({"symmetric": True} if is_known else {})}
 
     @property
-    def peer(self) -> Peer | None:
-        """The peer to compare with."""
-        return self.spec.peer or self.row.peer
+    def peers(self) -> tuple[Peer, ...]:
+        """Functions of other libraries for the same."""
+        return self.row.peers if self.spec.peers is None else self.spec.peers
 
     @property
     def check(self) -> checks.Check:
         """The check of a result: the oracle of the row, with the options that it names."""
         kinds = {"directed": self.directed, "weighted": self.row.weighted}
         if not self.row.oracle:
-            if self.peer is None:
+            if not self.peers:
                 raise InvalidValue(f"the row of {self.function} has neither oracle nor peer")
-            return compared_with(self.peer, self.row.main, **kinds)
+            return compared_with(self.peers[0], self.row.main, **kinds)
         oracle = load(self.row.oracle)
+        if self.row.typed in KERNELS:
+            return checks.by_kernel(self.row.typed, oracle)
         named = inspect.signature(oracle).parameters
         given = {name: each for name, each in self.options.items() if name in named}
         return functools.update_wrapper(partial(oracle, **given), oracle)
@@ -107,7 +109,8 @@ class Case:
 
     def sources_of(self, graph: BenchGraph, count: int | None = None) -> list[int]:
         """Return `count` vertices: the one with the most edges, then random ones."""
-        drawn = [*graph.sources(0), *graph.sources(2 * SEARCHES)]
+        wanted = max(SEARCHES, self.sources)
+        drawn = [*graph.sources(0), *graph.sources(2 * wanted)]
         return list(dict.fromkeys(drawn))[: self.sources if count is None else count]
 
     def call(self, matrix: Any, sources: Sequence[int]) -> Any:
@@ -119,14 +122,22 @@ class Case:
             options["sources"] = list(sources)
         result = self.row.function(matrix, *places, **options)
         for name in self.fields:
-            getattr(result, name).wait()
+            if hasattr(field := getattr(result, name), "wait"):
+                field.wait()
         return result
 
 
+def _cases() -> dict[str, Case]:
+    """Return the measured calls; of those that ``semira bench`` measures, the usual one."""
+    return {
+        spec.name: Case(row, spec)
+        for row in REGISTRY.values()
+        for spec in row.measured() or (Spec(row.title),)
+    }
+
+
 #: All measured calls by name.
-CASES = View(
-    lambda: {spec.name: Case(row, spec) for row in REGISTRY.values() for spec in row.measured()}
-)
+CASES = View(_cases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +149,7 @@ class AlgorithmsRequest(SweepRequest):
     names : sequence of str
         Keys of `CASES`.
     peers : bool
-        Whether SciPy's and NetworkX's functions run too, where they exist.
+        Whether other libraries' functions run too, where they are installed.
     limit_s : float
         Seconds after which no further case starts.
     processes : int
@@ -239,13 +250,14 @@ def _of_case(request: AlgorithmsRequest, name: str, graph: BenchGraph) -> Iterat
         load_s=graph.load_s, build_s=used.build_s, sources=sources,
     )  # fmt: skip
     if matrix is None:
-        yield replace(blank, note=f"{_NOT_TRIED}: over {case.spec.most:,} vertices")
+        yield replace(blank, note=f"{NOT_TRIED}: over {case.spec.most:,} vertices")
         return
     yield _measured(request, case, used, matrix, sources, blank)
-    if request.peers and case.peer is not None:
+    for peer in case.peers if request.peers else ():
         yield measure_peer(
-            case.peer, used, sources, replace(blank, backend="", options={}),
-            directed=case.directed, weighted=case.row.weighted,
+            peer, used, sources, replace(blank, backend="", options={}),
+            Budget(request.trials, request.seconds), directed=case.directed,
+            weighted=case.row.weighted,
         )  # fmt: skip
 
 
@@ -269,11 +281,11 @@ def _measured(
     verdict = checks.judge(case.check, case.by, graph, result, starts)
     facts = {
         name: getattr(result, name)
-        for name in ("converged", "searches", "method", "block")
+        for name in ("converged", "searches", "is_exact", "method", "block")
         if hasattr(result, name)
     }
     return replace(
-        blank, dtype=str(getattr(result, case.fields[0]).dtype.name), iterations=result.iterations,
+        blank, dtype=_dtype_of(getattr(result, case.fields[0])), iterations=result.iterations,
         first_s=samples.first_s, warm_s=samples.warm_s, compile_s=samples.compile_s,
         compiled=samples.compiled, ran=dict(Counter(row.method for row in result.trace)),
         touched=sum(row.touched for row in result.trace), verified=verdict.ok,
@@ -282,47 +294,13 @@ def _measured(
     )  # fmt: skip
 
 
+def _dtype_of(found: Any) -> str:
+    """Return the name of the dtype of a field; a number has none."""
+    return str(found.dtype.name) if hasattr(found, "dtype") else ""
+
+
 def _times_on(device: str, call: Callable[[], Any], warm_s: Sequence[float]) -> dict[str, Any]:
     """Return ``device_s`` where the device has a clock and calls are short."""
     if min(warm_s) > 1:
         return {}
     return {name: found for name, found in profile_calls(device, call).items() if name != "kernels"}
-
-
-# tables ------------------------------------------------------------------------------------------
-def algorithms_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return the header and rows: each case on each graph, its peer's time, and its check.
-
-    A failed case has a note instead of times; a case that was not tried has no row.
-    """
-    head = [
-        "algorithm", "graph", "device", "first call s", "ms", "iterations", "peer", "its ms",
-        "verified", "by",
-    ]  # fmt: skip
-    chosen = [record for record in records if record.kind == "algorithms"]
-    peers = {(r.kernel, r.dataset.name): r for r in chosen if r.library != "semira"}
-    mine = [
-        record for record in chosen
-        if record.library == "semira" and not record.note.startswith(_NOT_TRIED)
-    ]  # fmt: skip
-    mine.sort(key=lambda record: list(CASES).index(record.kernel))
-    rows = []
-    for record in mine:
-        peer = peers.get((record.kernel, record.dataset.name))
-        taken_s = None if peer is None else peer.median_s
-        beside = ("", "") if peer is None else (peer.library, figure(taken_s and 1e3 * taken_s))
-        rows.append(
-            [
-                record.kernel, record.dataset.name, record.backend, *_times_in(record), *beside,
-                checked(record) if record.median_s else f"**failed**: {record.note}",
-                record.verified_by,
-            ]
-        )  # fmt: skip
-    return head, rows
-
-
-def _times_in(record: Record) -> tuple[str, str, str]:
-    """Return seconds of the first call, milliseconds of others, iterations."""
-    if record.median_s is None:
-        return "-", "-", "-"
-    return figure(record.first_s), figure(1e3 * record.median_s), str(record.iterations)

@@ -3,7 +3,8 @@
     python -m benchmarks.scripts.compile_profile bfs connected_components
     python -m benchmarks.scripts.compile_profile bfs --option=--Ofast-compile=max
 
-Each line is the largest text of an algorithm, or all base kernels together.
+Each line is the largest text of an algorithm that those before it do not have, or all base kernels
+together.
 """
 
 from __future__ import annotations
@@ -40,6 +41,11 @@ def milliseconds(text: Text, arch: str, options: list[str]) -> list[int]:
     return [*(found[phase] for phase in PHASES), size]
 
 
+def _measured(text: Text, given: argparse.Namespace) -> list[int]:
+    """Return the length of a text without its headers, and the numbers of `milliseconds`."""
+    return [len(text.source), *milliseconds(text, given.arch, given.option)]
+
+
 def main() -> None:
     """Print a line for each algorithm."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scripts.compile_profile")
@@ -47,15 +53,15 @@ def main() -> None:
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--option", action="append", default=[], help="of NVRTC")
     given = parser.parse_args()
-    print("text, front end ms, optimiser ms, assembler ms, cubin bytes")
-    base = [milliseconds(text, given.arch, given.option) for text in base_texts()]
+    print("text, characters, front end ms, optimiser ms, assembler ms, cubin bytes")
+    base = [_measured(text, given) for text in base_texts()]
     print("all base kernels", *map(sum, zip(*base, strict=True)), sep=", ")
     before: set[Text] = set()
     for name in given.algorithms:
         texts = texts_for_cuda(name, ["FP64"], large=False)[0]
         largest = max({*texts} - before, key=lambda text: len(text.source))
         before |= {*texts}
-        print(name, *milliseconds(largest, given.arch, given.option), sep=", ")
+        print(name, *_measured(largest, given), sep=", ")
 
 
 if __name__ == "__main__":

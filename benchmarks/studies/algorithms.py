@@ -1,8 +1,8 @@
-"""Measure the other algorithms: centralities, cores, colours, trees, paths, embeddings, ...
+"""Measure all algorithms in whole calls, beside NetworkX, SciPy, igraph and NetworKit.
 
-All but the five of ``bench cpu`` and ``bench cuda``, in whole calls. SciPy or NumPy checks every
-result by another method or by sufficient properties; checks that would take too long are skipped
-with a note. Peers run once each, on small graphs.
+SciPy or NumPy checks every result by another method or by sufficient properties; checks that would
+take too long are skipped with a note. Other libraries run where they are installed and have the
+same algorithm, on the same graph, which is converted before the clock starts.
 
 Examples
 --------
@@ -18,7 +18,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.algorithm_runs import CASES, AlgorithmsRequest, algorithms_table, run_algorithms
+from benchmarks.algorithm_runs import CASES, AlgorithmsRequest, run_algorithms
+from benchmarks.algorithm_tables import algorithms_table, losses_to, means_table
 from benchmarks.harness import Options, Say, Study, option
 from benchmarks.studies.selection import choose_cases
 from semira.bench.record import Record
@@ -36,7 +37,7 @@ def cases_of(text: str) -> tuple[str, ...]:
     Examples
     --------
     >>> cases_of("truss,HITS")
-    ('4-truss', 'HITS')
+    ('4-truss', '10-truss', 'HITS')
     """
     return tuple(choose_cases(CASES, split_names(text), "algorithm"))
 
@@ -51,7 +52,7 @@ class AlgorithmsOptions(Options):
     names: Sequence[str] = option(
         tuple(CASES), "Parts of names of algorithms.", flag="--only", parse=cases_of
     )
-    peers: bool = option(True, "Run NetworkX or SciPy too, 5 s each.")
+    peers: bool = option(True, "Run other libraries too, up to 5 s a call.")
     processes: int = option(1, "Processes that compile first, if above 1.", least=1)
 
 
@@ -74,5 +75,12 @@ class _Algorithms(Study):
 
 
 STUDY = _Algorithms(
-    __doc__, AlgorithmsOptions, lambda _options, _point: (), {"Algorithms": algorithms_table}
+    __doc__,
+    AlgorithmsOptions,
+    lambda _options, _point: (),
+    {
+        "Algorithms": algorithms_table,
+        "Times of other libraries over ours": means_table,
+        "Cases in which NetworkX is faster": losses_to("networkx"),
+    },
 )

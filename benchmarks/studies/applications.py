@@ -3,7 +3,7 @@
 Examples
 --------
 python -m benchmarks applications --quick
-python -m benchmarks applications --graphs coAuthorsDBLP,cnr-2000 --device cuda --out applications.jsonl
+python -m benchmarks applications --graphs coAuthorsDBLP --device cuda --out applications.jsonl
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +49,35 @@ def names_of(text: str) -> tuple[str, ...]:
     ('k_truss', 'hits')
     """
     return tuple(choose_cases(REGISTRY, split_names(text), "algorithm"))
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Most seconds of a first call by device.
+
+    Attributes
+    ----------
+    title : str
+    of : callable
+        Record to seconds.
+    names : sequence of str
+        Algorithms.
+    most_s : mapping of str to float
+    """
+
+    title: str
+    of: Callable[[Record], float]
+    names: Sequence[str]
+    most_s: Mapping[str, float]
+
+
+GOALS = (
+    Goal("bfs, empty cache", lambda each: each.first_s or 0.0, ("bfs",), {"cpu": 1.5, "cuda": 1.0}),
+    Goal("all, empty cache", lambda each: each.first_s or 0.0, tuple(REGISTRY),
+         {"cpu": 3.0, "cuda": 2.5}),
+    Goal("all, filled cache", lambda each: each.facts["filled_s"], tuple(REGISTRY),
+         {"cpu": 0.6, "cuda": 0.15}),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +127,7 @@ def _measured(name: str, device: str, graph: BenchGraph) -> Record:
         kernels = [each for each in Path(folder).rglob("*") if each.suffix in kept]
         nbytes = sum(each.stat().st_size for each in kernels)
     empty, filled = told
-    facts = {"filled_s": filled["first_s"], "kernels_bytes": nbytes}
+    facts = {"cpu_s": empty["cpu_s"], "filled_s": filled["first_s"], "kernels_bytes": nbytes}
     return Record(
         "first-call", name, compile_s=empty["first_s"] - filled["first_s"], compiled=len(kernels),
         first_s=empty["first_s"], warm_s=[filled["warm_s"]], facts=facts, **blank,
@@ -108,24 +137,45 @@ def _measured(name: str, device: str, graph: BenchGraph) -> Record:
 def first_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
     """Return the header and rows: seconds of the first calls of each algorithm."""
     head = [
-        "algorithm", "device", "empty cache, s", "kernels", "kB", "filled cache, s", "warm, ms",
+        "algorithm", "device", "empty cache, s", "of the processor, s", "kernels", "kB",
+        "filled cache, s", "warm, ms",
     ]  # fmt: skip
     rows = []
     for record in records:
         if record.kind != "first-call":
             continue
         if record.first_s is None:
-            rows.append([record.kernel, record.backend, f"**failed**: {record.note}", *4 * [""]])
+            rows.append([record.kernel, record.backend, f"**failed**: {record.note}", *5 * [""]])
             continue
         facts = record.facts
         rows.append(
             [
-                record.kernel, record.backend, figure(record.first_s), str(record.compiled),
-                figure(facts["kernels_bytes"] / 1e3), figure(facts["filled_s"]),
-                figure(1e3 * record.warm_s[0]),
+                record.kernel, record.backend, figure(record.first_s), figure(facts.get("cpu_s")),
+                str(record.compiled), figure(facts["kernels_bytes"] / 1e3),
+                figure(facts["filled_s"]), figure(1e3 * record.warm_s[0]),
             ]
         )  # fmt: skip
     return head, rows
 
 
-STUDY = Study(__doc__, FirstOptions, trial, {"First calls": first_table})
+def goals_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return the header and rows: the goals on each device, and which algorithms miss them."""
+    rows = []
+    for goal in GOALS:
+        for device, most_s in goal.most_s.items():
+            taken_s = {
+                each.kernel: goal.of(each)
+                for each in records
+                if each.kind == "first-call" and each.backend == device
+                and each.first_s is not None and each.kernel in goal.names
+            }  # fmt: skip
+            late = {name: each for name, each in taken_s.items() if each > most_s}
+            met = f"{len(taken_s) - len(late)} of {len(taken_s)}"
+            slowest = sorted(late.items(), key=lambda pair: -pair[1])
+            missed = ", ".join(f"{name} {figure(each)}" for name, each in slowest)
+            if taken_s:
+                rows.append([goal.title, device, figure(most_s), met, missed])
+    return ["goal", "device", "at most, s", "met by", "missed by, s"], rows
+
+
+STUDY = Study(__doc__, FirstOptions, trial, {"First calls": first_table, "Goals": goals_table})

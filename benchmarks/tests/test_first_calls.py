@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from benchmarks.studies.first_calls import STUDY, FirstOptions, first_table, names_of
+from benchmarks.studies.first_calls import (
+    STUDY,
+    FirstOptions,
+    first_table,
+    goals_table,
+    names_of,
+)
 
 from semira.base.errors import InvalidValue
+from semira.bench.record import Dataset, Record
 
 
 @pytest.mark.slow
@@ -27,3 +34,18 @@ def test_names_are_chosen_by_parts() -> None:
     assert names_of("bfs") == ("bfs", "multi_source_bfs")
     with pytest.raises(InvalidValue, match="nothing"):
         names_of("nothing")
+
+
+def test_goals_name_what_misses_them() -> None:
+    def record(name: str, first_s: float | None, filled_s: float) -> Record:
+        return Record(
+            "first-call", name, Dataset("kron:12", 4, 9, ""), "semira", "cuda",
+            first_s=first_s, facts={"filled_s": filled_s},
+        )  # fmt: skip
+
+    records = [record("bfs", 1.5, 0.1), record("sssp", 2.75, 0.2), record("hits", None, 0.0)]
+    assert goals_table(records)[1] == [
+        ["bfs, empty cache", "cuda", "1", "0 of 1", "bfs 1.5"],
+        ["all, empty cache", "cuda", "2.5", "1 of 2", "sssp 2.75"],
+        ["all, filled cache", "cuda", "0.15", "1 of 2", "sssp 0.2"],
+    ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.frontend.array_kernels import ArrayKernel, Rows, array_module, rows_of
+from semira.frontend.array_kernels import ArrayKernel, Rows, array_module, rows_of, run_loop
 from semira.ops.helpers import philox
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "kernel",
     "philox",
     "rows_of",
+    "run_loop",
 ]
 
 

@@ -12,13 +12,19 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.algorithm_runs import algorithms_table
+from benchmarks.algorithm_tables import (
+    algorithms_table,
+    losses_to,
+    means_table,
+    versus_means,
+    versus_table,
+)
 from benchmarks.studies.adaptive import adaptive_table
 from benchmarks.studies.bfs_methods import methods_table
 from benchmarks.studies.blocks import levels_table as block_levels_table
 from benchmarks.studies.blocks import shown_walks, widths_table
 from benchmarks.studies.choices import chance_table, choices_table, reads_table
-from benchmarks.studies.first_calls import first_table
+from benchmarks.studies.first_calls import first_table, goals_table
 from benchmarks.studies.formats_tables import (
     calls_table,
     copies_table,
@@ -339,12 +345,28 @@ def variants() -> str:
 
 def first_calls() -> str:
     """Return the times of first calls, with an empty and a filled cache."""
-    return _measured("first_calls", first_table)
+    return _measured("first_calls", goals_table, first_table)
 
 
 def algorithm_times() -> str:
     """Return the times of the algorithms beyond those five that have peers everywhere."""
     return _measured("algorithms", algorithms_table)
+
+
+def algorithm_means() -> str:
+    """Return how many times as long other libraries take, and where NetworkX is faster."""
+    records = read_records(RESULTS / "algorithms.jsonl")
+    means, (head, rows) = means_table(records), losses_to("networkx")(records)
+    losses = markdown_table(head, rows) if rows else "NetworkX is faster nowhere."
+    return "\n\n".join([markdown_table(*means), losses])
+
+
+def algorithm_gpu() -> str:
+    """Return the algorithms on a GPU beside cuGraph."""
+    peers = read_peers(ROOT / "bench" / "peers" / "h200_algorithms.json")
+    records = read_records(RESULTS / "algorithms.jsonl")
+    tables = versus_means(records, peers), versus_table(records, peers)
+    return "\n\n".join([peers.about["how"], *(markdown_table(*table) for table in tables)])
 
 
 #: name -> (page, what makes the table)
@@ -356,6 +378,8 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "algorithms": (ROOT / "docs" / "algorithms" / "index.md", line_tables.algorithms),
     "applications": (ROOT / "docs" / "apps" / "index.md", line_tables.applications),
     "algorithm_times": (ROOT / "docs" / "algorithms" / "index.md", algorithm_times),
+    "algorithm_means": (ROOT / "docs" / "algorithms" / "index.md", algorithm_means),
+    "algorithm_gpu": (ROOT / "docs" / "algorithms" / "index.md", algorithm_gpu),
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
     "host_summary": (ROOT / "README.md", host_tables.summary),
     "peers": (ROOT / "README.md", peers),

@@ -82,7 +82,8 @@ def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) ->
             f"{name} needs a Matrix or a gb.io.Graph, got {type(A).__name__}; "
             "gb.io.Graph.from_networkx and the readers of gb.io make one"
         )
-    if A.nrows != A.ncols:
+    n, ncols = A.shape
+    if n != ncols:
         raise DimensionMismatch(
             f"{name} needs a square adjacency matrix, got shape {A.shape}; entry (i, j) is the "
             "edge from vertex i to vertex j"
@@ -92,8 +93,8 @@ def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) ->
         if option.lower() not in (*CALL_OPTIONS, *methods.parameters_of(given.get("method"))):
             raise _unknown_option(option, name)
     if name in REGISTRY and REGISTRY[name].every_vertex:
-        check_every(A.nrows, f"{name}: a value for every vertex")
-    return A.nrows
+        check_every(n, f"{name}: a value for every vertex")
+    return n
 
 
 def _unknown_option(option: str, name: str) -> InvalidValue:

@@ -67,10 +67,13 @@ class Peer:
     Attributes
     ----------
     name : str
-        ``"networkx:core_number"``, or ``"scipy:dijkstra"`` for `scipy.sparse.csgraph`.
+        ``"networkx:core_number"``, ``"scipy:dijkstra"`` for `scipy.sparse.csgraph`,
+        ``"igraph:coreness"`` for a method of the graph, ``"networkit:distance.APSP"`` for a class
+        that is given the graph, with ``()`` behind it if its ``run`` is.
     options : mapping
-        Its keyword arguments. ``"$sources"``, ``"$source"`` and ``"$shares"`` stand for the list
-        of the sources, the first one, and a dict of equal shares.
+        Its keyword arguments. ``"$sources"``, ``"$source"``, ``"$count"``, ``"$shares"`` and
+        ``"$edges"`` stand for the list of the sources, the first one, their number, a dict of
+        equal shares, and the edges of the graph; with ``"$each"`` there is a call for every source.
     """
 
     name: str
@@ -99,8 +102,8 @@ class Case:
         Every edge is given in both directions, although the algorithm reads directions.
     most : int or None
         Vertices up to which it is tried, where the result is dense.
-    peer : Peer, optional
-        None: that of the row.
+    peers : tuple of Peer, optional
+        None: those of the row.
     """
 
     name: str
@@ -108,7 +111,7 @@ class Case:
     sources: int | None = None
     symmetrised: bool = False
     most: int | None = None
-    peer: Peer | None = None
+    peers: tuple[Peer, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,8 +157,8 @@ class Row:
         (vertices, entries) to about how many matrix entries a call reads.
     oracle : str
         ``"module:function"`` that checks a result (`benchmarks.algorithm_checks`). Empty: it is
-        compared with that of `peer`.
-    peer : Peer, optional
+        compared with that of the first of `peers`.
+    peers : tuple of Peer
     cases : tuple of Case, optional
         None: one call with its default options.
     calls : tuple of str
@@ -179,7 +182,7 @@ class Row:
     texts: Mapping[str, str] = field(default_factory=dict)
     cost: Callable[[int, int], float]
     oracle: str = ""
-    peer: Peer | None = None
+    peers: tuple[Peer, ...] = ()
     cases: tuple[Case, ...] | None = None
     calls: tuple[str, ...] = ()
 

@@ -9,6 +9,11 @@ from semira.apps.row import Application
 
 #: Folders of this package and the functions that each brings. One line a folder.
 FOLDERS: dict[str, tuple[str, ...]] = {
+    "communities": ("louvain", "leiden", "modularity", "contract"),
+    "walks": ("random_walks",),
+    "sage": ("sage_embedding",),
+    "sampling": ("sample_neighbours", "sample_hops", "neighbour_loader"),
+    "local_clustering": ("local_clusters",),
     "geolocation": ("geolocate", "Locations"),
 }
 

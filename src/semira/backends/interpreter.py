@@ -24,7 +24,6 @@ from semira.contract import (
     LastRows,
     Loop,
     LoopReport,
-    Mask,
     Method,
     Program,
     Slot,
@@ -33,9 +32,12 @@ from semira.contract import (
 )
 from semira.contract.backend import Binding, Outcome
 from semira.contract.plan import Plan
+from semira.contract.trace import NO_ROWS
 from semira.formats import ScalarArrays
 
 _DIRECT = Plan("direct")
+
+_DONE = Outcome((), NO_ROWS)
 
 #: Where a statement stands: its loop and its position in the body. Bodies of one loop do the
 #: same to renamed objects, so they share hysteresis.
@@ -76,16 +78,20 @@ class Cell:
         return held
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MaskData:
-    """A mask with its object's data; the flags are those of `contract.Mask`."""
+    """A mask with its object's data; the flags are those of `contract.Mask`.
+
+    `tests` is what the backend made of it, while the statement runs.
+    """
 
     data: Any
     structural: bool
     complement: bool
+    tests: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Produced:
     """Result of an operation before accumulation: data, and matrix entries read."""
 
@@ -181,25 +187,56 @@ class NativeLoop(Protocol):
         ...
 
 
+class _Step:
+    """A statement as it is run: what does not depend on objects is looked up once."""
+
+    __slots__ = (
+        "args", "driver", "is_new", "is_product", "mask", "methods", "out", "regions", "rule",
+        "statement",
+    )  # fmt: skip
+
+    def __init__(self, statement: Statement) -> None:
+        plan = statement.plan or _DIRECT
+        self.statement, self.out, self.mask = statement, statement.out, statement.mask
+        self.args = [arg.slot for arg in statement.args]
+        self.regions = [spec.slot for spec in statement.indices]
+        self.methods = plan.methods
+        self.rule = compile_rule(plan.rule) if len(plan.methods) > 1 else None
+        self.is_new = bool(statement.param("new"))
+        self.is_product = statement.op in PRODUCTS
+        #: Which argument is expanded by a push.
+        self.driver = 1 if statement.op == "mxv" else 0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Interpreted:
-    """An Executable that is its own Program, with its rules compiled as they are met.
+    """An Executable that is its own Program.
 
     Attributes
     ----------
     program : Program
-    rules : dict of statement id to compiled rule
-        Statements live as long as the program.
-    direct : callable or None
-        The backend's short cut on bindings; it returns None where it does not apply.
     loops : dict of loop id to NativeLoop
         Loops some of whose iterations the backend runs by itself.
+    steps : dict of statement id to _Step
+        Made as statements are met, which live as long as the program.
+    has_loops : bool, derived
     """
 
     program: Program
-    rules: dict[int, Callable[[Callable[[str], float], int], float]] = field(default_factory=dict)
-    direct: Callable[[list[Binding]], Outcome | None] | None = None
     loops: Mapping[int, NativeLoop] = field(default_factory=dict)
+    steps: dict[int, _Step] = field(default_factory=dict)
+    has_loops: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        has_loops = any(isinstance(item, Loop) for item in self.program.body)
+        object.__setattr__(self, "has_loops", has_loops)
+
+    def step_of(self, statement: Statement) -> _Step:
+        """Return how a statement is run."""
+        found = self.steps.get(id(statement))
+        if found is None:
+            found = self.steps[id(statement)] = _Step(statement)
+        return found
 
 
 @dataclass(slots=True)
@@ -228,9 +265,14 @@ def execute(
     """Run a program on `bindings` with the kernels of one backend."""
     program = executable.program
     pairs = zip(program.slots, bindings, strict=True)
-    cells = [_bind(slot, given, kernels, device) for slot, given in pairs]
+    cells = [
+        given
+        if given.__class__ is Cell and given.data is not None
+        else _bind(slot, given, kernels, device)
+        for slot, given in pairs
+    ]
     run = _Run(executable, kernels, cells, time.perf_counter_ns())
-    if any(isinstance(item, Loop) for item in program.body):
+    if executable.has_loops:
         try:
             with interrupts.deferred():
                 _run_body(run, program.body, 0, 0)
@@ -240,19 +282,22 @@ def execute(
             raise
     else:
         _run_body(run, program.body, 0, 0)
-    return Outcome(tuple(run.loops), run.trace.rows())
+    rows = run.trace.unread()
+    return Outcome(tuple(run.loops), rows) if run.loops or rows is not NO_ROWS else _DONE
 
 
 def _bind(slot: Slot, given: Binding, kernels: KernelSet, device: str) -> Any:
+    if slot.role == "temp":
+        return Cell(device, slot.kind, None)
     if slot.kind == "index":
         return given
     if isinstance(given, Cell):
         if given.data is None:
             raise Panic(f"a released {given.kind} was used")
         return given
-    if slot.role == "temp":
-        return Cell(device, slot.kind, None)
-    value = None if given is None else slot.dtype.scalar(given)
+    value = given
+    if given is not None and given.__class__ is not slot.dtype.array_dtype.type:
+        value = slot.dtype.scalar(given)
     return Cell(device, "scalar", kernels.scalar(ScalarArrays(slot.dtype, value)))
 
 
@@ -266,29 +311,32 @@ def _run_body(run: _Run, body: tuple[Statement | Loop, ...], iteration: int, loo
 
 
 def _run_statement(run: _Run, statement: Statement, iteration: int, place: Place) -> None:
-    plan = statement.plan or _DIRECT
-    args = [run.data(arg.slot) for arg in statement.args]
-    args += [None if spec.slot is None else run.data(spec.slot) for spec in statement.indices]
-    cell = run.cells[statement.out]
-    if cell.data is None or statement.param("new"):
-        slot = run.executable.program.slots[statement.out]
-        cell.data = run.kernels.empty(slot, tuple(_length(run, part) for part in slot.shape or ()))
-    out = cell.data
-    mask = _mask_data(run, statement.mask)
-    chosen = _choose(run, place, statement, args, mask, out) if len(plan.methods) > 1 else 0
-    method = plan.methods[chosen]
-    produced = run.kernels.compute(statement, method, args, mask, out)
-    row = None
-    if statement.op in PRODUCTS:
-        driver = args[0] if statement.op != "mxv" else args[1]
-        frontier, made = run.kernels.nvals(driver), run.kernels.nvals(produced.data)
-        row = TraceRow(iteration, statement.op, method.name, frontier, produced.touched, made)
-        _remember(run, place, statement, chosen, frontier)
-    cell.data = run.kernels.finish(statement, produced.data, mask, out, run.journal)
-    if row is not None:
-        now_ns = time.perf_counter_ns()
-        run.trace.add(row._replace(elapsed_ns=now_ns - run.clock_ns))
-        run.clock_ns = now_ns
+    step, cells, kernels = run.executable.step_of(statement), run.cells, run.kernels
+    args = [cells[slot].data for slot in step.args]
+    if step.regions:
+        args += [None if slot is None else run.data(slot) for slot in step.regions]
+    cell = cells[step.out]
+    if step.is_new or cell.data is None:
+        slot = run.executable.program.slots[step.out]
+        cell.data = kernels.empty(slot, tuple(_length(run, part) for part in slot.shape or ()))
+    out, mask = cell.data, None
+    if step.mask is not None:
+        given = step.mask
+        mask = MaskData(cells[given.slot].data, given.structural, given.complement)
+    chosen = 0 if step.rule is None else _choose(run, place, step, args, mask, out)
+    method = step.methods[chosen]
+    produced = kernels.compute(statement, method, args, mask, out)
+    if not step.is_product:
+        cell.data = kernels.finish(statement, produced.data, mask, out, run.journal)
+        return
+    frontier, made = kernels.nvals(args[step.driver]), kernels.nvals(produced.data)
+    _remember(run, place, step, chosen, frontier)
+    cell.data = kernels.finish(statement, produced.data, mask, out, run.journal)
+    now_ns = time.perf_counter_ns()
+    elapsed_ns, run.clock_ns = now_ns - run.clock_ns, now_ns
+    run.trace.add(
+        TraceRow(iteration, statement.op, method.name, frontier, produced.touched, made, elapsed_ns)
+    )
 
 
 def _length(run: _Run, part: tuple[int, int] | int) -> int:
@@ -302,53 +350,36 @@ def _length(run: _Run, part: tuple[int, int] | int) -> int:
     return run.kernels.shape(data)[axis]
 
 
-def _mask_data(run: _Run, mask: Mask | None) -> MaskData | None:
-    if mask is None:
-        return None
-    return MaskData(run.data(mask.slot), mask.structural, mask.complement)
-
-
-def _driver_cell(run: _Run, statement: Statement) -> Any:
-    return run.cells[statement.args[1 if statement.op == "mxv" else 0].slot]
-
-
 def _choose(
-    run: _Run,
-    place: Place,
-    statement: Statement,
-    args: list[Any],
-    mask: MaskData | None,
-    out: Any,
+    run: _Run, place: Place, step: _Step, args: list[Any], mask: MaskData | None, out: Any
 ) -> int:
     if run.journal is not None:
         previous, frontier = run.memory.get(place, (-1, -1))
     else:
-        cell = _driver_cell(run, statement)
+        cell = run.cells[step.args[step.driver]]
         previous, frontier = cell.method, cell.frontier
 
     known: dict[str, float] = {"previous_frontier": frontier}
+    statement, counts = step.statement, run.kernels.counts
 
     def count(name: str) -> float:
         # A rule names a count more than once; some cost a pass over the frontier.
         if name not in known:
-            known[name] = run.kernels.counts(name, statement, args, mask, out)
+            known[name] = counts(name, statement, args, mask, out)
         return known[name]
 
-    rules = run.executable.rules
-    rule = rules.get(id(statement))
-    if rule is None:
-        rule = rules[id(statement)] = compile_rule((statement.plan or _DIRECT).rule)
-    return int(rule(count, previous))
+    assert step.rule is not None
+    return int(step.rule(count, previous))
 
 
-def _remember(run: _Run, place: Place, statement: Statement, chosen: int, frontier: int) -> None:
+def _remember(run: _Run, place: Place, step: _Step, chosen: int, frontier: int) -> None:
     if run.journal is not None:
         run.memory[place] = (chosen, frontier)
         return
-    cell = _driver_cell(run, statement)
+    cell = run.cells[step.args[step.driver]]
     cell.method, cell.frontier = chosen, frontier
     # An eager loop often writes the next frontier into another vector.
-    written = run.cells[statement.out]
+    written = run.cells[step.out]
     written.method, written.frontier = chosen, frontier
 
 

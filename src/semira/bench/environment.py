@@ -25,6 +25,8 @@ PACKAGES = (
     "python-graphblas",
     "suitesparse-graphblas",
     "networkx",
+    "igraph",
+    "networkit",
     "cuda-core",
     "cupy-cuda13x",
     "numba-cuda",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -80,12 +81,19 @@ class Launch:
     work : int or ndarray
         Entries that all items read together, or (on the host) their running totals, by which
         items are shared out.
+    host_scratch : callable
+        Returns more of them, which only hosts have; a template has memory of its own.
     """
 
     items: int
     arguments: tuple[Any, ...]
     scratch: tuple[WorkerArray, ...] = ()
     work: Any = 0
+    host_scratch: Callable[[], Sequence[WorkerArray]] = tuple
+
+    def on_host(self) -> tuple[WorkerArray, ...]:
+        """Return what a worker of a host needs."""
+        return (*self.scratch, *self.host_scratch())
 
 
 #: Dtypes of the arrays that kernels take, and how C++ calls them.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, overload
 
 from semira.base.log import logger
 from semira.base.shown import Shown, seconds_text, table_html, table_text
@@ -151,6 +151,64 @@ class Rows(ShownRows, tuple[TraceRow, ...]):
         return made
 
 
+#: What an execution without products returns.
+NO_ROWS = Rows()
+
+
+class LateRows(ShownRows, Sequence[TraceRow]):
+    """Rows that are made when somebody reads them.
+
+    Parameters
+    ----------
+    count : int
+        How many there are.
+    make : callable
+        Returns them.
+
+    Examples
+    --------
+    >>> rows = LateRows(1, lambda: [TraceRow(7, "mxv", "pull", 1, 2, 3)])
+    >>> len(rows), rows[0].produced
+    (1, 3)
+    """
+
+    lost = 0
+
+    def __init__(self, count: int, make: Callable[[], Sequence[TraceRow]]) -> None:
+        self._count = count
+        self._make: Callable[[], Sequence[TraceRow]] | None = make
+        self._rows: Rows | None = None
+
+    def _made(self) -> Rows:
+        make = self._make
+        if self._rows is None and make is not None:
+            self._rows = Rows(make())
+            self._make = None
+        assert self._rows is not None
+        return self._rows
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, place: int) -> TraceRow: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[TraceRow]: ...
+    def __getitem__(self, place: int | slice) -> TraceRow | Sequence[TraceRow]:
+        return self._made()[place]
+
+    def __iter__(self) -> Iterator[TraceRow]:
+        return iter(self._made())
+
+    def __eq__(self, other: object) -> bool:
+        return self._made() == other if isinstance(other, tuple) else self is other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rows, (tuple(self),)
+
+
 def lost_rows(trace: Sequence[TraceRow]) -> int:
     """Return how many rows a trace has lost.
 
@@ -175,15 +233,30 @@ class LastRows:
     most = TRACE_ROWS
     lost: int = 0
     _rows: deque[TraceRow] = field(default_factory=deque)
+    _late: LateRows | None = None
 
     def extend(self, rows: Sequence[TraceRow], lost: int) -> None:
-        """Append rows that came after `lost` ones, which somebody else had no room for."""
+        """Append rows that came after `lost` ones, which somebody else had no room for.
+
+        The first ones are not made as long as no others come, if they are `LateRows`.
+        """
+        is_first = not (lost or self.lost or self._rows or self._late is not None)
+        if is_first and isinstance(rows, LateRows) and len(rows) <= self.most:
+            self._late = rows
+            return
+        self._settle()
         self.lost += lost
         for row in rows:
             self.add(row)
 
+    def _settle(self) -> None:
+        late, self._late = self._late, None
+        self._rows.extend(late or ())
+
     def add(self, row: TraceRow) -> None:
         """Append a row; where there is no room, the time of the oldest one goes to the next."""
+        if self._late is not None:
+            self._settle()
         self._rows.append(row)
         if len(self._rows) > self.most:
             elapsed_ns = self._rows.popleft().elapsed_ns + self._rows[0].elapsed_ns
@@ -192,7 +265,12 @@ class LastRows:
 
     def rows(self) -> Rows:
         """Return the rows so far."""
-        return Rows.after(self.lost, tuple(self._rows))
+        self._settle()
+        return Rows.after(self.lost, tuple(self._rows)) if self._rows else NO_ROWS
+
+    def unread(self) -> Rows | LateRows:
+        """Return the rows so far, some of which may be made when they are read."""
+        return self.rows() if self._late is None else self._late
 
 
 class Work(NamedTuple):

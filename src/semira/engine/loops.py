@@ -24,6 +24,9 @@ from semira.engine.values import Value
 #: Largest period of objects rebound by a body (``p, q = q, p`` has period 2).
 MAX_PERIOD = 4
 
+#: Most iterations: they are counted in INT64.
+_MOST: Any = INT64.largest
+
 #: Turns what a body returned into the value of its condition; also gets what finds the line.
 ConditionValue = Callable[[Any, Callable[[], str]], Value | None]
 
@@ -224,7 +227,7 @@ def _limit(limit: Any) -> Value | Literal:
     InvalidValue
         It is not an integer, or outside of 1 .. 2**63 - 1.
     """
-    if limit.__class__ is int and 1 <= limit <= INT64.largest:
+    if limit.__class__ is int and 1 <= limit <= _MOST:
         return Literal(INT64, limit)
     if isinstance(limit, Value):
         if not limit.dtype.is_integer:
@@ -236,9 +239,9 @@ def _limit(limit: Any) -> Value | Literal:
         raise InvalidValue(f"max_iterations must be an int or a Scalar, got {limit!r}")
     if limit < 1:
         raise InvalidValue(f"max_iterations={limit} must be at least 1: a body runs at least once")
-    if limit > INT64.largest:
+    if limit > _MOST:
         raise InvalidValue(
-            f"max_iterations={limit} is counted in INT64, which ends at {INT64.largest}; give a "
+            f"max_iterations={limit} is counted in INT64, which ends at {_MOST}; give a "
             "smaller number, as no loop gets there"
         )
     return Literal(INT64, int(limit))

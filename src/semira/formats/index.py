@@ -12,18 +12,21 @@ from semira.base.errors import IndexOutOfBound, IndexTooLarge, InvalidIndex
 #: Sizes from here on need 64 bits.
 WIDE = 2**31
 
+_NARROW: np.dtype[Any] = np.dtype(np.int32)
+_WIDER: np.dtype[Any] = np.dtype(np.int64)
+
 #: Largest dimension of any object (GraphBLAS' limit).
 MAX_SIZE = 2**60
 
 
 def index_dtype(*sizes: int) -> np.dtype[Any]:
     """Return the dtype of indices below every one of `sizes`."""
-    return np.dtype(np.int32 if max(sizes, default=0) < WIDE else np.int64)
+    return _NARROW if max(sizes, default=0) < WIDE else _WIDER
 
 
 def offset_dtype(nvals: int) -> np.dtype[Any]:
     """Return the dtype of offsets into `nvals` entries."""
-    return np.dtype(np.int32 if nvals < WIDE else np.int64)
+    return _NARROW if nvals < WIDE else _WIDER
 
 
 def check_bounds(indices: Any, size: int, what: str) -> NDArray[np.integer[Any]]:

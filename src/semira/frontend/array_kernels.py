@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -133,6 +133,7 @@ class ArrayKernel:
         device: str,
         scratch: Sequence[tuple[Any, int, Any]] = (),
         work: Any = 0,
+        host_scratch: Callable[[], Sequence[tuple[Any, int, Any]]] = tuple,
     ) -> None:
         """Run the kernel over a number of items.
 
@@ -149,6 +150,8 @@ class ArrayKernel:
         work : int or array
             Entries that all items read together, or on hosts their running totals (`Rows.indptr`),
             by which threads share the items.
+        host_scratch : callable
+            Returns more of them, for hosts alone: a template works in shared memory instead.
 
         Raises
         ------
@@ -159,16 +162,71 @@ class ArrayKernel:
         JitError
             The kernel does not compile.
         """
-        backend: Any = backend_for(_KERNELS_OF.get(device, device))
+        run = _runner(device, "run_kernel")
+        launch = self.launch(
+            items, *arguments, scratch=scratch, work=work, host_scratch=host_scratch
+        )
+        if items:
+            run(self._text, launch[1])
+
+    def launch(
+        self,
+        items: int,
+        *arguments: Any,
+        scratch: Sequence[tuple[Any, int, Any]] = (),
+        work: Any = 0,
+        host_scratch: Callable[[], Sequence[tuple[Any, int, Any]]] = tuple,
+    ) -> tuple[KernelText, Launch]:
+        """Return a call for `ArrayLoop`; the parameters are those of a call, without the device."""
         for number, argument in enumerate(arguments):
             _check(self._text.name, number, argument)
         if getattr(work, "ndim", 0) and len(work) != items + 1:
             raise DimensionMismatch(f"{len(work)} running totals of {items} items: one more")
-        needed = tuple(
-            WorkerArray(np.dtype(dtype), length, fill) for dtype, length, fill in scratch
+        return self._text, Launch(
+            items, arguments, _workers(scratch), work, lambda: _workers(host_scratch())
         )
-        if items:
-            backend.run_kernel(self._text, Launch(items, arguments, needed, work))
+
+
+def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> None:
+    """Run kernels in turn, again and again, until one of them writes ``state[0]``.
+
+    On ``cuda`` this is one cooperative launch, with a barrier of all blocks between kernels, and
+    nothing is read on the way. On hosts it is a loop.
+
+    Parameters
+    ----------
+    state : array of int64
+        A kernel, but not the first one, writes something other than 0 to its first item to end the
+        loop after this round. If it is not 0 at the start, nothing runs.
+    *launches
+        Two or more, from `ArrayKernel.launch`. A kernel over one item is the place to count and
+        decide. All have the same number of threads a block; they ask for no `scratch`.
+    device : "reference", "cpu" or "cuda"
+
+    Raises
+    ------
+    InvalidValue
+        There is one kernel only, or a kernel has scratch, or blocks of another size.
+    JitError
+        A kernel does not compile.
+    """
+    run = _runner(device, "run_kernel_loop")
+    if len(launches) < 2:
+        raise InvalidValue(f"{len(launches)} kernel in a loop: it takes two or more")
+    for text, launch in launches:
+        if launch.scratch:
+            raise InvalidValue(f"{text.name}: kernels of a loop have no scratch; use host_scratch")
+        if text.threads != launches[0][0].threads:
+            raise InvalidValue(f"{text.name}: kernels of a loop have equal threads a block")
+    run(state, launches)
+
+
+def _workers(wanted: Sequence[tuple[Any, int, Any]]) -> tuple[WorkerArray, ...]:
+    return tuple(WorkerArray(np.dtype(dtype), length, fill) for dtype, length, fill in wanted)
+
+
+def _runner(device: str, name: str) -> Any:
+    return getattr(backend_for(_KERNELS_OF.get(device, device)), name)
 
 
 def _check(name: str, number: int, argument: Any) -> None:

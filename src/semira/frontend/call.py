@@ -99,8 +99,9 @@ def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
     """
     if value.__class__ is float and (dtype is None or dtype is FP64):
         return Literal(FP64, np.float64(value))
-    if dtype is None and (value.__class__ is int or value.__class__ is bool):
-        return _whole_literal(value)
+    is_whole = value.__class__ is int or value.__class__ is bool
+    if is_whole and (dtype is None or dtype.kind != "V"):
+        return _whole_literal(value, dtype)
     if dtype is None and isinstance(value, np.void):
         dtype = infer_dtype(value)
     if dtype is not None and dtype.kind == "V":
@@ -117,10 +118,12 @@ def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
 
 
 @lru_cache(maxsize=1024, typed=True)
-def _whole_literal(value: int) -> Literal:
+def _whole_literal(value: int, dtype: DataType | None) -> Literal:
     """Return an integer or truth value as a literal; nothing changes one, so it may be shared."""
-    dtype = infer_dtype(value)
-    return Literal(dtype, dtype.scalar(value))
+    if dtype is None:
+        dtype = infer_dtype(value)
+        return Literal(dtype, dtype.scalar(value))
+    return Literal(dtype, as_fitting(value, dtype)[()])
 
 
 def emit(

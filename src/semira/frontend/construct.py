@@ -270,9 +270,11 @@ def _plain_dtype(value: Any, dtype: Any) -> DataType | None:
     if found is None or (found is INT64 and abs(value) >= _SAFE):
         return None
     wanted = found if dtype is None else lookup_dtype(dtype)
-    fits = wanted in (FP32, FP64) or (wanted is INT32 and abs(value) < 2**31)
-    is_plain = wanted is found or (found is INT64 and fits)
-    return wanted if is_plain else None
+    if wanted is found:
+        return wanted
+    is_real = wanted is FP32 or wanted is FP64
+    fits = is_real or (wanted is INT32 and abs(value) < 2**31)
+    return wanted if found is INT64 and fits else None
 
 
 def single_entry(indices: Any, values: Any, dtype: Any, size: Any) -> VectorArrays | None:

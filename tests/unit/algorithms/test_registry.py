@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.algorithm_runs import CASES, AlgorithmsRequest, algorithms_table, run_algorithms
+from benchmarks.algorithm_runs import CASES, AlgorithmsRequest, run_algorithms
+from benchmarks.algorithm_tables import algorithms_table
 from tests.docs import algorithm_tables, line_tables
 from tests.helpers.arguments import needed_by
 from tools import docs_nav
@@ -125,7 +126,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Row:
     row = Row(
         name="toy_degree", title="degrees of a toy", section="Toys", module="toy_degree",
         command="toy", result="ToyResult", cost=lambda n, nvals: nvals,
-        peer=Peer("networkx:out_degree_centrality"),
+        peers=(Peer("networkx:out_degree_centrality"),),
     )  # fmt: skip
     kept = dict(REGISTRY)
     REGISTRY["toy_degree"] = row

@@ -10,7 +10,6 @@ import pytest
 import semira as gb
 from semira.algorithms import bfs, pagerank
 from semira.backends import interpreter
-from semira.backends.cpu.direct import products
 from semira.contract import LastRows, Rows, TraceRow, lost_rows
 
 
@@ -46,7 +45,6 @@ def ticks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that advances by 5 whenever somebody looks."""
     clock = SimpleNamespace(perf_counter_ns=itertools.count(1000, 5).__next__)
     monkeypatch.setattr(interpreter, "time", clock)
-    monkeypatch.setattr(products, "time", clock)
 
 
 @pytest.mark.parametrize("where", ["reference", "cpu"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from typing import Any
 
 from semira.backends.cpu import cache, threads, workspace
 from semira.backends.cpu.codegen import Header
@@ -23,6 +24,12 @@ def _header(text: KernelText) -> Header:
     return header
 
 
+@functools.cache
+def _function(text: KernelText) -> Any:
+    """Return the compiled function of a kernel: rendering its module takes 10 ms."""
+    return getattr(cache.load(text.place, _header(text), text.name), text.name)
+
+
 def run(text: KernelText, launch: Launch) -> None:
     """Run a kernel over chunks of its items.
 
@@ -31,7 +38,7 @@ def run(text: KernelText, launch: Launch) -> None:
     JitError
         It does not compile.
     """
-    function = getattr(cache.load(text.place, _header(text), text.name), text.name)
+    function = _function(text)
     if isinstance(launch.work, int):
         chunks = threads.num_chunks(max(launch.work, launch.items))
         bounds = threads.even_bounds(launch.items, min(chunks, max(1, launch.items)))
@@ -39,10 +46,12 @@ def run(text: KernelText, launch: Launch) -> None:
         total = int(launch.work[-1] - launch.work[0]) + launch.items
         bounds = threads.bounds_by_work(launch.work, threads.num_chunks(total))
 
+    needed = launch.on_host()
+
     def part_of(part: int, low: int, high: int) -> None:
         del part
-        borrowed = [workspace.buffer(each.dtype, each.length) for each in launch.scratch]
-        for array, each in zip(borrowed, launch.scratch, strict=True):
+        borrowed = [workspace.buffer(each.dtype, each.length) for each in needed]
+        for array, each in zip(borrowed, needed, strict=True):
             if each.fill is not None:
                 array[:] = each.fill
         function(low, high, *launch.arguments, *borrowed)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
 from semira.backends import interpreter
-from semira.backends.cpu import array_kernels, direct
+from semira.backends.cpu import array_kernels
 from semira.backends.cpu.exchange import from_arrays, to_arrays
 from semira.backends.cpu.kernelset import CpuKernels
 from semira.backends.cpu.loops import native
@@ -28,6 +30,11 @@ _METHODS = frozenset(
     | {("mxm", name) for name in ("dot", "hash", "dense", "pull")}
 )
 
+#: Asked for whenever an object goes.
+_CAPABILITIES = Capabilities("cpu", _METHODS, parts="cpu", walks_columns=True, reads_full=True)
+
+_KINDS = {CpuVector: "vector", CpuMatrix: "matrix", WideMatrix: "matrix", ScalarArrays: "scalar"}
+
 _VECTOR_LAYOUTS = ("sparse", "bitmap", "full")
 
 _KERNELS = CpuKernels()
@@ -40,18 +47,12 @@ class CpuBackend:
 
     def capabilities(self) -> Capabilities:
         """Return what the backend can do: every method."""
-        return Capabilities(
-            self.name,
-            _METHODS,
-            parts="cpu",
-            walks_columns=True,
-            reads_full=True,
-        )
+        return _CAPABILITIES
 
     def put(self, arrays: Arrays) -> Cell:
         """Take arrays over; see `exchange.from_arrays` for what is shared."""
         data = from_arrays(arrays)
-        return Cell(self.name, _kind_of(data), data)
+        return Cell("cpu", _KINDS[data.__class__], data)
 
     def get(self, handle: Cell) -> Arrays:
         """Return an object's arrays, read-only and shared where they never change."""
@@ -81,21 +82,22 @@ class CpuBackend:
 
     def prepare(self, program: Program) -> Interpreted:
         """Return the Program: kernels are loaded when a statement first needs them."""
-        return Interpreted(
-            program, direct=direct.direct_of(program), loops=native.native_loops(program)
-        )
+        return Interpreted(program, native.native_loops(program))
 
     def execute(self, executable: Interpreted, bindings: list[Binding]) -> Outcome:
-        """Run a statement on small objects directly, interpret everything else."""
-        if executable.direct is not None and direct.ENABLED:
-            outcome = executable.direct(bindings)
-            if outcome is not None:
-                return outcome
+        """Run a program; small iterations of its loops natively."""
         return interpreter.execute(executable, bindings, _KERNELS, self.name)
 
     def run_kernel(self, text: KernelText, launch: Launch) -> None:
         """Run a kernel over arrays."""
         array_kernels.run(text, launch)
+
+    def run_kernel_loop(self, state: Any, launches: Sequence[tuple[KernelText, Launch]]) -> None:
+        """Run kernels over arrays in turn, until one of them says that it is done."""
+        while not state[0]:
+            for text, launch in launches:
+                if launch.items:
+                    array_kernels.run(text, launch)
 
     def synchronise(self) -> None:
         """Nothing is ever pending."""
@@ -110,12 +112,6 @@ def _living(handle: Cell) -> ScalarArrays | CpuVector | CpuMatrix | WideMatrix:
         raise Panic(f"a released {handle.kind} was used")
     data: ScalarArrays | CpuVector | CpuMatrix | WideMatrix = handle.data
     return data
-
-
-def _kind_of(data: ScalarArrays | CpuVector | CpuMatrix | WideMatrix) -> str:
-    if isinstance(data, CpuVector):
-        return "vector"
-    return "scalar" if isinstance(data, ScalarArrays) else "matrix"
 
 
 def _copied(

@@ -83,8 +83,8 @@ class Compressed(Valued):
 
 def offsets_from_counts(counts: Array) -> Array:
     """Turn counts in ``counts[1:]`` into offsets, in place if the dtype is wide enough."""
-    total = int(counts[1:].sum(dtype=np.int64))
+    total = int(np.add.reduce(counts[1:], dtype=np.int64))
     offsets = counts.astype(offset_dtype(total), copy=False)
     offsets[0] = 0
-    np.cumsum(offsets, out=offsets)
+    offsets.cumsum(out=offsets)
     return offsets

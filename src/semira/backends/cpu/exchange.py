@@ -88,6 +88,9 @@ def _usable(array: Array) -> Array:
     Kernels never write to it, but would be compiled anew for a read-only type. What lies in memory
     that nobody may write (a mapped file) is copied.
     """
+    flags = array.flags
+    if type(array) is np.ndarray and flags.c_contiguous and flags.writeable:
+        return array
     array = np.ascontiguousarray(array)
     if array.flags.writeable:
         return array

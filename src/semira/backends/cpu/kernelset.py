@@ -100,12 +100,12 @@ class CpuKernels:
         self, name: str, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
     ) -> float:
         """Return one of `contract.rule.COUNTS` for a product."""
+        if statement.op != "mxm" and WideMatrix not in (type(args[0]), type(args[1])):
+            return _COUNTS[name](statement, args, mask, out)
         if wide_matrix_in(args, mask, out):
             bound: float = wide_matrix().count(name, statement, args, out)
             return bound
-        if statement.op == "mxm":
-            return blocks.count(name, statement, args, mask, out)
-        return _COUNTS[name](statement, args, mask, out)
+        return blocks.count(name, statement, args, mask, out)
 
     def compute(
         self,
@@ -176,11 +176,11 @@ def _finish_scalar(statement: Statement, result: ScalarArrays, out: ScalarArrays
         left = cast_scalar(out.value, accum.type.array_dtype)
         right = cast_scalar(value, accum.type.array_dtype)
         value = accum.scalar_function(left, right, 0, 0, 0)
-    if value is not None:
+    if value is not None and value.__class__ is not out.dtype.array_dtype.type:
         value = cast_scalar(value, out.dtype.array_dtype)
-        if out.dtype.kind == "V":
-            # A record may be a view of a vector that is written in place.
-            value = value.copy()
+    if value is not None and out.dtype.kind == "V":
+        # A record may be a view of a vector that is written in place.
+        value = value.copy()
     return ScalarArrays(out.dtype, value)
 
 
@@ -201,8 +201,7 @@ def _frontier_edges(
     if vector.storage == "full":
         # Without asking for the orientation that push walks: it may have to be made first.
         return _nnz(statement, args, mask, out)
-    product, _ = mxv.product_of(statement, "push", args, out.size)
-    return float(count_entries(product.edges, vector))
+    return float(count_entries(mxv.edges_of(statement, "push", args), vector))
 
 
 def _open_rows(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:
@@ -212,17 +211,17 @@ def _open_rows(statement: Statement, args: list[Any], mask: MaskData | None, out
 
 
 def _open_edges(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:
-    product, _ = mxv.product_of(statement, "pull", args, out.size)
+    edges = mxv.edges_of(statement, "pull", args)
     test = vector_mask(mask, out.size)
     if test is None:
-        return float(product.edges.nvals)
-    degrees = product.edges.degrees()
+        return float(edges.nvals)
+    degrees = edges.degrees()
     if test.listed is not None:
         inside = float(degrees[test.listed].sum())
     else:
         assert test.may is not None
         inside = float(degrees.sum(where=test.may))
-    return product.edges.nvals - inside if test.complement else inside
+    return edges.nvals - inside if test.complement else inside
 
 
 def _nnz(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:

@@ -22,6 +22,9 @@ UNMASKED = (EVERYWHERE, EVERYWHERE, False)
 
 _EMPTY = np.empty(0, np.int32)
 
+#: Stands for a mask that lets everything through.
+_OPEN = object()
+
 
 @dataclass(slots=True, eq=False)
 class VectorMask:
@@ -55,8 +58,9 @@ class VectorMask:
     def close(self) -> None:
         """Clean what `open` borrowed."""
         if self.listed is not None and self.may is not None:
-            self.may[self.listed] = False
-            workspace.give_marks(self.may)
+            if self.size >= workspace.SHORT:
+                self.may[self.listed] = False
+                workspace.give_marks(self.may)
             self.may = self.truth = None
 
     @property
@@ -85,6 +89,12 @@ def vector_mask(mask: MaskData | None, size: int) -> VectorMask | None:
     """Return the mask of a vector of `size`, or None if every position may be written."""
     if mask is None:
         return None
+    if mask.tests is None:
+        mask.tests = _vector_mask(mask, size) or _OPEN
+    return None if mask.tests is _OPEN else mask.tests
+
+
+def _vector_mask(mask: MaskData, size: int) -> VectorMask | None:
     vector: CpuVector = mask.data
     structural = mask.structural
     if not structural and vector.iso:

@@ -192,7 +192,7 @@ def copy_vector(vector: CpuVector) -> CpuVector:
     )  # fmt: skip
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class CpuMatrix:
     """A matrix by rows, by columns, or both; the missing orientation is made when asked for.
 

@@ -54,6 +54,8 @@ def num_threads() -> int:
 
 def num_chunks(entries: int) -> int:
     """Return into how many chunks work on `entries` entries is cut."""
+    if entries < PARALLEL_ENTRIES and entries < _LONGEST_CHUNK:
+        return 1
     threads = settings().threads
     least = max(1, entries // _LONGEST_CHUNK)
     if threads == 1 or entries < PARALLEL_ENTRIES:
@@ -69,6 +71,8 @@ def even_bounds(length: int, chunks: int) -> list[int]:
 
 def pass_bounds(length: int) -> list[int]:
     """Return the borders of pieces of a pass over `length` positions that cost about the same."""
+    if length < PARALLEL_ENTRIES:
+        return [0, length]
     return even_bounds(length, num_chunks(length // _PASS_SPEED))
 
 
@@ -90,9 +94,9 @@ def run_chunks(function: Callable[[int, int, int], Any], bounds: Sequence[int]) 
     After Ctrl-C or an error no further chunk is started, and the call is left once those that run
     have ended, so that no thread writes into arrays afterwards.
     """
+    if len(bounds) == 2:
+        return [function(0, bounds[0], bounds[1])]
     pieces = [(part, bounds[part], bounds[part + 1]) for part in range(len(bounds) - 1)]
-    if len(pieces) == 1:
-        return [function(*pieces[0])]
     results: list[Any] = [None] * len(pieces)
     waiting = iter(pieces)
 

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+#: Shorter arrays are made anew, which takes less time than to look one up and clean it.
+SHORT = 4096
+
 #: Bytes of scratch that one thread keeps.
 _KEPT_BYTES = 2**28
 
@@ -27,7 +30,7 @@ _shelf = _Shelf()
 
 def marks(length: int) -> NDArray[np.bool_]:
     """Return a bool array of `length`, all False; to be given back all False."""
-    waiting = _shelf.arrays.get(("mark", length))
+    waiting = None if length < SHORT else _shelf.arrays.get(("mark", length))
     return _taken(waiting) if waiting else np.zeros(length, np.bool_)
 
 
@@ -45,6 +48,8 @@ def give_zeros(array: NDArray[Any]) -> None:
 
 def buffer(dtype: Any, length: int) -> NDArray[Any]:
     """Return an array of `length` with arbitrary contents."""
+    if length < SHORT:
+        return np.zeros(length, dtype)
     dtype = np.dtype(dtype)
     waiting = _shelf.arrays.get((dtype, length))
     return _taken(waiting) if waiting else np.zeros(length, dtype)
@@ -67,6 +72,8 @@ def _taken(waiting: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _keep(kind: Any, array: NDArray[Any]) -> None:
+    if len(array) < SHORT:
+        return
     if _shelf.kept_bytes + array.nbytes > _KEPT_BYTES:
         # Sizes that are no longer asked for would otherwise stay for ever.
         _shelf.arrays.clear()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from semira.backends.cuda.jit.compile import named
+from semira.backends.cuda.lower.program import KERNEL
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import (
     BLOCKS_PER_SM,
     Module,
+    address,
     array_library,
     primitives_of,
 )
@@ -21,6 +25,9 @@ from semira.contract.array_kernels import ARRAY_DTYPES, KernelText, Launch
 ROOT = "array.cuh"
 
 _ENTRY = "semira_array_kernel"
+
+#: Blocks of a multiprocessor in a loop: more of them make barriers slower.
+LOOP_BLOCKS = 4
 
 
 def run(runtime: Runtime, text: KernelText, launch: Launch) -> None:
@@ -43,6 +50,85 @@ def run(runtime: Runtime, text: KernelText, launch: Launch) -> None:
         held.append(array)
         words += [int(array.data.ptr), each.length]
     module.launch_blocks("int", _ENTRY, blocks, *words, threads=text.threads)
+
+
+def run_loop(runtime: Runtime, state: Any, launches: Sequence[tuple[KernelText, Launch]]) -> None:
+    """Start one cooperative launch that runs kernels in turn until ``state[0]`` is not 0.
+
+    Raises
+    ------
+    JitError
+        It does not compile.
+    """
+    texts = tuple(text for text, _ in launches)
+    types = tuple(tuple(map(_type_of, launch.arguments)) for _, launch in launches)
+    kernel, barrier = _loop_of(runtime, texts, types)
+    threads = texts[0].threads
+    wanted = max(-(-launch.items * text.lanes // threads) for text, launch in launches)
+    most = min(kernel.fitting, LOOP_BLOCKS) * runtime.multiprocessors
+    words = [address(barrier), int(state.data.ptr)]
+    for _, launch in launches:
+        words += [launch.items, *map(_word_of, launch.arguments)]
+    count = len(words)
+    values = (ctypes.c_int64 * count)(*words)
+    first = ctypes.addressof(values)
+    places = (ctypes.c_int64 * count)(*range(first, first + 8 * count, 8))
+    runtime.launch(kernel, max(1, min(wanted, most)), threads, ctypes.addressof(places))
+
+
+def _loop_of(
+    runtime: Runtime, texts: tuple[KernelText, ...], types: tuple[tuple[str, ...], ...]
+) -> tuple[Any, Any]:
+    """Return the kernel of a loop, and the counter of its barrier, which launches count on with."""
+    loops = primitives_of(runtime).loops
+    key = texts, types
+    if key not in loops:
+        source, name = loop_source_of(texts, types), "_".join(text.name for text in texts)
+        code = runtime.compile(source, named(name, source), "int", ROOT)
+        kernel = runtime.load(code, name, KERNEL, texts[0].threads)
+        loops[key] = kernel, runtime.zeroed(8)
+    return loops[key]
+
+
+def loop_source_of(texts: tuple[KernelText, ...], types: tuple[tuple[str, ...], ...]) -> str:
+    """Return the C++ of kernels that run in turn, with barriers between them.
+
+    Examples
+    --------
+    >>> texts = KernelText("package", "file", "move"), KernelText("package", "file", "stop")
+    >>> print(loop_source_of(texts, (("int*",), ("double",))))
+    #include "package:file.cuh"
+    extern "C" __global__ void __launch_bounds__(256) semira_program(
+        long long counter, long long state, long long a, long long a0, long long b, long long b0) {
+      GridBarrier all(reinterpret_cast<BarrierCounter*>(counter));
+      while (*reinterpret_cast<volatile long long*>(state) == 0) {
+        move(a, reinterpret_cast<int*>(a0));
+        all.wait();
+        stop(b, __longlong_as_double(b0));
+        all.wait();
+      }
+      all.close(whole_grid());
+    }
+    """
+    includes = dict.fromkeys(f'#include "{text.place}.cuh"\n' for text in texts)
+    names, calls = ["counter", "state"], ""
+    for number, (text, kinds) in enumerate(zip(texts, types, strict=True)):
+        letter = chr(ord("a") + number)
+        own = [f"{letter}{at}" for at in range(len(kinds))]
+        names += [letter, *own]
+        given = [_CASTS.get(kind, _POINTER).format(name, kind)
+                 for name, kind in zip(own, kinds, strict=True)]  # fmt: skip
+        calls += f"    {text.name}({', '.join([letter, *given])});\n    all.wait();\n"
+    parameters = ", ".join(f"long long {name}" for name in names)
+    return (
+        f"{''.join(includes)}"
+        f'extern "C" __global__ void __launch_bounds__({texts[0].threads}) {KERNEL}(\n'
+        f"    {parameters}) {{\n"
+        "  GridBarrier all(reinterpret_cast<BarrierCounter*>(counter));\n"
+        f"  while (*reinterpret_cast<volatile long long*>(state) == 0) {{\n{calls}  }}\n"
+        "  all.close(whole_grid());\n"
+        "}"
+    )
 
 
 def _array(runtime: Runtime, scratch: Any, blocks: int) -> Any:
@@ -84,7 +170,7 @@ def source_of(text: KernelText, types: tuple[str, ...], scratch: tuple[str, ...]
     }
     """
     names = [f"a{number}" for number in range(len(types))]
-    given = [_CASTS.get(kind, "reinterpret_cast<{1}>({0})").format(name, kind)
+    given = [_CASTS.get(kind, _POINTER).format(name, kind)
              for name, kind in zip(names, types, strict=True)]  # fmt: skip
     for number, kind in enumerate(scratch):
         names += [f"s{number}", f"n{number}"]
@@ -99,6 +185,7 @@ def source_of(text: KernelText, types: tuple[str, ...], scratch: tuple[str, ...]
     )
 
 
+_POINTER = "reinterpret_cast<{1}>({0})"
 _CASTS = {"double": "__longlong_as_double({0})", "bool": "{0} != 0", "long long": "{0}"}
 
 

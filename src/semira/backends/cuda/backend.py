@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from semira.backends.cuda import array_kernels
-from semira.backends.cuda.build import build, export
+from semira.backends.cuda.build import build, export, joined
 from semira.backends.cuda.fixed_point import fixed_point
 from semira.backends.cuda.fixed_point.fixed_points import FixedPoints
 from semira.backends.cuda.hosted import (
@@ -36,7 +36,7 @@ from semira.backends.cuda.runtime.free_memory import free_bytes
 from semira.backends.cuda.runtime.kept import COPIES
 from semira.backends.cuda.runtime.launch import execute
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaVector, check_alive
-from semira.backends.cuda.runtime.primitives import array_library, primitives_of
+from semira.backends.cuda.runtime.primitives import array_library
 from semira.backends.cuda.runtime.profile import Profile
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import (
@@ -371,16 +371,25 @@ class CudaBackend:
 
     @contextmanager
     def arrays(self) -> Iterator[Any]:
-        """Give the block CuPy, which works on the stream and in the memory of objects."""
+        """Give the block CuPy, which works on the stream and in the memory of objects.
+
+        What the caller's stream did before comes first; what it does afterwards waits.
+        """
         self.runtime.check_process()
-        with primitives_of(self.runtime).cupy_stream():
-            yield array_library()
+        with joined(self.runtime) as cupy:
+            yield cupy
 
     def run_kernel(self, text: KernelText, launch: Launch) -> None:
         """Start a kernel over arrays."""
         with self._lock:
             self.runtime.check_process()
             array_kernels.run(self.runtime, text, launch)
+
+    def run_kernel_loop(self, state: Any, launches: Sequence[tuple[KernelText, Launch]]) -> None:
+        """Run kernels over arrays in turn, until one of them says that it is done."""
+        with self._lock:
+            self.runtime.check_process()
+            array_kernels.run_loop(self.runtime, state, launches)
 
     def copies(self) -> dict[str, Callable[[Handle], Any]]:
         """Return what makes each copy that a matrix keeps beside its rows, for measurements.

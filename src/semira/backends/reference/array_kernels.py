@@ -9,8 +9,9 @@ from semira.contract.array_kernels import KernelText, Launch
 
 def run(text: KernelText, launch: Launch) -> None:
     """Call the function of a kernel over all of its items."""
-    scratch = [np.zeros(each.length, each.dtype) for each in launch.scratch]
-    for array, each in zip(scratch, launch.scratch, strict=True):
+    needed = launch.on_host()
+    scratch = [np.zeros(each.length, each.dtype) for each in needed]
+    for array, each in zip(scratch, needed, strict=True):
         array[:] = 0 if each.fill is None else each.fill
     # Integers wrap, as they do in compiled kernels.
     with np.errstate(all="ignore"):

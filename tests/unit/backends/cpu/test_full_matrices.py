@@ -10,7 +10,7 @@ from tests.helpers.every import every
 from tests.helpers.storages import COLUMN_RINGS, matrix_entries, matrix_of, random_entries
 
 import semira as gb
-from semira.backends.cpu import direct, threads
+from semira.backends.cpu import threads
 from semira.backends.cpu.compressed import Compressed
 from semira.backends.cpu.host import mxm_full
 from semira.backends.cpu.transposition import transpose
@@ -28,12 +28,6 @@ MASKS = {
     "V": Mask(3, structural=False, complement=False),
     "~S": Mask(3, structural=True, complement=True),
 }
-
-
-@pytest.fixture(autouse=True)
-def no_short_cuts(monkeypatch):
-    """Products of any size go where large ones go, past the short cut."""
-    monkeypatch.setattr(direct, "ENABLED", False)
 
 
 def full_of(shape, dtype, *, by_columns=False, iso=False):

@@ -162,3 +162,24 @@ def test_rows_are_put_together_without_gaps(iso):
     both(program)
     both(lambda: matrix(seed=1).ewise_mult(matrix(seed=2), "plus").new())
     both(lambda: matrix(seed=1).ewise_add(matrix(seed=2, density=0.5), "plus").new())
+
+
+@pytest.mark.parametrize("index_dtype", ["INT32", "INT64", "UINT32"])
+@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "FP64", "FC64"])
+def test_gathers_of_long_vectors(dtype, index_dtype):
+    n = 1 << 15
+    rng = np.random.default_rng(3)
+    positions, values = rng.integers(0, 999, n), rng.integers(0, 100, 999)
+    with gb.device("cpu"):
+        u = gb.Vector.from_dense(values, dtype=dtype)
+        at = gb.Vector.from_dense(positions, dtype=index_dtype)
+        found = u.gather(at).new()
+        assert found.dtype == dtype
+        assert (found.to_dense() == u.to_dense()[positions]).all()
+        for wrong in (-1, 999):
+            if index_dtype == "UINT32" and wrong < 0:
+                continue
+            at[n - 2] << wrong
+            with pytest.raises(gb.exceptions.IndexOutOfBound, match=f"gather index {wrong} is"):
+                found << u.gather(at)
+            assert (found.to_dense() == u.to_dense()[positions]).all()

@@ -13,7 +13,14 @@ def test_records_of_two_layouts_do_not_share_buffers():
         (workspace.buffer, workspace.give_buffer),
         (workspace.zeros, workspace.give_zeros),
     ):
-        given = take(short, 77)
+        given = take(short, workspace.SHORT)
         give(given)
-        assert take(long, 77).dtype == long
-        assert take(short, 77) is given
+        assert take(long, workspace.SHORT).dtype == long
+        assert take(short, workspace.SHORT) is given
+
+
+def test_short_arrays_are_made_anew_and_clean():
+    borrowed = workspace.marks(workspace.SHORT - 1)
+    borrowed[:] = True
+    workspace.give_marks(borrowed)
+    assert not workspace.marks(workspace.SHORT - 1).any()

@@ -12,7 +12,7 @@ import pytest
 from tests.helpers.numpy_shop import HostGenerated, HostPrimitives, HostRuntime, data_of, items
 
 from semira.backends.cuda.build import exchange, objects
-from semira.backends.cuda.build.exchange import borrowed, lent
+from semira.backends.cuda.build.exchange import borrowed, joined, lent
 from semira.backends.cuda.build.export import export as give_out
 from semira.backends.cuda.runtime import primitives
 from semira.base.dtypes import FP32, FP64
@@ -24,7 +24,7 @@ class Stream:
     """Notes what waits for what."""
 
     def __init__(self, name: str, log: list[str]) -> None:
-        self.name, self.log, self.ptr = name, log, 7
+        self.name, self.log, self.ptr, self.handle = name, log, 7, 5
 
     def wait(self, other: Stream) -> None:
         self.log.append(f"{self.name} waits for {other.name}")
@@ -201,6 +201,26 @@ def test_exports_run_on_the_callers_stream(runtime):
     with lent(runtime):
         assert runtime.log == ["CuPy's waits for ours"]
     assert runtime.log[1:] == ["ours waits for CuPy's"]
+
+
+def test_blocks_on_our_stream_come_between_what_the_caller_does(runtime):
+    def fail() -> None:
+        with joined(runtime) as library:
+            assert library is exchange.array_library()
+            assert runtime.log == ["ours waits for CuPy's"]
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert runtime.log[1:] == ["CuPy's waits for ours"]
+
+
+def test_a_stream_does_not_wait_for_itself(runtime):
+    runtime.stream.handle = 7
+    with joined(runtime), lent(runtime) as stream:
+        assert stream is runtime.stream
+        del exchange.Lease(runtime, None, stream)._buffer
+    assert runtime.log == []
 
 
 # exports -----------------------------------------------------------------------------------------

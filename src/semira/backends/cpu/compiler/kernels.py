@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import functools
+import gc
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -44,10 +46,23 @@ def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> str:
     UnsupportedError
         It uses what this compiler does not know.
     """
-    unit = unit_of(ast.parse(text))
-    kernel, result = write_function(unit, function, types)
-    write_entry(unit.module, kernel, types, result, _ENTRY)
-    return str(unit.module)
+    with _uncollected():
+        unit = unit_of(ast.parse(text))
+        kernel, result = write_function(unit, function, types)
+        write_entry(unit.module, kernel, types, result, _ENTRY)
+        return str(unit.module)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Collect no garbage in the block, all of whose many objects live: half of its time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class Kernels:

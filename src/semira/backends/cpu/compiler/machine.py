@@ -75,7 +75,8 @@ def _machine() -> Any:
 def assemble(text: str, *, vectorise: bool = True) -> bytes:
     """Return the object code of a module in LLVM's language.
 
-    Loops over few positions gain nothing from vectors, which take twice the time to compile.
+    Loops over few positions gain nothing from vectors, nor from most other passes, which take half
+    of the time to compile.
     """
     with _lock:
         machine = _machine()
@@ -83,12 +84,22 @@ def assemble(text: str, *, vectorise: bool = True) -> bytes:
         module = llvm.parse_assembly(text, llvm.create_context())
         module.triple, module.data_layout = machine.triple, str(machine.target_data)
         options = llvm.create_pipeline_tuning_options(speed_level=3)
-        options.loop_vectorization = options.slp_vectorization = vectorise
-        options.loop_interleaving = options.loop_unrolling = vectorise
         builder = llvm.create_pass_builder(machine, options)
-        passes = builder.getModulePassManager()
+        passes = builder.getModulePassManager() if vectorise else _few_passes()
         passes.run(module, builder)
         return bytes(machine.emit_object(module))
+
+
+def _few_passes() -> Any:
+    """Return passes that make registers of variables and one function of the kernel's."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    return passes
 
 
 class Loaded:

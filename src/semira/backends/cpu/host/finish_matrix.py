@@ -90,6 +90,9 @@ def joined(
 ) -> Compressed:
     """Put the entries of consecutive chunks of rows together; `counts[1:]` are row lengths."""
     indptr = offsets_from_counts(counts)
+    if len(parts) == 1:
+        indices, values = parts[0]
+        return Compressed(nmajor, nminor, indptr, indices, values, iso)
     indices = np.concatenate([part[0] for part in parts])
     values = parts[0][1] if iso else np.concatenate([part[1] for part in parts])
     return Compressed(nmajor, nminor, indptr, indices, values, iso)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from semira.backends.cpu import cache as caching
+from semira.backends.cpu import recycled, threads
+from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import Array, Compressed
 from semira.backends.cpu.host import mxv, wide
 from semira.backends.cpu.host.update import Result, Update
@@ -19,6 +24,9 @@ from semira.formats.index import WIDE
 from semira.ops import TypedMonoid
 from semira.ops.meaning import cast_array
 from semira.ops.registry import binary
+
+#: Positions from which on a kernel of its own looks values up, sooner than NumPy.
+_LONG = 1 << 12
 
 
 def _positions(index: CpuVector, size: int, what: str) -> Array:
@@ -43,6 +51,9 @@ def gather(statement: Statement, args: list[Any], mask: MaskData | None, out: An
     del statement, mask
     u: CpuVector = args[0]
     index: CpuVector = args[1]
+    looked_up = _looked_up(u, index)
+    if looked_up is not None:
+        return Result(CpuVector(out.size, u.dtype, "full", looked_up))
     positions = _positions(index, u.size, "gather")
     given, values, stride = u.entries_at(positions)
     if stride == 0:
@@ -53,6 +64,31 @@ def gather(statement: Statement, args: list[Any], mask: MaskData | None, out: An
     if given is not None:
         at, values = at[given], values[given]
     return Result(sparse_vector(out.size, u.dtype, at, values))
+
+
+def _looked_up(u: CpuVector, index: CpuVector) -> Array | None:
+    """Return the values at all positions of a long full vector; None to look closer.
+
+    The positions are checked on the way, and threads share the work.
+    """
+    is_plain = u.storage == index.storage == "full" and not (u.iso or index.iso)
+    if not is_plain or index.size < _LONG or u.dtype.kind == "V" or index.dtype.kind != "I":
+        return None
+    found = recycled.empty(index.size, u.dtype.array_dtype)
+    kernels = _kernels()
+
+    def look_up(part: int, lo: int, hi: int) -> bool:
+        del part
+        is_whole: bool = kernels.gather(lo, hi, index.values, u.values, found)
+        return is_whole
+
+    bounds = threads.even_bounds(index.size, threads.num_chunks(index.size))
+    return found if all(threads.run_chunks(look_up, bounds)) else None
+
+
+@cache
+def _kernels() -> ModuleType:
+    return caching.load("gather", Header(), "gather")
 
 
 def _folds_into(statement: Statement, u: CpuVector, out: CpuVector) -> bool:

@@ -143,22 +143,21 @@ def _row_wise(operands: Operands, *, hashed: bool) -> tuple[Compressed, int]:
     kernels = product_kernels(operands, {"MASKED": mask is not None, "HASHED": hashed})
     (a_values, b_values), (a_stride, b_stride) = operands.values(), operands.strides()
     lengths = b.degrees()[a.indices]
-    flops = np.zeros(a.nvals + 1, np.int64)
-    np.cumsum(lengths, out=flops[1:])
-    _check_least(operands, lengths, int(flops[-1]))
-    flops = flops[a.indptr]
-    most = np.minimum(np.diff(flops), b.nminor)
-    if mask is not None and not operands.complement:
-        most = np.minimum(most, mask.degrees())
+    total = int(np.add.reduce(lengths, dtype=np.int64))
+    _check_least(operands, lengths, total)
+    bounds, most = [0, a.nmajor], None
+    if hashed or total >= threads.PARALLEL_ENTRIES:
+        bounds, most = _row_bounds(operands, lengths, total)
     mask_arrays = _NO_MASK if mask is None else (mask.indptr, mask.indices)
     counts = np.zeros(a.nmajor + 1, np.int64)
 
     def multiply_rows(part: int, lo: int, hi: int) -> tuple[Array, Array, int]:
         del part
-        room = int(most[lo:hi].sum())
+        room = total if most is None else int(most[lo:hi].sum())
+        longest = b.nminor if most is None else int(most[lo:hi].max(initial=0))
         indices = np.empty(room, index_dtype(a.nmajor, b.nminor))
         values = operands.room(room)
-        scratch = _Accumulator(operands, int(most[lo:hi].max(initial=0)), hashed=hashed)
+        scratch = _Accumulator(operands, longest, hashed=hashed)
         num, work = kernels.row_wise(
             lo, hi, a.indptr, a.indices, a_values, a_stride,
             b.indptr, b.indices, b_values, b_stride, *mask_arrays, operands.complement,
@@ -168,10 +167,21 @@ def _row_wise(operands: Operands, *, hashed: bool) -> tuple[Compressed, int]:
         scratch.give_back()
         return indices[:num].copy(), values if iso is not None else values[:num].copy(), work
 
-    total = int(flops[-1])
-    chunks = max(threads.num_chunks(total), min(a.nmajor, total // _CHUNK_FLOPS), 1)
-    parts = threads.run_chunks(multiply_rows, threads.bounds_by_work(flops, chunks))
+    parts = threads.run_chunks(multiply_rows, bounds)
     return _put_together(operands, a.nmajor, b.nminor, counts, parts)
+
+
+def _row_bounds(operands: Operands, lengths: Array, total: int) -> tuple[list[int], Array]:
+    """Return borders of chunks of rows, and the most entries that each row can have."""
+    a, mask = operands.a, operands.mask
+    chunks = max(threads.num_chunks(total), min(a.nmajor, total // _CHUNK_FLOPS), 1)
+    flops = np.zeros(a.nvals + 1, np.int64)
+    np.cumsum(lengths, out=flops[1:])
+    flops = flops[a.indptr]
+    most = np.minimum(np.diff(flops), operands.b.nminor)
+    if mask is not None and not operands.complement:
+        most = np.minimum(most, mask.degrees())
+    return threads.bounds_by_work(flops, chunks), most
 
 
 def _check_least(operands: Operands, lengths: Array, flops: int) -> None:

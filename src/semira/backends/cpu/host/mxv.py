@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -121,6 +122,8 @@ def iso_product(
     """
     if not add.is_idempotent or multiply.is_positional:
         return None
+    if not (multiply.reads_a or multiply.reads_b):
+        return _constant(multiply)
     if (multiply.reads_a and not a[1]) or (multiply.reads_b and not b[1]):
         return None
     left, right = (
@@ -130,6 +133,13 @@ def iso_product(
         )
     )  # fmt: skip
     return multiply.scalar_function(left, right, 0, 0, 0)
+
+
+@lru_cache(cache.KEPT_BY_HOST)
+def _constant(multiply: TypedOp) -> Any:
+    """Return what an operator that reads neither operand gives."""
+    ones = multiply.type.scalar(1), multiply.type2.scalar(1)
+    return multiply.scalar_function(*ones, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,18 +193,21 @@ def product_of(
 ) -> tuple[Product, str]:
     """Return the product that a statement asks for, and the method (``direct`` resolved)."""
     vector_first = statement.op == "vxm"
-    at = 1 if vector_first else 0
-    matrix: CpuMatrix = args[at]
-    vector: CpuVector = args[1 - at]
-    transposed = statement.args[at].transposed
+    vector: CpuVector = args[0 if vector_first else 1]
     if method_name == "direct":
         method_name = "pull" if vector.nvals * _PULL_SHARE > vector.size else "push"
-    # vxm pushes along rows and pulls along columns; mxv the other way round.
-    by_columns = vector_first == transposed if method_name == "push" else vector_first != transposed
-    edges = matrix.oriented(by_columns=by_columns)
-    semiring = statement.operator
+    edges, semiring = edges_of(statement, method_name, args), statement.operator
     found = Product(semiring.monoid, semiring.binaryop, vector_first, edges, vector, size)
     return found, method_name
+
+
+def edges_of(statement: Statement, method_name: str, args: list[Any]) -> Compressed:
+    """Return the orientation of a product's matrix that ``push`` or ``pull`` walks."""
+    at = 1 if statement.op == "vxm" else 0
+    # vxm pushes along rows and pulls along columns; mxv the other way round.
+    by_columns = (at == 1) == statement.args[at].transposed
+    matrix: CpuMatrix = args[at]
+    return matrix.oriented(by_columns=by_columns == (method_name == "push"))
 
 
 def empty_vector(size: int, dtype: DataType) -> CpuVector:
@@ -230,8 +243,7 @@ def push(product: Product, mask: VectorMask | None) -> tuple[CpuVector, int]:
     parts = threads.run_chunks(scatter, bounds)
     if mask is not None:
         mask.close()
-    num, _, mark, acc, touched = merged(kernels, parts, size)
-    work = sum(part[1] for part in parts)
+    num, work, mark, acc, touched = merged(kernels, parts, size)
     return collected(size, dtype, num, mark, acc, touched, iso), work
 
 
@@ -256,9 +268,12 @@ def _push_bounds(edges: Compressed, frontier: Array) -> list[int]:
 def merged(kernels: ModuleType, parts: list[tuple[Any, ...]], size: int) -> tuple[Any, ...]:
     """Fold the buffers of all chunks into the first, in the order of the chunks."""
     num, work, mark, acc, touched = parts[0]
+    if len(parts) == 1:
+        return num, work, mark, acc, touched
     many = sum(part[0] for part in parts) * 8 > size
     for other in parts[1:]:
-        num_other, _, other_mark, other_acc, other_touched = other
+        num_other, work_other, other_mark, other_acc, other_touched = other
+        work += work_other
         if many:
             bounds = threads.pass_bounds(size)
 
@@ -275,7 +290,7 @@ def merged(kernels: ModuleType, parts: list[tuple[Any, ...]], size: int) -> tupl
         workspace.give_buffer(other_touched)
         if other_acc is not DUMMY:
             workspace.give_buffer(other_acc)
-    if many and len(parts) > 1:
+    if many:
         # The list is incomplete: let the marks be scanned.
         workspace.give_buffer(touched)
         touched = None
@@ -289,7 +304,7 @@ def collected(
     if num * SPARSE_SHARE > size:
         if touched is not None:
             workspace.give_buffer(touched)
-        values = np.full(size, iso, dtype.array_dtype) if iso is not None else acc
+        values = _repeated(iso, size, dtype) if iso is not None else acc
         return bitmap_vector(dtype, mark, values, num)
     if touched is None or num * _SCAN_SHARE > size:
         indices = np.flatnonzero(mark).astype(index_dtype(size), copy=False)
@@ -304,6 +319,12 @@ def collected(
     result = sparse_vector(size, dtype, indices, acc[indices])
     workspace.give_buffer(acc)
     return result
+
+
+def _repeated(value: Any, size: int, dtype: DataType) -> Array:
+    values = np.empty(size, dtype.array_dtype)
+    values.fill(value)
+    return values
 
 
 def pull(
@@ -403,5 +424,5 @@ def looked_up(
             return sparse_vector(size, dtype, indices, np.array([iso], dtype.array_dtype), iso=True)
         return settled(sparse_vector(size, dtype, indices, values[present]))
     if iso is not None:
-        values = np.full(size, iso, dtype.array_dtype)
+        values = _repeated(iso, size, dtype)
     return bitmap_vector(dtype, present, values, num)

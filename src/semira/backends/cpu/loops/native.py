@@ -67,6 +67,8 @@ class NativeLoop:
     def __init__(self, program: Program, loop: Loop) -> None:
         self._program, self._loop = program, loop
         self._is_supported: bool | None = None
+        #: The frame of the last execution on small objects, while none uses it.
+        self._spares: list[Frame] = []
 
     def _write(self) -> bool:
         """Write the kernel when it is first asked for; return whether there is one."""
@@ -75,6 +77,11 @@ class NativeLoop:
         except UnsupportedLoopError as reason:
             self.refuse(reason)
             return False
+        slots, source = self._program.slots, self.source
+        self._bound = [s for s in (*source.vectors, *source.scalars) if slots[s].role != "temp"]
+        self._vectors = [v for v in source.vectors if v not in source.born]
+        self._matrices = [use.matrix for use in source.products]
+        self._sure = [s for s in source.sure if s not in source.born]
         name = f"loop-{digest_of(self.source.text)}"
         self.kernels: Any = Kernels(
             name, self.source.text, digest_of, cache.compiled, _no_other, vectorise=False
@@ -100,25 +107,46 @@ class NativeLoop:
 
     def _suits(self, cells: list[Any]) -> bool:
         """Return whether the objects are plain ones, each with a slot of its own."""
-        source = self.source
-        vectors = [cells[v].data for v in source.vectors if v not in source.born]
-        handles = [id(cells[slot]) for slot in (*source.vectors, *source.scalars)]
-        matrices = [cells[use.matrix].data for use in source.products]
-        sure = [cells[s].data for s in source.sure if s not in source.born]
-        return (
-            all(type(data) is CpuVector and data.size < WIDE for data in vectors)
-            and len(set(handles)) == len(handles)
-            and all(type(matrix) is CpuMatrix and not matrix.lean for matrix in matrices)
-            and all(data is not None and data.value is not None for data in sure)
-            and not (source.is_nested and self._size(cells) > SMALL_ENTRIES)
-        )
+        for v in self._vectors:
+            data = cells[v].data
+            if type(data) is not CpuVector or data.size >= WIDE:
+                return False
+        for m in self._matrices:
+            data = cells[m].data
+            if type(data) is not CpuMatrix or data.lean:
+                return False
+        for s in self._sure:
+            data = cells[s].data
+            if data is None or data.value is None:
+                return False
+        if len({id(cells[slot]) for slot in self._bound}) != len(self._bound):
+            return False
+        return not (self.source.is_nested and self._size(cells) > SMALL_ENTRIES)
 
     def _size(self, cells: list[Any]) -> int:
         """Return the entries of the matrices and the positions of the vectors."""
-        matrices = {use.matrix for use in self.source.products}
-        vectors = [v for v in self.source.vectors if v not in self.source.born]
-        sizes = [cells[m].data.nvals for m in matrices] + [cells[v].data.size for v in vectors]
-        return int(sum(sizes))
+        sizes = [cells[m].data.nvals for m in set(self._matrices)]
+        return int(sum(sizes + [cells[v].data.size for v in self._vectors]))
+
+    def spare(self, cells: list[Any], limit: int) -> Frame | None:
+        """Return the frame of an execution before, if it serves for these objects too."""
+        try:
+            frame = self._spares.pop()
+        except IndexError:
+            return None
+        if not frame.suits(cells, limit):
+            return None
+        frame.begin(cells)
+        return frame
+
+    def keep(self, frame: Frame) -> None:
+        """Keep a frame for the next execution."""
+        frame.end()
+        self._spares[:] = [frame]
+
+    def drop(self, _: Any = None) -> None:
+        """Give back what is kept."""
+        self._spares.clear()
 
     def refuse(self, reason: Exception) -> None:
         """Leave the loop to the interpreter from now on."""
@@ -143,36 +171,20 @@ class Iterations:
         if self.wait > 0:
             self.wait -= 1
             return done, False
-        if self._is_large():
+        frame = self._framed(limit)
+        if frame is None:
             return done, False
         begun = done
-        if self.frame is None:
-            source, cells = self.loop.source, self.run.cells
-            self.frame = Frame(source, cells, self.size_of, limit, is_whole=self.in_place)
-        self.frame.is_stale = True
-        state = self.frame.state
         while True:
-            arguments = self.frame.enter(in_place=self.in_place)
-            state[DONE], state[LIMIT], state[BUDGET] = done, limit, _BUDGET
-            state[MOST] = self._most()
-            rows = int(state[ROWS])
-            before = self._snapshot() if self.loop.source.may_fail else None
-            try:
-                code = self.loop.kernels.run(*arguments)
-            except UnsupportedLoopError as reason:
-                self.loop.refuse(reason)
-                self.wait = _FOREVER
-                return done, False
+            code, done = self._run(frame, done, limit)
             if code == FAILED:
-                assert before is not None
-                self._restore(before)
                 # The interpreter meets the error where it is.
                 self.wait = _FOREVER
                 return done, False
-            self.frame.leave()
-            done = int(state[DONE])
-            self._report(rows)
             if code == ENDED or done >= limit:
+                if frame.is_own:
+                    self.loop.keep(frame)
+                    self.frame = None
                 return done, code == ENDED
             if code == LARGE:
                 short = done - begun <= 1
@@ -181,13 +193,48 @@ class Iterations:
                 return done, False
             interrupts.check()
 
-    def _most(self) -> int:
-        """Return the work from which on threads do an iteration faster: they pass over vectors."""
-        assert self.frame is not None
-        return max(PARALLEL_ENTRIES, self.frame.longest // 2)
+    def _framed(self, limit: int) -> Frame | None:
+        """Return what the kernel works on; None if the next iteration is too large for it."""
+        if self.frame is None and self.in_place:
+            self.frame = self.loop.spare(self.run.cells, limit)
+        if self._is_large():
+            return None
+        if self.frame is None:
+            self.frame = Frame(
+                self.loop.source, self.run.cells, self.size_of, limit, self.loop.drop,
+                is_whole=self.in_place,
+            )  # fmt: skip
+        self.frame.is_stale = True
+        return self.frame
+
+    def _run(self, frame: Frame, done: int, limit: int) -> tuple[int, int]:
+        """Run the kernel; return why it ended, and how many iterations are done."""
+        state = frame.state
+        arguments = frame.enter(in_place=self.in_place)
+        state[DONE], state[LIMIT], state[BUDGET] = done, limit, _BUDGET
+        # From this work on threads do an iteration faster: they pass over vectors. Not one with
+        # loops inside, whose objects are small, whatever its iterations come to.
+        most = max(PARALLEL_ENTRIES, frame.longest // 2)
+        state[MOST] = _FOREVER if self.loop.source.is_nested else most
+        rows = state.item(ROWS)
+        keeps = frame.is_own or not self.loop.source.may_fail
+        before = [] if keeps else self._snapshot(frame)
+        try:
+            code = self.loop.kernels.run(*arguments)
+        except UnsupportedLoopError as reason:
+            self.loop.refuse(reason)
+            return FAILED, done
+        if code == FAILED:
+            _restore(frame, before)
+            return FAILED, done
+        frame.leave()
+        self._report(frame, rows)
+        return code, state.item(DONE)
 
     def _is_large(self) -> bool:
         """Return whether a product has more to do than one thread should."""
+        if self.frame is not None and self.frame.nvals <= PARALLEL_ENTRIES:
+            return False
         for use in self.loop.source.products:
             vector, matrix = self.run.cells[use.vector].data, self.run.cells[use.matrix].data
             if vector is None or vector.size == 0:
@@ -197,24 +244,21 @@ class Iterations:
                 return True
         return False
 
-    def _report(self, first: int) -> None:
-        assert self.frame is not None
-        rows, lost = self.frame.rows(first, self.run.clock_ns)
-        self.run.trace.extend(rows, lost)
-        if rows:
+    def _report(self, frame: Frame, first: int) -> None:
+        rows, lost = frame.rows(first, self.run.clock_ns)
+        if len(rows):
+            self.run.trace.extend(rows, lost)
             self.run.clock_ns = time.perf_counter_ns()
 
-    def _snapshot(self) -> list[Any]:
-        assert self.frame is not None
-        frame, written = self.frame, self.loop.source.written
+    def _snapshot(self, frame: Frame) -> list[Any]:
         return [
             (v, part.present.copy(), part.values.copy(), part.positions.copy())
             for v, part in frame.vectors.items()
-            if v in written
+            if v in self.loop.source.written
         ]
 
-    def _restore(self, before: list[Any]) -> None:
-        assert self.frame is not None
-        for v, present, values, positions in before:
-            vector = self.frame.vectors[v]
-            vector.present[:], vector.values[:], vector.positions[:] = present, values, positions
+
+def _restore(frame: Frame, before: list[Any]) -> None:
+    for v, present, values, positions in before:
+        vector = frame.vectors[v]
+        vector.present[:], vector.values[:], vector.positions[:] = present, values, positions

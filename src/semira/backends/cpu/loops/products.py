@@ -161,6 +161,7 @@ def _push(scope: Scope, statement: Statement, use: ProductUse) -> None:
         with out.block("for p in range(first, end):"):
             out.add(f"out = np.int64(idx{k}_push[p])")
             with out.block(f"if {scope.allowed(statement.mask, 'out')}:"):
+                add = "" if statement.operator.monoid.is_any else add
                 fold_at(scope, values, "out", f"{multiply}({edge}, {x}, out, k)", add)
 
 

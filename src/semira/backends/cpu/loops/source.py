@@ -254,17 +254,22 @@ def finish(scope: Scope, statement: Statement, dtype: DataType, *, covers: bool 
     target, name = scope.slot(v).dtype, f"into{scope.count}"
     accum = statement.accum
     replaces = statement.replace and mask is not None
+    values = scope.values(dtype)
+    scope.header.expression(f"store{name}", ("t",), scope.header.cast(dtype, target, "t"))
     if statement.param("new") or (accum is None and (mask is None or replaces)):
         clear(scope, v)
-        accum = None
-    elif replaces:
+        # It has no entries, and is a list.
+        with out.block("for q in range(tn):"):
+            out.add("i = np.int64(tl[q])", "tp[i] = False", f"p{v}[i] = True", f"l{v}[q] = i")
+            out.add(f"x{v}[i] = store{name}({values}[i])")
+        out.add(f"n{v} = tn", "work += tn")
+        return
+    if replaces:
         remove(scope, v, f"not ({scope.allowed(mask)})")
     elif accum is None and not covers:
         assert mask is not None
         within = None if mask.complement else mask.slot
         remove(scope, v, f"{scope.allowed(mask)} and not tp[i]", within)
-    values = scope.values(dtype)
-    scope.header.expression(f"store{name}", ("t",), scope.header.cast(dtype, target, "t"))
     if accum is not None:
         given = {
             "a": scope.header.cast(target, accum.type, "old"),

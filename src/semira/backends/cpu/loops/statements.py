@@ -106,6 +106,9 @@ def _assign(scope: Scope, statement: Statement) -> None:
         return
     v, mask = scope.vector(statement.out), statement.mask
     dtype = scope.slot(source).dtype
+    if _is_plain(scope, statement):
+        _fill(scope, statement)
+        return
     values = scope.values(dtype)
     with scope.out.block(f"if {_has(scope, source)}:"):
         if mask is not None and not mask.complement:
@@ -119,6 +122,35 @@ def _assign(scope: Scope, statement: Statement) -> None:
         # Nothing is assigned, which deletes: the interpreter does that.
         scope.fail()
     finish(scope, statement, dtype, covers=True)
+
+
+def _is_plain(scope: Scope, statement: Statement) -> bool:
+    """Return whether a scalar with a value goes where a structural mask has entries."""
+    mask = statement.mask
+    return (
+        mask is not None
+        and mask.structural
+        and not mask.complement
+        and mask.slot != statement.out
+        and not statement.replace
+        and statement.accum is None
+        and scope.scalar(statement.args[0].slot) not in scope.unsure
+    )
+
+
+def _fill(scope: Scope, statement: Statement) -> None:
+    """Write a scalar at once, without a list of what is written: the level of a frontier."""
+    assert statement.mask is not None
+    v, source, out = scope.vector(statement.out), statement.args[0].slot, scope.out
+    scope.source.written.add(v)
+    value = scope.header.cast(scope.slot(source).dtype, scope.slot(v).dtype, f"s{source}")
+    with scope.entries(scope.vector(statement.mask.slot)):
+        out.add(f"x{v}[i] = {value}")
+        with out.block(f"if not p{v}[i]:"):
+            out.add(f"p{v}[i] = True")
+            with out.block(f"if c{v}:"):
+                out.add(f"l{v}[n{v}] = i")
+            out.add(f"n{v} += 1")
 
 
 def _copy(scope: Scope, statement: Statement) -> None:
@@ -297,7 +329,12 @@ def _scatter(scope: Scope, statement: Statement) -> None:
 
 
 def fold_at(scope: Scope, values: str, at: str, value: str, add: str) -> None:
-    """Write a result for a position that may have one already."""
+    """Write a result for a position that may have one already; without `add` that stays."""
+    if not add:
+        with scope.out.block(f"if not tp[{at}]:"):
+            scope.out.add(f"{values}[{at}] = {value}", f"tp[{at}] = True")
+            scope.out.add(f"tl[tn] = {at}", "tn += 1")
+        return
     with scope.out.block(f"if tp[{at}]:"):
         scope.out.add(f"{values}[{at}] = {add}({values}[{at}], {value})")
     with scope.out.block("else:"):

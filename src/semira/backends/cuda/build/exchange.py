@@ -52,12 +52,39 @@ def lent(runtime: Runtime) -> Iterator[Any]:
 
     The caller's is CuPy's current stream: what CuPy allocates in the block is the caller's.
     """
-    stream = _stream(array_library().cuda.get_current_stream().ptr)
+    stream = _others(runtime)
+    if stream is None:
+        yield runtime.stream
+        return
     stream.wait(runtime.stream)
     try:
         yield stream
     finally:
         runtime.stream.wait(stream)
+
+
+@contextmanager
+def joined(runtime: Runtime) -> Iterator[Any]:
+    """Give the block CuPy, on the runtime's stream and in its memory.
+
+    What the caller's stream, CuPy's current one, did before comes first; what it does afterwards
+    waits for the block.
+    """
+    stream = _others(runtime)
+    if stream is not None:
+        runtime.stream.wait(stream)
+    try:
+        with primitives_of(runtime).cupy_stream():
+            yield array_library()
+    finally:
+        if stream is not None:
+            stream.wait(runtime.stream)
+
+
+def _others(runtime: Runtime) -> Any:
+    """Return CuPy's current stream, or None if it is the runtime's."""
+    handle = array_library().cuda.get_current_stream().ptr
+    return None if handle == int(runtime.stream.handle) else _stream(handle)
 
 
 class Lease:
@@ -70,7 +97,8 @@ class Lease:
         # The memory may be used anew at once, on the runtime's stream. Nothing is left to order
         # when the interpreter ends.
         with suppress(Exception):
-            self._runtime.stream.wait(self._stream)
+            if self._stream is not self._runtime.stream:
+                self._runtime.stream.wait(self._stream)
 
 
 def shared_view(runtime: Runtime, buffer: Any, dtype: Any, count: int, stream: Any) -> Any:

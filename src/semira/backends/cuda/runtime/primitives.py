@@ -215,6 +215,8 @@ class Primitives:
         What statements work in.
     modules : dict of str to Module
         Kernels of methods with folders that all programs share.
+    loops : dict
+        Kernels over arrays that run in turn, each with the counter of its barrier.
     """
 
     def __init__(self, runtime: Runtime) -> None:
@@ -223,6 +225,7 @@ class Primitives:
         self.generated: Any = None
         self.scratch = Scratch(runtime)
         self.modules: dict[str, Module] = {}
+        self.loops: dict[Any, Any] = {}
 
     def offsets(self, offset_type: str, count: int) -> Any:
         """Return uninitialised memory for offsets."""

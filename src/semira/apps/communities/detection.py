@@ -1,0 +1,372 @@
+"""The functions of the package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import semira as gb
+from semira.apps.communities import problem
+from semira.apps.communities.graph import Graph, dense, summed
+from semira.apps.communities.moving import components
+from semira.apps.communities.problem import host
+from semira.apps.communities.result import Communities
+from semira.apps.communities.solve import (
+    Run,
+    modularity_of,
+    run_leiden,
+    run_louvain,
+)
+from semira.exceptions import InvalidValue
+from semira.kernels import array_module, rows_of
+
+#: Pairs of rounds that move a smaller share of the vertices end the moves of a level.
+_SHARE = 1e-2
+_LEVELS, _ROUNDS = 64, 128
+
+
+def louvain(
+    A: Any,
+    *,
+    resolution: float = 1.0,
+    threshold: float = 1e-7,
+    max_level: int = _LEVELS,
+    max_iterations: int = _ROUNDS,
+    seed: int = 0,
+    initial: Any = None,
+    directed: bool = False,
+    weighted: bool = True,
+    refine: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> Communities:
+    """Find communities of high modularity by the Louvain method.
+
+    ``Q = (W_in - resolution * sum_c K_c^2 / m) / m``: W_in are the weights of entries within
+    communities, K_c sums of weighted degrees, m the sum of all weights.
+
+    Parameters
+    ----------
+    A : Matrix, shape (n, n)
+        Adjacency, symmetric unless `directed`. An entry (v, v) counts with the value it has.
+    resolution : float
+        Larger: more and smaller communities.
+    threshold : float
+        A level that gains less modularity is the last one.
+    max_level : int
+        Levels at most.
+    max_iterations : int
+        Rounds of each level at most.
+    seed : int
+        Labels are a function of matrix, options and seed, on every device.
+    initial : Vector or array of integers, shape (n,), optional
+        Labels to start from, such as those of the graph before it changed.
+    directed : bool
+        Use the modularity of directed graphs (Leicht and Newman).
+    weighted : bool
+        Read the values of edges; else every edge counts 1.
+    refine : bool
+        Move vertices again while communities are taken apart, level by level.
+    progress : callable, optional
+        Called with the level and its number of vertices when a level begins.
+
+    Returns
+    -------
+    Communities
+
+    Raises
+    ------
+    DimensionMismatch
+        The matrix is not square, or `initial` has another length.
+    InvalidValue
+        A weight is negative or not finite, the matrix is not symmetric, or an option is out of
+        range.
+    OutOfMemory
+        The run does not fit into memory; see `memory`.
+
+    Notes
+    -----
+    All vertices of a round move at once, half of them in each round, chosen by the bits of a random
+    number (Philox) of each vertex. Sums are integers, so their order does not matter. A round costs
+    the entries of vertices that have a neighbour which moved. Communities need not be connected:
+    use `leiden` for that.
+
+    References
+    ----------
+    Blondel, Guillaume, Lambiotte, Lefebvre, "Fast unfolding of communities in large networks",
+    2008. Rotta and Noack, "Multilevel local search algorithms for modularity clustering", 2011, for
+    `refine`.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> tails, heads = [0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5]
+    >>> A = gb.Matrix.from_coo(tails + heads, heads + tails, True)
+    >>> found = gb.apps.louvain(A)
+    >>> found.num_communities, round(found.modularity, 4)
+    (2, 0.3571)
+    """
+    run = _run(
+        A, "louvain", resolution, threshold, max_level, max_iterations, seed, refine, progress
+    )
+    with array_module(A.device) as xp:
+        given, graph, scale = _graphs(xp, A, "louvain", weighted=weighted, directed=directed)
+        run.pull = run.resolution / max(1, graph.total)
+        labels = _start(xp, graph, initial)
+        levels: list[Any] = []
+        if graph.total:
+            labels, levels = run_louvain(run, graph, labels)
+        return _result(run, given, labels, levels, scale, is_split=False)
+
+
+def leiden(
+    A: Any,
+    *,
+    resolution: float = 1.0,
+    iterations: int = 2,
+    max_level: int = _LEVELS,
+    max_iterations: int = _ROUNDS,
+    seed: int = 0,
+    initial: Any = None,
+    directed: bool = False,
+    weighted: bool = True,
+    refine: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> Communities:
+    """Find connected communities of high modularity by the Leiden method.
+
+    The parameters are those of `louvain`; see there for the formula.
+
+    Parameters
+    ----------
+    A : Matrix, shape (n, n)
+    resolution : float
+    iterations : int
+        Runs of all levels, each from the communities of the run before.
+    max_level, max_iterations, seed : int
+    initial : Vector or array of integers, shape (n,), optional
+    directed, weighted, refine : bool
+    progress : callable, optional
+
+    Returns
+    -------
+    Communities
+        Every community is connected.
+
+    Raises
+    ------
+    DimensionMismatch, InvalidValue, OutOfMemory
+        As `louvain`.
+
+    Notes
+    -----
+    Before communities are contracted, each is divided into parts: vertices that are alone merge
+    along edges into well connected parts, greedily; half of them may merge in a round, and join
+    only parts that do not move in it. What is contracted are the parts. At the end communities that
+    are not connected are split, which never lowers the modularity.
+
+    References
+    ----------
+    Traag, Waltman, van Eck, "From Louvain to Leiden: guaranteeing well-connected communities",
+    2019.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> tails, heads = [0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5]
+    >>> A = gb.Matrix.from_coo(tails + heads, heads + tails, True)
+    >>> found = gb.apps.leiden(A)
+    >>> found.host_labels.tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    run = _run(A, "leiden", resolution, 0.0, max_level, max_iterations, seed, refine, progress)
+    iterations = problem.check_count("iterations", iterations)
+    with array_module(A.device) as xp:
+        given, graph, scale = _graphs(xp, A, "leiden", weighted=weighted, directed=directed)
+        run.pull = run.resolution / max(1, graph.total)
+        labels = _start(xp, graph, initial)
+        levels: list[Any] = []
+        for _ in range(iterations if graph.total else 0):
+            labels, levels = run_leiden(run, graph, labels)
+        labels = components(graph, labels)
+        return _result(run, given, labels, levels, scale, is_split=True)
+
+
+def modularity(
+    A: Any,
+    labels: Any,
+    *,
+    resolution: float = 1.0,
+    directed: bool = False,
+    weighted: bool = True,
+) -> float:
+    """Return the modularity of labels.
+
+    Parameters
+    ----------
+    A : Matrix, shape (n, n)
+        Adjacency, symmetric unless `directed`.
+    labels : Vector or array of integers, shape (n,)
+        Vertices of equal labels are a community.
+    resolution : float
+    directed, weighted : bool
+
+    Returns
+    -------
+    float
+        0 if there are no edges.
+
+    Raises
+    ------
+    DimensionMismatch, InvalidValue, InvalidIndex
+        As `louvain`, or the labels are no integers.
+
+    Notes
+    -----
+    Costs a pass over the entries. Weights that are no integers are rounded as for `louvain`.
+
+    References
+    ----------
+    Newman and Girvan, "Finding and evaluating community structure in networks", 2004; Reichardt and
+    Bornholdt, 2006, for the resolution; Leicht and Newman, 2008, for directed graphs.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> A = gb.Matrix.from_coo([0, 1, 2, 3], [1, 0, 3, 2], True)
+    >>> gb.apps.modularity(A, [0, 0, 1, 1])
+    0.5
+    """
+    problem.check_square(A, "modularity")
+    resolution = problem.check_number("resolution", resolution, 0.0)
+    with array_module(A.device) as xp:
+        given, _, _ = problem.graph_of(xp, A, weighted=weighted, directed=directed)
+        return modularity_of(given, problem.labels_of(xp, given, labels, "labels"), resolution)
+
+
+def contract(A: Any, labels: Any) -> gb.Matrix:
+    """Return the matrix of communities: ``S' A S``, where S has the label of each vertex.
+
+    Parameters
+    ----------
+    A : Matrix, shape (n, n)
+    labels : Vector or array of integers, shape (n,)
+        Communities are numbered by their labels, in order.
+
+    Returns
+    -------
+    Matrix, shape (c, c)
+        Entry (a, b) is the sum of the values of entries from community a to b: INT64 for booleans
+        and integers, else FP64.
+
+    Raises
+    ------
+    DimensionMismatch, InvalidValue, InvalidIndex
+        There is not a label for each vertex, or labels are no integers.
+
+    Notes
+    -----
+    One sort of the entries by pairs of labels; S is not built. Floats are summed in the order of
+    the entries of A.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1, 2, 4])
+    >>> gb.apps.contract(A, [0, 0, 1]).to_dense(fill_value=0).tolist()
+    [[1, 2], [4, 0]]
+    """
+    problem.check_square(A, "contract")
+    with array_module(A.device) as xp:
+        rows = rows_of(A)
+        weights, scale, _ = problem.integer_weights(xp, rows.values, A.nvals, signed=True)
+        is_float = rows.values.dtype.kind == "f"
+        graph = Graph(
+            xp, A.device, A.nrows, rows.indptr, rows.indices, weights, len(weights) == 1,
+            None, None, False, 0,
+        )  # fmt: skip
+        numbers, count = problem.numbered(xp, graph, labels, "labels")
+        keys, sums = summed(xp, graph.keys(numbers, count, keeps_own=True), weights)
+        borders = xp.arange(count + 1, dtype=xp.int64) * count
+        return gb.Matrix.from_csr(
+            xp.searchsorted(keys, borders), keys % max(count, 1),
+            sums / scale if is_float else sums, nrows=count, ncols=count,
+        )  # fmt: skip
+
+
+def memory(n: int, nvals: int) -> int:
+    """Return the bytes that `louvain` or `leiden` takes at most, beside the matrix.
+
+    Parameters
+    ----------
+    n, nvals : int
+        Vertices and entries.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> gb.apps.communities.memory(1000, 10_000) < 2_000_000
+    True
+    """
+    # Of vertices: labels, totals, strengths, ranks, targets, marks, numbers, parts. Of entries: the
+    # contraction's keys, order, weights and their copies, and the graphs of all levels.
+    return 128 * n + 72 * nvals
+
+
+def _run(
+    A: Any,
+    name: str,
+    resolution: Any,
+    threshold: Any,
+    max_level: Any,
+    rounds: Any,
+    seed: Any,
+    refine: bool,
+    progress: Any,
+) -> Run:
+    """Return checked options."""
+    problem.check_square(A, name)
+    if isinstance(seed, bool) or int(seed) != seed or not -(1 << 63) <= seed < 1 << 63:
+        raise InvalidValue(f"seed={seed!r}: an integer of 64 bits")
+    return Run(
+        resolution=problem.check_number("resolution", resolution, 0.0),
+        seed=int(seed),
+        share=_SHARE,
+        max_level=problem.check_count("max_level", max_level),
+        max_rounds=problem.check_count("max_iterations", rounds),
+        threshold=problem.check_number("threshold", threshold, 0.0),
+        refined=bool(refine),
+        progress=progress,
+    )
+
+
+def _graphs(
+    xp: Any, A: Any, name: str, *, weighted: bool, directed: bool
+) -> tuple[Graph, Graph, float]:
+    problem.check_memory(A, memory(A.nrows, A.nvals * (1 + directed)), name)
+    return problem.graph_of(xp, A, weighted=weighted, directed=directed)
+
+
+def _start(xp: Any, graph: Graph, initial: Any) -> Any:
+    if initial is None:
+        return xp.arange(graph.n, dtype=xp.int32)
+    return problem.labels_of(xp, graph, initial, "initial")
+
+
+def _result(
+    run: Run, given: Graph, labels: Any, levels: Any, scale: float, *, is_split: bool
+) -> Communities:
+    labels, count = dense(given, labels, given.n)
+    quality = modularity_of(given, labels, run.resolution)
+    states = [host(state).tolist() for state in run.states]
+    return Communities(
+        labels=gb.Vector.from_dense(labels) if given.n else gb.Vector("int32", 0),
+        num_communities=count,
+        modularity=quality,
+        resolution=run.resolution,
+        scale=scale,
+        num_levels=len(levels),
+        rounds=sum(state[1] for state in states),
+        moves=sum(state[3] for state in states),
+        is_split=is_split,
+        _levels=tuple(levels),
+    )

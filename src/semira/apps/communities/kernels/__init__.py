@@ -1,0 +1,1 @@
+"""Kernels of communities: Python for hosts, CUDA C++ beside it."""

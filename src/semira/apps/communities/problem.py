@@ -1,0 +1,187 @@
+"""What is given: a matrix, options, labels; checked, and as arrays of the device."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import semira as gb
+from semira.apps.communities.graph import Graph, summed
+from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
+from semira.kernels import ArrayKernel, rows_of
+
+_measure = ArrayKernel("semira.apps.communities.kernels:graphs", "measure", lanes=32)
+
+#: Sums of weights stay below 2**62: integers of 64 bits hold differences of them.
+_MOST_BITS = 62
+#: Sums that integers of 32 bits hold, which GPUs add faster.
+_NARROW = 1 << 30
+
+
+def check_square(A: Any, name: str) -> None:
+    """Raise if it is no adjacency matrix."""
+    if not hasattr(A, "nrows") or not hasattr(A, "device"):
+        raise TypeError(f"{name} takes a Matrix, got {type(A).__name__}")
+    if A.nrows != A.ncols:
+        raise DimensionMismatch(f"{name}: {A.nrows} x {A.ncols}; an adjacency matrix is square")
+    if A.nrows >= 1 << 31:
+        raise InvalidValue(f"{name}: {A.nrows} vertices, at most {(1 << 31) - 1}")
+
+
+def check_number(name: str, value: Any, least: float, *, is_open: bool = False) -> float:
+    """Return a finite number that is not below (or, if open, above) a bound."""
+    found = float(value)
+    if not math.isfinite(found) or found < least or (is_open and found == least):
+        bound = "above" if is_open else "at least"
+        raise InvalidValue(f"{name}={value!r}: a finite number {bound} {least:g}")
+    return found
+
+
+def check_count(name: str, value: Any, least: int = 1) -> int:
+    """Return an integer that is not below a bound."""
+    if isinstance(value, bool) or int(value) != value or value < least:
+        raise InvalidValue(f"{name}={value!r}: an integer of at least {least}")
+    return int(value)
+
+
+def check_memory(A: Any, needed: int, name: str) -> None:
+    """Raise if the device has not so many bytes."""
+    free = gb.free_memory(A.device)
+    if free is not None and needed > free:
+        raise OutOfMemory(
+            f"{name}: {needed:,} bytes are needed beside the matrix, {free:,} are free on "
+            f"{A.device}; release objects, or use another device"
+        )
+
+
+def graph_of(xp: Any, A: Any, *, weighted: bool, directed: bool) -> tuple[Graph, Graph, float]:
+    """Return the graph as given, a symmetric one for moves, and the scale of their weights.
+
+    Raises
+    ------
+    InvalidValue
+        A weight is negative or not finite, or the matrix is not symmetric and not `directed`.
+    OutOfMemory
+        The sum of the weights does not fit.
+    """
+    indptr, indices, values, _ = rows_of(A, values=weighted and A.dtype.name != "BOOL")
+    weights, scale, most = integer_weights(xp, values, len(indices))
+    is_iso = len(weights) == 1
+    n = A.nrows
+    # Both directions of each edge.
+    dtype = xp.int32 if most * max(1, len(indices)) * (1 + directed) < _NARROW else xp.int64
+    weights = weights.astype(dtype)
+    strengths = xp.empty(n, dtype)
+    strengths_in = xp.zeros(n, dtype) if directed else strengths
+    sums = xp.zeros(2, xp.int64)
+    _measure(
+        n, indptr, indices, weights, is_iso, strengths, strengths_in, directed, sums,
+        device=A.device, work=indptr,
+    )  # fmt: skip
+    total, odd = host(sums).tolist()
+    if odd != 0 and not directed:
+        raise InvalidValue(
+            "the matrix is not symmetric; add its transpose, or pass directed=True for the "
+            "modularity of directed graphs"
+        )
+    given = Graph(
+        xp, A.device, n, indptr, indices, weights, is_iso, strengths, strengths_in, directed, total
+    )
+    return given, symmetric(given) if directed else given, scale
+
+
+def symmetric(graph: Graph) -> Graph:
+    """Return the graph whose weights are those of both directions; strengths stay."""
+    xp, n = graph.xp, graph.n
+    forward = graph.keys(xp.arange(n, dtype=xp.int32), n, keeps_own=False)
+    weights = xp.full(graph.nvals, 1, xp.int64) if graph.is_iso else graph.weights
+    # The greatest key, of loops, stays the greatest.
+    backward = xp.where(forward == forward.dtype.type((1 << 63) - 1), forward,
+                        forward % max(n, 1) * n + forward // max(n, 1))  # fmt: skip
+    keys, sums = summed(xp, xp.concatenate([forward, backward]), xp.concatenate([weights, weights]))
+    borders = xp.arange(n + 1, dtype=xp.int64) * n
+    return Graph(
+        xp, graph.device, n,
+        xp.searchsorted(keys, borders).astype(xp.int64 if len(keys) >> 31 else xp.int32),
+        (keys % max(n, 1)).astype(xp.int32), sums.astype(graph.strengths.dtype), False,
+        graph.strengths, graph.strengths_in, True, graph.total,
+    )  # fmt: skip
+
+
+def integer_weights(
+    xp: Any, values: Any, nvals: int, *, signed: bool = False
+) -> tuple[Any, float, int]:
+    """Return values as integers, what they were multiplied by, and the greatest size of one.
+
+    Equal weights are a single 1: modularity does not depend on their size. Integers stay as they
+    are. Others are multiplied by a power of two, so that no sum reaches 2**62, and rounded: each is
+    off by less than ``nvals * max(|values|) / 2**60``.
+
+    Raises
+    ------
+    InvalidValue
+        A value is not finite, or negative and not `signed`.
+    OutOfMemory
+        The sum of integers may exceed 2**62.
+    """
+    if values is None or nvals == 0:
+        return xp.ones(1, xp.int64), 1.0, 1
+    if values.dtype == bool:
+        values = values.astype(xp.int8)
+    low, high = values.min().item(), values.max().item()
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise InvalidValue(f"values from {low} to {high}: only finite ones can be summed")
+    if low < 0 and not signed:
+        raise InvalidValue(f"a weight of {low}: communities need weights from 0 on")
+    if low == high >= 0 and not signed:
+        # All of weight 0: a graph without edges.
+        return xp.full(1, int(high > 0), xp.int64), 1.0 / high if high else 1.0, 1
+    size = max(high, -low)
+    room = _MOST_BITS - nvals.bit_length()
+    if values.dtype.kind in "iu":
+        if int(size).bit_length() > room:
+            raise OutOfMemory(
+                f"{nvals} values up to {size}: their sum may exceed 2**62; scale them"
+            )
+        return values.astype(xp.int64), 1.0, int(size)
+    if size < 2.0 ** min(room, 53) and bool((values == xp.floor(values)).all()):
+        return values.astype(xp.int64), 1.0, int(size)
+    # frexp: size < 2**exponent. Powers of two that doubles do not have are left out.
+    exponent = min(room - math.frexp(size)[1], 1000)
+    scaled = xp.rint(values.astype(xp.float64) * math.ldexp(1.0, exponent))
+    return scaled.astype(xp.int64), math.ldexp(1.0, exponent), 1 << room
+
+
+def labels_of(xp: Any, graph: Graph, given: Any, name: str) -> Any:
+    """Return labels, any integers, as int32 below n on the device; see `numbered`."""
+    return numbered(xp, graph, given, name)[0]
+
+
+def numbered(xp: Any, graph: Graph, given: Any, name: str) -> tuple[Any, int]:
+    """Return labels, any integers, as 0, 1, 2, ... on the device, and how many there are.
+
+    Raises
+    ------
+    DimensionMismatch, InvalidValue
+        There is not one for each vertex.
+    """
+    values = given
+    if hasattr(given, "to_dense") and hasattr(given, "nvals"):
+        if given.nvals != given.size:
+            missing = given.size - given.nvals
+            raise InvalidValue(f"{name}: {missing} of {given.size} vertices have no label")
+        values = given.to_dense()
+    values = np.asarray(host(values))
+    if values.shape != (graph.n,):
+        raise DimensionMismatch(f"{name}: shape {values.shape}, one label for each of {graph.n}")
+    if values.dtype.kind not in "iu":
+        raise InvalidIndex(f"{name} of {values.dtype}: labels are integers")
+    found, numbers = np.unique(values, return_inverse=True)
+    return xp.asarray(numbers.astype(np.int32)), len(found)
+
+
+def host(array: Any) -> Any:
+    """Return an array on the host."""
+    return array.get() if hasattr(array, "get") else array

@@ -1,0 +1,83 @@
+"""What walks and samples read from files: vertices, and a number for each vertex."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.exceptions import DimensionMismatch, FileFormatError, MissingFile
+
+
+def vertices(path: str, n: int) -> NDArray[np.int64]:
+    """Return the vertex numbers in a text file, from 0, separated by white space or commas.
+
+    Raises
+    ------
+    MissingFile, FileFormatError
+        There is no such file; it has something else.
+    """
+    del n
+    return _read(path, np.int64)
+
+
+def numbers(path: str, n: int) -> NDArray[np.float64]:
+    """Return one number for each vertex, from a text file or ``.npy``.
+
+    Raises
+    ------
+    MissingFile, FileFormatError, DimensionMismatch
+        There is no such file; it has something else; or not n numbers.
+    """
+    found = _read(path, np.float64)
+    if len(found) != n:
+        raise DimensionMismatch(f"{path} has {len(found)} numbers for {n} vertices")
+    return found
+
+
+def matrix(path: str, n: int | None) -> NDArray[np.float32]:
+    """Return a table of floats: a line for each row, or ``.npy``.
+
+    Raises
+    ------
+    MissingFile, FileFormatError, DimensionMismatch
+        There is no such file; it is no table of numbers; or it has not n rows.
+    """
+    _check(path)
+    try:
+        found = np.load(path) if path.endswith(".npy") else np.loadtxt(path, ndmin=2)
+    except ValueError as error:
+        raise FileFormatError(f"{path} is no table of numbers: {error}") from error
+    if n is not None and len(found) != n:
+        raise DimensionMismatch(f"{path} has {len(found)} rows for {n} vertices")
+    return found.astype(np.float32)
+
+
+def weights(path: str, n: int) -> NDArray[np.float32]:
+    """Return a table of floats that has nothing to do with the number of vertices.
+
+    Raises
+    ------
+    MissingFile, FileFormatError
+        There is no such file; it is no table of numbers.
+    """
+    del n
+    return matrix(path, None)
+
+
+def _check(path: str) -> None:
+    if not Path(path).exists():
+        raise MissingFile(f"{path}: no such file")
+
+
+def _read(path: str, dtype: Any) -> NDArray[Any]:
+    _check(path)
+    if path.endswith(".npy"):
+        return np.asarray(np.load(path), dtype).ravel()
+    words = Path(path).read_text(encoding="utf-8").replace(",", " ").split()
+    try:
+        return np.array(words).astype(dtype) if words else np.empty(0, dtype)
+    except ValueError as error:
+        raise FileFormatError(f"{path}: {error}") from error

@@ -1,0 +1,1 @@
+"""Kernels that draw entries of rows."""

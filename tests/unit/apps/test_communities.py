@@ -1,0 +1,356 @@
+"""Louvain, Leiden, modularity and contraction beside NetworkX, and the same on every device."""
+
+from __future__ import annotations
+
+import itertools
+
+import hypothesis
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import strategies as st
+from tests.helpers.communities import groups_of, matrix_of, plain_modularity, planted
+
+import semira as gb
+from semira.base import settings
+from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
+
+BOTH = pytest.mark.parametrize("name", ["louvain", "leiden"])
+
+
+def run(name, A, **options):
+    return getattr(gb.apps, name)(A, **options)
+
+
+# Quality -----------------------------------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("make", "least"),
+    [
+        (nx.karate_club_graph, 0.415),
+        (nx.les_miserables_graph, 0.545),
+        (lambda: nx.relaxed_caveman_graph(12, 8, 0.1, seed=2), 0.78),
+        (lambda: nx.random_partition_graph([30] * 5, 0.4, 0.02, seed=1), 0.6),
+    ],
+)
+def test_communities_are_as_good_as_those_of_networkx(device, name, make, least):
+    graph = nx.convert_node_labels_to_integers(make())
+    # NetworkX counts them twice.
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    A = matrix_of(graph, device)
+    found = run(name, A)
+    groups = groups_of(found.host_labels)
+    assert found.modularity == pytest.approx(
+        nx.community.modularity(graph, groups, weight=None), abs=1e-12
+    )
+    other = nx.community.louvain_communities(graph, weight=None, seed=1)
+    assert found.modularity >= nx.community.modularity(graph, other, weight=None) - 0.02
+    assert found.modularity >= least
+
+
+@BOTH
+def test_planted_groups_are_found(device, name):
+    A, truth = planted(device, groups=6, size=20, inside=0.7, outside=0.01)
+    labels = run(name, A, seed=3).host_labels
+    assert len(np.unique(labels)) == 6
+    assert len(set(zip(labels.tolist(), truth.tolist(), strict=True))) == 6
+
+
+@BOTH
+def test_weights_decide(device, name):
+    # A ring of eight: light edges inside of pairs, heavy ones between them.
+    ring = nx.cycle_graph(8)
+    for v in range(8):
+        ring[v][(v + 1) % 8]["weight"] = 10.0 if v % 2 else 0.125
+    heavy = run(name, matrix_of(ring, device, "weight")).host_labels
+    assert all(heavy[v] == heavy[(v + 1) % 8] for v in range(1, 8, 2))
+    assert all(heavy[v] != heavy[(v + 1) % 8] for v in range(0, 8, 2))
+    weighted = run(name, matrix_of(ring, device, "weight"), weighted=False)
+    assert weighted.modularity == run(name, matrix_of(ring, device)).modularity
+
+
+@BOTH
+def test_a_higher_resolution_makes_more_communities(device, name):
+    A, _ = planted(device, groups=4, size=16, inside=0.6, outside=0.1)
+    counts = [run(name, A, resolution=r).num_communities for r in (0.0, 1.0, 4.0)]
+    assert counts[0] == 1
+    assert counts[1] < counts[2]
+
+
+@BOTH
+def test_one_round_alone_does_less(device, name):
+    A, _ = planted(device, groups=6, size=20, inside=0.3, outside=0.02)
+    whole = run(name, A)
+    short = run(name, A, max_level=1, max_iterations=1, refine=False)
+    assert short.modularity < whole.modularity
+    assert short.num_levels <= 1
+
+
+def test_leiden_communities_are_connected(device):
+    for seed in range(4):
+        graph = nx.random_partition_graph([12] * 6, 0.25, 0.03, seed=seed)
+        found = gb.apps.leiden(matrix_of(graph, device), seed=seed, max_iterations=3)
+        for group in groups_of(found.host_labels):
+            assert nx.is_connected(graph.subgraph(group))
+
+
+def test_leiden_splits_what_is_not_connected(device):
+    # Moves of Leiden never make it; labels to start from that nothing gains to leave do.
+    pairs = nx.Graph([(0, 1), (2, 3)])
+    labels = gb.apps.leiden(matrix_of(pairs, device), initial=[5, 5, 5, 5]).host_labels
+    assert labels.tolist() == [0, 0, 1, 1]
+    zero = gb.apps.leiden(matrix_of(pairs, device), initial=[5, 5, 5, 5], resolution=0.0)
+    assert zero.host_labels.tolist() == [0, 0, 1, 1]
+
+
+# The same labels everywhere -----------------------------------------------------------------------
+
+
+def noisy(device, directed=False):
+    """Return a matrix with float weights of many sizes, hubs among its rows."""
+    rng = np.random.default_rng(5)
+    n = 160
+    graph = sp.random(n, n, 0.04, "csr", random_state=rng, data_rvs=rng.random)
+    graph = graph.tolil()
+    graph[0, 1:150] = 0.1 + rng.random(149)
+    graph = graph.tocsr()
+    if not directed:
+        graph = graph + graph.T
+    graph = graph.tocoo()
+    with gb.device(device):
+        return gb.Matrix.from_coo(graph.row, graph.col, graph.data, nrows=n, ncols=n)
+
+
+@BOTH
+@pytest.mark.parametrize("directed", [False, True])
+def test_labels_are_those_of_the_reference(device, name, directed):
+    expected = run(name, noisy("reference", directed), directed=directed, seed=7)
+    found = run(name, noisy(device, directed), directed=directed, seed=7)
+    assert found.host_labels.tolist() == expected.host_labels.tolist()
+    assert found.facts() == expected.facts()
+    assert [each.tolist() for each in found.levels] == [each.tolist() for each in expected.levels]
+
+
+@BOTH
+@pytest.mark.parametrize("kind", ["bool", "int64", "float64"])
+def test_threads_do_not_matter(name, kind):
+    graph = nx.barabasi_albert_graph(3000, 20, seed=1)
+    rng = np.random.default_rng(2)
+    for u, v in graph.edges:
+        graph[u][v]["weight"] = rng.random() if kind == "float64" else int(rng.integers(1, 9))
+    A = matrix_of(graph, "cpu", None if kind == "bool" else "weight")
+    before, found = settings.settings(), []
+    for threads in (1, 2, 7):
+        settings.override(threads=threads)
+        found.append(run(name, A).host_labels.tolist())
+    settings.override(threads=before.threads)
+    assert found[0] == found[1] == found[2]
+
+
+@BOTH
+def test_seeds_matter_and_repeat(device, name):
+    A, _ = planted(device, groups=6, size=20, inside=0.3, outside=0.05)
+    labels = [run(name, A, seed=seed).host_labels.tolist() for seed in (1, 1, 2, -5)]
+    assert labels[0] == labels[1]
+    assert labels[0] != labels[2]
+
+
+@BOTH
+def test_long_rows_meet_every_size_of_table(device, name):
+    # Rows of 8, 9, 128, 129 and of more entries than a block's table has places.
+    n = 2600
+    sizes = {0: 8, 1: 9, 2: 128, 3: 129, 4: n - 10}
+    ends = [(v, u) for v, size in sizes.items() for u in range(8, 8 + size)]
+    graph = nx.Graph(ends + [(u, u + 1) for u in range(8, n - 1)])
+    graph.add_nodes_from(range(n))
+    options = {"max_level": 2, "max_iterations": 6}
+    expected = run(name, matrix_of(graph, "cpu"), **options)
+    if device == "reference":
+        pytest.skip("takes a minute in Python")
+    found = run(name, matrix_of(graph, device), **options)
+    assert found.host_labels.tolist() == expected.host_labels.tolist()
+
+
+# Levels, labels to start from ---------------------------------------------------------------------
+
+
+@BOTH
+def test_levels_lead_from_vertices_to_communities(device, name):
+    A, _ = planted(device, groups=8, size=15, inside=0.4, outside=0.02)
+    found = run(name, A)
+    reached = np.arange(A.nrows)
+    for level in found.levels:
+        assert sorted(set(level.tolist())) == list(range(level.max() + 1))
+        assert len(level) == reached.max() + 1
+        reached = level[reached]
+    assert reached.tolist() == found.host_labels.tolist()
+
+
+@BOTH
+def test_labels_to_start_from_are_kept_where_nothing_gains(device, name):
+    A, truth = planted(device, groups=5, size=12, inside=0.9, outside=0.01)
+    again = run(name, A, initial=truth * 1000 - 7)
+    assert len(set(zip(again.host_labels.tolist(), truth.tolist(), strict=True))) == 5
+    with gb.device(device):
+        vector = gb.Vector.from_dense(truth)
+    assert run(name, A, initial=vector).host_labels.tolist() == again.host_labels.tolist()
+
+
+def test_progress_is_told(device):
+    A, _ = planted(device, groups=4, size=10, inside=0.5, outside=0.05)
+    told = []
+    gb.apps.louvain(A, progress=lambda *each: told.append(each))
+    assert told[0] == (0, 40)
+
+
+# Modularity ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("resolution", [1.0, 0.3])
+def test_modularity_is_that_of_networkx(device, directed, weight, resolution):
+    rng = np.random.default_rng(1)
+    graph = nx.gnp_random_graph(40, 0.1, seed=1, directed=directed)
+    for u, v in graph.edges:
+        graph[u][v]["weight"] = float(rng.random())
+    labels = rng.integers(0, 5, 40)
+    expected = nx.community.modularity(graph, groups_of(labels), weight, resolution)
+    A = matrix_of(graph, device, weight)
+    found = gb.apps.modularity(A, labels * 3 - 4, resolution=resolution, directed=directed)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@hypothesis.settings(max_examples=30, deadline=None)
+@hypothesis.given(
+    st.integers(1, 12),
+    st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.integers(0, 9)), max_size=40),
+    st.booleans(),
+)
+def test_results_prove_themselves(n, ends, directed):
+    dense = np.zeros((n, n))
+    for i, j, weight in ends:
+        dense[i % n, j % n] += weight / 4
+    if not directed:
+        dense = dense + dense.T
+    rows, columns = np.nonzero(dense)
+    with gb.device("cpu"):
+        A = gb.Matrix.from_coo(rows, columns, dense[rows, columns], nrows=n, ncols=n)
+    for name in ("louvain", "leiden"):
+        found = run(name, A, directed=directed)
+        assert found.modularity == pytest.approx(
+            plain_modularity(dense, found.host_labels), abs=1e-9
+        )
+        # Never worse than all alone: every move gains.
+        assert found.modularity >= plain_modularity(dense, np.arange(n)) - 1e-9
+
+
+def test_self_loops_count_as_they_are_stored(device):
+    dense = np.array([[3.0, 1, 0], [1, 0, 2], [0, 2, 0]])
+    rows, columns = np.nonzero(dense)
+    with gb.device(device):
+        A = gb.Matrix.from_coo(rows, columns, dense[rows, columns])
+    labels = np.array([0, 1, 1])
+    assert gb.apps.modularity(A, labels) == pytest.approx(plain_modularity(dense, labels))
+    found = gb.apps.louvain(A)
+    assert found.modularity == pytest.approx(plain_modularity(dense, found.host_labels))
+
+
+# Contraction --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float32, np.float64])
+def test_contraction_is_a_product_with_labels(device, dtype):
+    graph = sp.random(60, 60, 0.1, "coo", random_state=3)
+    data = (graph.data * 200 - 100).astype(dtype)
+    labels = np.random.default_rng(0).integers(0, 7, 60)
+    side = sp.csr_matrix((np.ones(60), (np.arange(60), labels)))
+    expected = (side.T @ sp.csr_matrix((data, (graph.row, graph.col)), (60, 60)) @ side).toarray()
+    with gb.device(device):
+        A = gb.Matrix.from_coo(graph.row, graph.col, data, nrows=60, ncols=60)
+    found = gb.apps.contract(A, labels)
+    assert found.dtype.name == ("FP64" if np.dtype(dtype).kind == "f" else "INT64")
+    assert np.allclose(found.to_dense(fill_value=0), expected, rtol=1e-12)
+
+
+def test_contraction_of_no_entries(device):
+    with gb.device(device):
+        A = gb.Matrix("int64", 3, 3)
+    found = gb.apps.contract(A, [4, 4, 9])
+    assert (found.shape, found.nvals) == ((2, 2), 0)
+
+
+# Small and wrong input ----------------------------------------------------------------------------
+
+
+@BOTH
+def test_graphs_without_edges(device, name):
+    with gb.device(device):
+        for n in (0, 1, 5):
+            found = run(name, gb.Matrix("float64", n, n))
+            assert found.num_communities == n
+            assert found.modularity == 0.0
+            assert found.host_labels.tolist() == list(range(n))
+            assert found.facts()["alone"] == n
+        loop = run(name, gb.Matrix.from_coo([0], [0], [2.0], nrows=1, ncols=1))
+        assert (loop.num_communities, loop.modularity) == (1, 0.0)
+        zeros = run(name, gb.Matrix.from_coo([0, 1], [1, 0], [0.0, 0.0]))
+        assert zeros.num_communities == 2
+
+
+@BOTH
+def test_wrong_input_is_refused(device, name):
+    with gb.device(device):
+        pair = gb.Matrix.from_coo([0, 1], [1, 0], [1.0, 1.0])
+        with pytest.raises(DimensionMismatch, match="2 x 3"):
+            run(name, gb.Matrix("bool", 2, 3))
+        with pytest.raises(TypeError, match="takes a Matrix, got list"):
+            run(name, [[0, 1], [1, 0]])
+        with pytest.raises(InvalidValue, match=r"not symmetric.*directed=True"):
+            run(name, gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2))
+        with pytest.raises(InvalidValue, match="not symmetric"):
+            run(name, gb.Matrix.from_coo([0, 1], [1, 0], [1.0, 1.5]))
+        with pytest.raises(InvalidValue, match=r"a weight of -1\.0"):
+            run(name, gb.Matrix.from_coo([0, 1], [1, 0], [-1.0, -1.0]))
+        for bad in (np.nan, np.inf):
+            with pytest.raises(InvalidValue, match="finite"):
+                run(name, gb.Matrix.from_coo([0, 1, 1], [1, 0, 1], [bad, bad, 1.0]))
+        big = gb.Matrix.from_coo([0, 1, 1], [1, 0, 1], [2**61, 2**61, 1])
+        with pytest.raises(OutOfMemory, match="scale them"):
+            run(name, big)
+        for options, words in (
+            ({"resolution": -1}, "resolution=-1"),
+            ({"resolution": np.nan}, "resolution=nan"),
+            ({"max_level": 0}, "max_level=0"),
+            ({"max_iterations": 1.5}, "max_iterations=1.5"),
+            ({"seed": 2**63}, "seed="),
+        ):
+            with pytest.raises(InvalidValue, match=words):
+                run(name, pair, **options)
+        with pytest.raises(DimensionMismatch, match="one label for each of 2"):
+            run(name, pair, initial=[0, 1, 2])
+        with pytest.raises(InvalidIndex, match="labels are integers"):
+            run(name, pair, initial=[0.5, 1.0])
+        with pytest.raises(InvalidValue, match="1 of 2 vertices have no label"):
+            run(name, pair, initial=gb.Vector.from_coo([0], [1], size=2))
+
+
+@BOTH
+def test_what_does_not_fit_is_refused_before_it_starts(monkeypatch, device, name):
+    A, _ = planted(device, groups=2, size=5, inside=0.9, outside=0.1)
+    monkeypatch.setattr(gb, "free_memory", lambda device: 1000)
+    with pytest.raises(OutOfMemory, match=r"bytes are needed beside the matrix, 1,000 are free"):
+        run(name, A)
+
+
+def test_tables_have_a_row_a_vertex(device):
+    A, _ = planted(device, groups=3, size=6, inside=0.9, outside=0.02)
+    found = gb.apps.louvain(A)
+    columns = found.table()
+    assert columns["vertex"].tolist() == list(range(18))
+    assert columns["community"].tolist() == found.host_labels.tolist()
+    assert found.sizes.sum() == 18
+    assert all(a != b for a, b in itertools.pairwise(np.unique(found.host_labels)))
