@@ -177,7 +177,7 @@ def test_rows_of_the_registry_make_commands(invoke, name):
     row = APPLICATIONS[name]
     assert row.function.__module__.startswith(row.module)
     assert name not in CATALOGUE
-    assert all(text.endswith(".") for text in options_of(row).values()), options_of(row)
+    assert all(text.endswith(".") for text in options_of(row).values() if text), options_of(row)
     assert not {*own_options(row).options} & {*READING.options}
     words = words_of(invoke("run", name, "--help").stdout)
     assert all(typed(each) in words for each in options_of(row))
