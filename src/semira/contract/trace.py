@@ -265,7 +265,8 @@ class LastRows:
 
     def rows(self) -> Rows:
         """Return the rows so far."""
-        self._settle()
+        if self._late is not None:
+            self._settle()
         return Rows.after(self.lost, tuple(self._rows)) if self._rows else NO_ROWS
 
     def unread(self) -> Rows | LateRows:

@@ -16,6 +16,7 @@ from semira.base.errors import (
     InvalidObject,
     InvalidValue,
 )
+from semira.engine.calls import Literal
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, coo_to_vector
 from semira.formats.build import Merge
 from semira.formats.index import (
@@ -310,12 +311,15 @@ def vector_of(given: Entries, dup_op: Any) -> VectorArrays:
     )
 
 
-def vector_from_scalar(value: Any, size: Any, dtype: Any) -> VectorArrays:
-    """Return the arrays of `Vector.from_scalar`: full, with the one value they share."""
+def vector_from_scalar(given: Any, size: Any, dtype: Any) -> VectorArrays:
+    """Return the arrays of `Vector.from_scalar`: full, with the one value they share.
+
+    `given` is what `as_value` returned.
+    """
     size = check_size(size, "size")
-    wanted, iso = _plain_dtype(value, dtype), value
-    if wanted is None:
-        stored, wanted, iso = values_of(prepared(value, dtype), size, dtype)
+    wanted, iso = given.dtype, given.value
+    if given.__class__ is not Literal or wanted.kind == "V":
+        stored, wanted, iso = values_of(prepared(iso, dtype), size, dtype)
         if stored is not None:
             raise InvalidValue(f"from_scalar takes one value, got {len(stored)} of them")
     values = np.full(1, iso, wanted.array_dtype)

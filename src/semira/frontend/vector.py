@@ -135,8 +135,8 @@ class StoredVector(ReadableVector[Made_co], Collection[Made_co]):
     ) -> Self:
         """Return the full vector with `value` everywhere; a single value is stored."""
         del opts
-        value = construct.as_value(value, "Vector.from_scalar", dtype).value
-        return cls._of(construct.vector_from_scalar(value, size, dtype), name)
+        given = construct.as_value(value, "Vector.from_scalar", dtype)
+        return cls._of(construct.vector_from_scalar(given, size, dtype), name)
 
     @classmethod
     def from_dense(

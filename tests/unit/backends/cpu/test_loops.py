@@ -11,6 +11,7 @@ import pytest
 
 import semira as gb
 from semira import algorithms, binary, monoid, select, semiring, unary
+from semira.backends import interpreter
 from semira.backends.cpu.loops import native
 from semira.backends.interpreter import interpreted_only
 
@@ -244,3 +245,23 @@ def test_an_index_out_of_bounds_leaves_the_iterations_before(counted) -> None:
         assert turns.value == 1
         assert at.to_dense().tolist() == [1, 2, 3]
         assert counted == [0, 0]
+
+
+def test_searches_inside_of_a_loop_stay_native_whatever_they_take(monkeypatch) -> None:
+    n, side = 2500, 50
+    at = np.arange(n)
+    right, down = at[at % side < side - 1], at[: n - side]
+    rows, cols = np.r_[right, down], np.r_[right + 1, down + side]
+    interpreted: list[int] = []
+    iteration = interpreter._run_iteration
+
+    def noted(*args: Any) -> None:
+        interpreted.append(1)
+        iteration(*args)
+
+    monkeypatch.setattr(interpreter, "_run_iteration", noted)
+    with gb.device("cpu"):
+        A = gb.Matrix.from_coo(np.r_[rows, cols], np.r_[cols, rows], True, nrows=n, ncols=n)
+        # A search takes more than one statement should, from a hundred levels of few vertices.
+        assert algorithms.eccentricity(A, searches=3).diameter[0] == 2 * (side - 1)
+    assert interpreted == []

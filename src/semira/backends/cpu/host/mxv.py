@@ -367,7 +367,7 @@ def pull(
     operand.close()
     if mask is not None:
         mask.close()
-    num, work = sum(part[0] for part in parts), sum(part[1] for part in parts)
+    num, work = parts[0] if len(parts) == 1 else map(sum, zip(*parts, strict=True))
     if into is not None:
         return CpuVector(length, into.out.dtype, "full", values), work
     return looked_up(product, rows, present, values, num, iso), work
