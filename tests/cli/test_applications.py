@@ -184,6 +184,18 @@ def test_rows_of_the_registry_make_commands(invoke, name):
     assert row.summary in words
 
 
+def test_algorithms_load_no_application():
+    text = (
+        "import sys\n"
+        "from semira.cli.main import app\n"
+        "app(['run', 'bfs', 'kron:3', '--device', 'reference'], standalone_mode=False)\n"
+        "names = ('semira.apps.row', 'semira.apps.registry')\n"
+        "sys.exit([m for m in sys.modules if m.startswith('semira.apps.') and m not in names] or 0)"
+    )
+    ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+
+
 # Geolocation, with files -----------------------------------------------------------------------
 
 

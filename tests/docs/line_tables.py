@@ -66,7 +66,8 @@ def applications() -> str:
             for suffix, count in (("py", _code_lines), ("cuh", _cuda_lines))
         )
         page = f"[{_begun(row.title)}]({row.page})"
-        rows.append([page, _begun(row.summary), f"`semira run {row.typed}`", str(python), str(cuda)])
+        command = f"`semira run {row.typed}`"
+        rows.append([page, _begun(row.summary), command, str(python), str(cuda)])
     head = ["application", "answers", "command", "lines of Python", "of CUDA C++"]
     return markdown_table(head, sorted(rows))
 
