@@ -73,6 +73,14 @@ def test_an_option_that_is_no_parameter_gives_several(toy, invoke, labelled, tmp
     assert shares == {"a": 4.0, "b": 1.5, "c": 1.5, "d": 5.5, "e": 102.0, "f": 1.0}
 
 
+def test_vertices_are_typed_or_in_a_file(toy, invoke, labelled, tmp_path):
+    (tmp_path / "starts.txt").write_text("b\nf\n")
+    for starts in ("b,f", tmp_path / "starts.txt"):
+        result = invoke("run", "share-out", labelled, "--starts", starts, "--out", "-")
+        most = [row["label"] for row in lines_of(result.stdout) if float(row["share"]) >= 100]
+        assert most == ["b", "f"]
+
+
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "npz", "parquet"])
 def test_tables_are_written_with_names_of_vertices(toy, invoke, labelled, tmp_path, suffix):
     if suffix == "parquet":
@@ -112,8 +120,9 @@ def test_help_has_the_options(toy, invoke):
     text = invoke("run", "share-out", "--help").stdout
     words = words_of(text)
     assert "Shares: shares of vertices after some rounds." in words
-    assert "--starts VERTEX,... Where everything is at first. Names of the file" in words
+    assert "--starts VERTEX,...|FILE Where everything is at first. Names of the file" in words
     assert "--both FILE Starts and weights at once, by name." in words
+    assert "--symmetric" not in words
     assert "--weights-file FILE What each vertex adds" in words
     assert "--mode TEXT One of even, odd; default even." in words
     assert "--weighted/--unweighted" in words.replace(" ", "") or "--unweighted" in words
@@ -168,11 +177,23 @@ def test_rows_of_the_registry_make_commands(invoke, name):
     row = APPLICATIONS[name]
     assert row.function.__module__.startswith(row.module)
     assert name not in CATALOGUE
-    assert all(text.endswith(".") for text in options_of(row).values()), options_of(row)
+    assert all(text.endswith(".") for text in options_of(row).values() if text), options_of(row)
     assert not {*own_options(row).options} & {*READING.options}
     words = words_of(invoke("run", name, "--help").stdout)
     assert all(typed(each) in words for each in options_of(row))
     assert row.summary in words
+
+
+def test_algorithms_load_no_application():
+    text = (
+        "import sys\n"
+        "from semira.cli.main import app\n"
+        "app(['run', 'bfs', 'kron:3', '--device', 'reference'], standalone_mode=False)\n"
+        "names = ('semira.apps.row', 'semira.apps.registry')\n"
+        "sys.exit([m for m in sys.modules if m.startswith('semira.apps.') and m not in names] or 0)"
+    )
+    ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
 
 
 # Geolocation, with files -----------------------------------------------------------------------

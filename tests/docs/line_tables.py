@@ -65,10 +65,15 @@ def applications() -> str:
             sum(count(path.read_text("utf-8")) for path in home.rglob(f"*.{suffix}"))
             for suffix, count in (("py", _code_lines), ("cuh", _cuda_lines))
         )
-        page = f"[{row.title}]({row.page})"
-        rows.append([page, row.summary, f"`semira run {row.typed}`", str(python), str(cuda)])
+        page = f"[{_begun(row.title)}]({row.page})"
+        command = f"`semira run {row.typed}`"
+        rows.append([page, _begun(row.summary), command, str(python), str(cuda)])
     head = ["application", "answers", "command", "lines of Python", "of CUDA C++"]
     return markdown_table(head, sorted(rows))
+
+
+def _begun(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _imported(name: str) -> Iterator[str]:

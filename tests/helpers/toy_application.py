@@ -45,6 +45,7 @@ def share_out(
     factor: float = 0.5,
     mode: str = "even",
     weighted: bool = True,
+    symmetric: bool = False,
     is_far: bool = True,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
@@ -66,6 +67,8 @@ def share_out(
         How to share.
     weighted : bool
         Share by the values of `A`.
+    symmetric : bool
+        The caller knows that `A` is.
     is_far : bool
         Whether to go far.
     seed : int
@@ -95,8 +98,14 @@ def read_weights(path: str, size: int) -> np.ndarray:
     return np.resize(np.array(lines, float), size)
 
 
+def read_starts(path: str, size: int, labels: Any = None) -> list[int]:
+    """Return the vertices of a line each."""
+    known = [str(label) for label in (range(size) if labels is None else labels.tolist())]
+    return [known.index(word) for word in Path(path).read_text().split()]
+
+
 def read_both(path: str, size: int, labels: Any = None) -> dict[str, Any]:
-    """Starts and weights at once, by name."""
+    """Return starts and weights at once, by name."""
     known = range(size) if labels is None else labels.tolist()
     first, *_ = Path(path).read_text().split()
     return {"starts": [list(known).index(first)], "weights": np.ones(size)}
@@ -112,6 +121,7 @@ ROW = Application(
     title="shares",
     module="tests.helpers.toy_application",
     files={
+        "starts": "tests.helpers.toy_application:read_starts",
         "weights": "tests.helpers.toy_application:read_weights",
         "both": "tests.helpers.toy_application:read_both",
     },

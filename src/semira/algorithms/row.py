@@ -364,6 +364,8 @@ def _help(text: str, default: Any, choices: tuple[str, ...]) -> str:
     'Most searches. Default: go on until all is known.'
     >>> _help("``a`` is quick.", "a", ("a", "b"))
     'One of a, b; default a.'
+    >>> _help("", 3, ())
+    'Default 3.'
     """
     text = text.replace("`", "")
     without = re.search(r"(?:None|Default): (.+?)(?:, which|\.(?: |$))", text)
@@ -376,4 +378,5 @@ def _help(text: str, default: Any, choices: tuple[str, ...]) -> str:
     if default is inspect.Parameter.empty or isinstance(default, bool):
         return f"{first}." if first else ""
     spelled = f"{default:g}" if isinstance(default, float) else str(default)
-    return f"{first}; default {spelled.replace('e-0', 'e-')}."
+    told = f"{first}; default" if first else "Default"
+    return f"{told} {spelled.replace('e-0', 'e-')}."

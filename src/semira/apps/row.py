@@ -85,8 +85,11 @@ class Application:
 
     @property
     def parameters(self) -> dict[str, Parameter]:
-        """Parameters that have simple values and are no files or vertices, by name."""
-        aside = {*self.files, *self.vertices}
+        """Parameters that have simple values and are no files or vertices, by name.
+
+        Whether a matrix is symmetric is not asked: the reader of a file knows better.
+        """
+        aside = {*self.files, *self.vertices, "symmetric"}
         return {k: v for k, v in parameters_of(self.function).items() if k not in aside}
 
     @property

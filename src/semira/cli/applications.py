@@ -14,7 +14,7 @@ import numpy as np
 import typer
 
 from semira.algorithms.registry import View
-from semira.algorithms.row import load, told_of
+from semira.algorithms.row import load, summary_of, told_of
 from semira.apps import registry
 from semira.apps.row import Application
 from semira.base.errors import InvalidValue
@@ -60,9 +60,10 @@ def option_of(row: Application, name: str) -> str:
 def _file_text(row: Application, name: str) -> str:
     """Return what the function says of a parameter, or what its reader reads."""
     told = told_of(row.function, name)
-    if not told:
-        told = (inspect.getdoc(load(row.files[name])) or "").partition("\n")[0]
-    return told
+    if told:
+        return told
+    reader = summary_of(load(row.files[name]))
+    return f"{reader[:1].upper()}{reader[1:]}."
 
 
 def own_options(row: Application) -> Group:
@@ -117,7 +118,8 @@ def check_given(row: Application, given: Mapping[str, Any]) -> None:
 
 def _check_complete(row: Application, found: Mapping[str, Any]) -> None:
     lacking = [name for name in row.needed if name not in found]
-    asked = [name for name in lacking if name in row.files or name in row.vertices]
+    options = {*row.files, *row.vertices, *row.parameters}
+    asked = [name for name in lacking if name in options]
     if lacking:
         names = asked or [name for name in row.files if name not in _parameters(row)] or lacking
         listed = ", ".join(typed(option_of(row, name)) for name in names)

@@ -120,11 +120,15 @@ class Group(_Readable, TyperGroup):
 
     kind = "command"
 
+    def is_known(self, word: str) -> bool:
+        """Return whether a word names a command."""
+        return word in self.list_commands(None)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that is named; where there is none, say what may have been meant."""
-        names = self.list_commands(ctx)
         word = args[0]
-        if not (word in names or word.startswith("-") or ctx.resilient_parsing):
+        if not (self.is_known(word) or word.startswith("-") or ctx.resilient_parsing):
+            names = self.list_commands(ctx)
             shown = f"{ctx.command_path} --help lists them all"
             ctx.fail(f"no {self.kind} {word!r}{meant(word, names) or f'; {shown}'}")
         return super().resolve_command(ctx, args)
@@ -184,6 +188,10 @@ class Algorithms(Group):
         """Return the names of the commands, in the order of the help."""
         return list(CATALOGUE)
 
+    def is_known(self, word: str) -> bool:
+        """Return whether a word names a command; applications are loaded only if they must be."""
+        return word in CATALOGUE or word in self.names()
+
     @staticmethod
     def line(name: str) -> Line:
         """Return how the help lists a command."""
@@ -208,7 +216,7 @@ class Algorithms(Group):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command; None if there is none of this name."""
         del ctx
-        if cmd_name not in self.commands and cmd_name in self.names():
+        if cmd_name not in self.commands and self.is_known(cmd_name):
             single = typer.Typer(add_completion=False)
             single.command(cmd_name, cls=_OfAlgorithm)(self.make(cmd_name))
             self.commands[cmd_name] = get_command(single)
@@ -216,6 +224,8 @@ class Algorithms(Group):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the name of the algorithm first, though options may stand before it."""
+        if args and args[0] in CATALOGUE:
+            return super().parse_args(ctx, args)
         names = self.names()
         # What Python calls it, where the command has a shorter name.
         shorter = {row.name: name for name, row in CATALOGUE.items()}

@@ -103,7 +103,7 @@ def geometric_points(
     >>> x, y = geometric_points(1000, seed=1)
     >>> graph = generate_geometric(1000, seed=1)
     >>> gaps = (x[graph.rows] - x[graph.cols]) ** 2 + (y[graph.rows] - y[graph.cols]) ** 2
-    >>> gaps.max() < graph.meta["radius"] ** 2
+    >>> bool(gaps.max() < graph.meta["radius"] ** 2)
     True
     """
     num_vertices, seed = check_count("num_vertices", num_vertices), check_seed(seed)

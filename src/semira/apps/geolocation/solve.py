@@ -80,7 +80,7 @@ class _Finder:
         rows, places = self._rows, self._places
         is_listed = vertices is not None
         caps = _CAPS if self.is_gpu and unknown > _SMALL else ()
-        lengths = self._xp.zeros(len(caps) + 1, self._xp.int64)
+        lengths = self._xp.zeros(2 * (len(caps) + 1), self._xp.int64)
         walked = 0
         # Launches know from the one before how many are left to them: the host does not wait.
         for level, cap in enumerate((*caps, self._steps)):

@@ -75,7 +75,8 @@ __device__ __forceinline__ double closeness(double dlat, double dlon, double cos
 __device__ __noinline__ Place midpoint(Neighbour p, Neighbour q) {
   const double dlon = (q.lon - p.lon) * kDegree;
   const double x = q.cosine * cos(dlon), y = q.cosine * sin(dlon), forth = p.cosine + x;
-  const double lat = atan2(sin(p.lat * kDegree) + sin(q.lat * kDegree), sqrt(forth * forth + y * y));
+  const double up = sin(p.lat * kDegree) + sin(q.lat * kDegree);
+  const double lat = atan2(up, sqrt(forth * forth + y * y));
   return {lat / kDegree, p.lon + atan2(y, forth) / kDegree};
 }
 
@@ -131,8 +132,15 @@ struct OfBlock {
 
 // The known neighbours that a thread keeps in shared memory.
 struct Slots {
+  static constexpr int kUnroll = 2;
   double (*lat)[kThreads], (*lon)[kThreads], (*cosine)[kThreads];
   int length;
+  __device__ __forceinline__ void add(Neighbour one) {
+    lat[length][threadIdx.x] = one.lat;
+    lon[length][threadIdx.x] = one.lon;
+    cosine[length][threadIdx.x] = one.cosine;
+    ++length;
+  }
   __device__ __forceinline__ long long begin() const { return 0; }
   __device__ __forceinline__ long long end() const { return length; }
   __device__ __forceinline__ bool read(long long k, Neighbour& found) const {
@@ -144,6 +152,7 @@ struct Slots {
 // A row, which is read again for every step.
 template <class P, class I>
 struct Row {
+  static constexpr int kUnroll = 1;
   const Graph<P, I>& graph;
   long long low, high;
   double first;
@@ -158,8 +167,8 @@ struct Row {
   }
 };
 
-// Steps of the spatial median from `place` on: Weiszfeld's iteration as Vardi and Zhang corrected it.
-// Returns whether it is done.
+// Steps of the spatial median from `place` on: Weiszfeld's iteration as Vardi and Zhang corrected
+// it. Returns whether it is done.
 template <bool kIsNear, class Group, class Near>
 __device__ bool walk(const Group& group, const Near& near, long long known, double tolerance,
                      long long steps, Place& place) {
@@ -169,7 +178,7 @@ __device__ bool walk(const Group& group, const Near& near, long long known, doub
     const double cosine = cospi(lat * (1.0 / 180));
     double total = 0, pull_lat = 0, pull_lon = 0;
     int here = 0;
-#pragma unroll 2
+#pragma unroll(Near::kUnroll)
     for (long long k = near.begin() + group.rank(); k < near.end(); k += Group::kSize) {
       Neighbour other;
       if (!near.read(k, other)) continue;
@@ -249,6 +258,144 @@ __device__ Place median_of_row(const Group& group, const Graph<P, I>& graph, lon
   return midpoint(one, other);
 }
 
+// What a block shares.
+struct Shared {
+  double lat[kSlots][kThreads], lon[kSlots][kThreads], cosine[kSlots][kThreads];
+  double room[kThreads / kWarp];
+  long long base;  // the first candidate of the tile
+  int starts[kKinds + 1], filled[kKinds];
+  unsigned short order[kTile];  // candidates by kind
+  unsigned char kinds[kTile];
+};
+
+// A launch: candidates are all vertices, or those that a launch of the level before left.
+template <class P, class I, class Q>
+struct Search {
+  Graph<P, I> graph;
+  double tolerance;
+  long long steps, level, cap;
+  bool is_last;
+  double *lat, *lon;
+  int* located;
+  const Q* waiting;
+  Q* left;
+  long long* lengths;
+  Shared& shared;
+
+  __device__ __forceinline__ long long vertex(int i) const {
+    return level > 0 ? waiting[shared.base + i] : shared.base + i;
+  }
+  __device__ __forceinline__ void keep(long long v, Place place) const {
+    lat[v] = place.lat;
+    lon[v] = place.lon > 180 ? place.lon - 360 : place.lon < -180 ? place.lon + 360 : place.lon;
+    located[v] = graph.now;
+  }
+  __device__ __forceinline__ void leave(long long v, Place place) const {
+    lat[v] = place.lat;
+    lon[v] = place.lon;
+    left[atomic_add(&lengths[2 * level], 1)] = static_cast<Q>(v);
+  }
+
+  // The kind of a candidate; 0 if it is done.
+  __device__ int kind_of(long long v) const {
+    if (graph.knows(v)) return 0;
+    const long long low = graph.indptr[v], high = graph.indptr[v + 1];
+    if (high - low > kLong) return kOfBlock;
+    int known = 0;
+    long long last = 0;
+    for (long long p = low; p < high; ++p) {
+      const long long u = graph.indices[p];
+      if (!graph.knows(u)) continue;
+      ++known;
+      last = u;
+    }
+    if (known == 1) keep(v, {lat[last], lon[last]});
+    return known == 1 ? 0 : known > kSlots ? kOfWarp : known;
+  }
+
+  // Sorts the candidates of a tile by kind, so that the threads of a warp do about the same.
+  __device__ void sort(int count) const {
+    for (int i = threadIdx.x; i < count; i += kThreads) {
+      const int kind = kind_of(vertex(i));
+      shared.kinds[i] = static_cast<unsigned char>(kind);
+      if (kind > 0) atomicAdd(&shared.filled[kind], 1);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      int total = 0;
+      for (int kind = 0; kind < kKinds; ++kind) {
+        shared.starts[kind] = total;
+        total += shared.filled[kind];
+        shared.filled[kind] = shared.starts[kind];
+      }
+      shared.starts[kKinds] = total;
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < count; i += kThreads) {
+      const int kind = shared.kinds[i];
+      if (kind == 0) continue;
+      shared.order[atomicAdd(&shared.filled[kind], 1)] = static_cast<unsigned short>(i);
+    }
+    __syncthreads();
+  }
+
+  // Few known neighbours: a thread reads them once.
+  __device__ void by_thread(long long v) const {
+    Slots slots{shared.lat, shared.lon, shared.cosine, 0};
+    Neighbour first{};
+    bool is_near = true;
+    for (long long p = graph.indptr[v]; p < graph.indptr[v + 1]; ++p) {
+      const long long u = graph.indices[p];
+      if (!graph.knows(u)) continue;
+      Neighbour one = graph.at(u);
+      if (slots.length == 0) first = one;
+      one.lon = unwrapped(one.lon, first.lon);
+      // The place stays among its neighbours: none is further off than two of them can be.
+      is_near = is_near && fabs(one.lat - first.lat) < kNear / 2 &&
+                fabs(one.lon - first.lon) < kNear / 2;
+      slots.add(one);
+    }
+    if (slots.length == 2) {
+      Neighbour second;
+      slots.read(1, second);
+      keep(v, midpoint(first, second));
+      return;
+    }
+    Place place{lat[v], lon[v]};
+    if (level == 0) place = mean(Alone(), slots, slots.length);
+    const bool is_done = is_near
+        ? walk<true>(Alone(), slots, slots.length, tolerance, cap, place)
+        : walk<false>(Alone(), slots, slots.length, tolerance, cap, place);
+    if (is_done || is_last) {
+      keep(v, place);
+    } else {
+      leave(v, place);
+    }
+  }
+
+  __device__ void tile(int count) const {
+    sort(count);
+    const int* starts = shared.starts;
+    for (int j = threadIdx.x; j < starts[kOfWarp]; j += kThreads) {
+      by_thread(vertex(shared.order[j]));
+    }
+    __syncwarp();
+    long long known;
+    const int warp = threadIdx.x / kWarp;
+    for (int j = starts[kOfWarp] + warp; j < starts[kOfBlock]; j += kThreads / kWarp) {
+      const long long v = vertex(shared.order[j]);
+      const Place place = median_of_row(OfWarp(), graph, v, tolerance, steps, known);
+      if (threadIdx.x % kWarp == 0) keep(v, place);
+    }
+    __syncthreads();
+    for (int j = starts[kOfBlock]; j < starts[kKinds]; ++j) {
+      const long long v = vertex(shared.order[j]);
+      const Place place = median_of_row(OfBlock{shared.room}, graph, v, tolerance, steps, known);
+      if (threadIdx.x == 0 && known > 0) keep(v, place);
+    }
+  }
+};
+
 }  // namespace geolocation
 
 template <class T>
@@ -261,7 +408,8 @@ __device__ void begin(long long items, const double* given_lat, const double* gi
     bool is_known = !isnan(x);
     if (is_known == isnan(y) || fabs(x) > 90 || fabs(y) > 180) *bad = 1;
     if (is_known && hide > 0) {
-      is_known = static_cast<double>(philox(0, v, 0, seed, 0) >> 11) * 1.1102230246251565e-16 >= hide;
+      const auto bits = static_cast<double>(philox(0, v, 0, seed, 0) >> 11);
+      is_known = bits * 1.1102230246251565e-16 >= hide;  // 2^-53
     }
     lat[v] = is_known ? x : nan;
     lon[v] = is_known ? y : nan;
@@ -269,135 +417,41 @@ __device__ void begin(long long items, const double* given_lat, const double* gi
   }
 }
 
-// Blocks sort their candidates by the number of known neighbours, so that the threads of a warp do
-// about the same. A thread walks `cap` steps at most: who is not done is listed in `left` and walks on
-// in a launch of the next level, again among others that walk. Its place so far is kept in `lat` and
-// `lon`, which nobody else reads while it is not located. Lists of vertices are for hosts.
+// A thread walks `cap` steps at most: who is not done is listed in `left` and walks on in a launch
+// of the next level, again among others that walk. Its place so far is kept in `lat` and `lon`,
+// which nobody else reads while it is not located. `lengths` has for each level how many are left,
+// and how many tiles were taken. Lists of vertices are for hosts.
 template <class V, class P, class I, class Q, class S>
-__device__ void locate(long long items, bool, const V*, const P* indptr, const I* indices, long long now, double tolerance, long long steps,
-                       double* lat, double* lon, int* located, long long level, long long walked,
-                       long long cap, const Q* waiting, Q* left, long long* lengths, S*) {
+__device__ void locate(long long items, bool, const V*, const P* indptr, const I* indices,
+                       long long now, double tolerance, long long steps, double* lat, double* lon,
+                       int* located, long long level, long long walked, long long cap,
+                       const Q* waiting, Q* left, long long* lengths, S*) {
   using namespace geolocation;
-  __shared__ double slot_lat[kSlots][kThreads], slot_lon[kSlots][kThreads];
-  __shared__ double slot_cosine[kSlots][kThreads], room[kThreads / kWarp];
-  __shared__ int starts[kKinds + 1], filled[kKinds];
-  __shared__ unsigned short order[kTile];
-  __shared__ unsigned char kinds[kTile];
-  const Graph<P, I> graph{indptr, indices, located, lat, lon, static_cast<int>(now)};
-  const auto keep = [&](long long v, Place place) {
-    lat[v] = place.lat;
-    lon[v] = place.lon > 180 ? place.lon - 360 : place.lon < -180 ? place.lon + 360 : place.lon;
-    located[v] = static_cast<int>(now);
-  };
-  if (level > 0) items = lengths[level - 1];
+  __shared__ Shared shared;
   const bool is_last = walked + cap >= steps;
-  if (is_last) cap = steps - walked;
+  const Search<P, I, Q> search{{indptr, indices, located, lat, lon, static_cast<int>(now)},
+                               tolerance, steps, level, is_last ? steps - walked : cap, is_last,
+                               lat, lon, located, waiting, left, lengths, shared};
+  if (level > 0) items = lengths[2 * level - 2];
   // Of few items every block gets some.
   const long long share = (items + gridDim.x - 1) / gridDim.x;
   const int tile = share < kThreads ? kThreads : share > kTile ? kTile : static_cast<int>(share);
-  for (long long base = block_number() * tile; base < items;
-       base += gridDim.x * static_cast<long long>(tile)) {
-    const int count = items - base < tile ? static_cast<int>(items - base) : tile;
-    const auto vertex = [&](int i) -> long long {
-      return level > 0 ? waiting[base + i] : base + i;
-    };
-    if (threadIdx.x < kKinds) filled[threadIdx.x] = 0;
+  while (true) {
+    // Tiles are taken by turns: fewer blocks may run at once than there are, and tiles differ.
+    if (threadIdx.x == 0) shared.base = tile * atomic_add(&lengths[2 * level + 1], 1);
+    if (threadIdx.x < kKinds) shared.filled[threadIdx.x] = 0;
     __syncthreads();
-    for (int i = threadIdx.x; i < count; i += kThreads) {
-      const long long v = vertex(i);
-      int kind = 0;
-      if (!graph.knows(v)) {
-        const long long low = indptr[v], high = indptr[v + 1];
-        if (high - low > kLong) {
-          kind = kOfBlock;
-        } else {
-          long long last = 0;
-          for (long long p = low; p < high; ++p) {
-            const long long u = indices[p];
-            if (graph.knows(u)) {
-              ++kind;
-              last = u;
-            }
-          }
-          if (kind == 1) keep(v, {lat[last], lon[last]});
-          if (kind > kSlots) kind = kOfWarp;
-        }
-      }
-      kinds[i] = static_cast<unsigned char>(kind);
-      if (kind > 1) atomicAdd(&filled[kind], 1);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      int total = 0;
-      for (int kind = 0; kind < kKinds; ++kind) {
-        starts[kind] = total;
-        total += filled[kind];
-        filled[kind] = starts[kind];
-      }
-      starts[kKinds] = total;
-    }
-    __syncthreads();
-    for (int i = threadIdx.x; i < count; i += kThreads) {
-      if (kinds[i] > 1) order[atomicAdd(&filled[kinds[i]], 1)] = static_cast<unsigned short>(i);
-    }
-    __syncthreads();
-    for (int j = threadIdx.x; j < starts[kOfWarp]; j += kThreads) {
-      const long long v = vertex(order[j]);
-      Slots slots{slot_lat, slot_lon, slot_cosine, 0};
-      Neighbour first{};
-      bool is_near = true;
-      for (long long p = indptr[v]; p < indptr[v + 1]; ++p) {
-        const long long u = indices[p];
-        if (!graph.knows(u)) continue;
-        Neighbour one = graph.at(u);
-        if (slots.length == 0) first = one;
-        one.lon = unwrapped(one.lon, first.lon);
-        // The place stays among its neighbours: none is further off than two of them can be.
-        is_near = is_near && fabs(one.lat - first.lat) < kNear / 2 && fabs(one.lon - first.lon) < kNear / 2;
-        slot_lat[slots.length][threadIdx.x] = one.lat;
-        slot_lon[slots.length][threadIdx.x] = one.lon;
-        slot_cosine[slots.length][threadIdx.x] = one.cosine;
-        ++slots.length;
-      }
-      if (slots.length == 2) {
-        Neighbour second;
-        slots.read(1, second);
-        keep(v, midpoint(first, second));
-        continue;
-      }
-      Place place{lat[v], lon[v]};
-      if (level == 0) place = mean(Alone(), slots, slots.length);
-      const bool is_done = is_near
-          ? walk<true>(Alone(), slots, slots.length, tolerance, cap, place)
-          : walk<false>(Alone(), slots, slots.length, tolerance, cap, place);
-      if (is_done || is_last) {
-        keep(v, place);
-      } else {
-        lat[v] = place.lat;
-        lon[v] = place.lon;
-        left[atomicAdd(reinterpret_cast<unsigned long long*>(&lengths[level]), 1ULL)] = static_cast<Q>(v);
-      }
-    }
-    __syncwarp();
-    long long known;
-    for (int j = starts[kOfWarp] + threadIdx.x / kWarp; j < starts[kOfBlock]; j += kThreads / kWarp) {
-      const long long v = vertex(order[j]);
-      const Place place = median_of_row(OfWarp(), graph, v, tolerance, steps, known);
-      if (threadIdx.x % kWarp == 0) keep(v, place);
-    }
-    __syncthreads();
-    for (int j = starts[kOfBlock]; j < starts[kKinds]; ++j) {
-      const long long v = vertex(order[j]);
-      const Place place = median_of_row(OfBlock{room}, graph, v, tolerance, steps, known);
-      if (threadIdx.x == 0 && known > 0) keep(v, place);
-    }
+    const long long rest = items - shared.base;
+    if (rest <= 0) return;
+    search.tile(rest < tile ? static_cast<int>(rest) : tile);
     __syncthreads();
   }
 }
 
 template <class V>
 __device__ void distances(long long items, const V* vertices, const double* true_lat,
-                          const double* true_lon, const double* lat, const double* lon, double* out) {
+                          const double* true_lon, const double* lat, const double* lon,
+                          double* out) {
   using namespace geolocation;
   const Group<1> mine;
   for (long long i = mine.first; i < items; i += mine.step) {
