@@ -120,14 +120,14 @@ class Group(_Readable, TyperGroup):
 
     kind = "command"
 
-    def is_known(self, word: str) -> bool:
+    def is_known(self, ctx: Any, word: str) -> bool:
         """Return whether a word names a command."""
-        return word in self.list_commands(None)
+        return word in self.list_commands(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that is named; where there is none, say what may have been meant."""
         word = args[0]
-        if not (self.is_known(word) or word.startswith("-") or ctx.resilient_parsing):
+        if not (self.is_known(ctx, word) or word.startswith("-") or ctx.resilient_parsing):
             names = self.list_commands(ctx)
             shown = f"{ctx.command_path} --help lists them all"
             ctx.fail(f"no {self.kind} {word!r}{meant(word, names) or f'; {shown}'}")
@@ -166,7 +166,8 @@ class _OfAlgorithm(Command):
     def explain(self, error: Any) -> None:
         """Say whose an option is that this one does not have."""
         name = (getattr(error, "option_name", None) or "").lstrip("-").replace("-", "_")
-        users = [key for key in (*CATALOGUE, *APPLICATIONS) if name in _own_options(key)]
+        users = [key for key in CATALOGUE if name in _own_options(key)]
+        users = users or [key for key in APPLICATIONS if name in _own_options(key)]
         if not users or not hasattr(error, "possibilities"):
             super().explain(error)
             return
@@ -188,8 +189,9 @@ class Algorithms(Group):
         """Return the names of the commands, in the order of the help."""
         return list(CATALOGUE)
 
-    def is_known(self, word: str) -> bool:
+    def is_known(self, ctx: Any, word: str) -> bool:
         """Return whether a word names a command; applications are loaded only if they must be."""
+        del ctx
         return word in CATALOGUE or word in self.names()
 
     @staticmethod
@@ -215,8 +217,7 @@ class Algorithms(Group):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command; None if there is none of this name."""
-        del ctx
-        if cmd_name not in self.commands and self.is_known(cmd_name):
+        if cmd_name not in self.commands and self.is_known(ctx, cmd_name):
             single = typer.Typer(add_completion=False)
             single.command(cmd_name, cls=_OfAlgorithm)(self.make(cmd_name))
             self.commands[cmd_name] = get_command(single)
