@@ -85,14 +85,20 @@ def assemble(text: str, *, vectorise: bool = True) -> bytes:
         module.triple, module.data_layout = machine.triple, str(machine.target_data)
         options = llvm.create_pipeline_tuning_options(speed_level=3)
         builder = llvm.create_pass_builder(machine, options)
-        passes = builder.getModulePassManager() if vectorise else _few_passes()
+        few = None if vectorise else _few_passes()
+        passes = builder.getModulePassManager() if few is None else few
         passes.run(module, builder)
         return bytes(machine.emit_object(module))
 
 
 def _few_passes() -> Any:
-    """Return passes that make registers of variables and one function of the kernel's."""
+    """Return passes that make registers of variables and one function of the kernel's.
+
+    None if llvmlite cannot name them, as before version 0.45.
+    """
     passes = llvm.create_new_module_pass_manager()
+    if not hasattr(passes, "add_always_inliner_pass"):
+        return None
     passes.add_always_inliner_pass()
     passes.add_global_dead_code_eliminate_pass()
     passes.add_sroa_pass()
@@ -148,5 +154,7 @@ def _jit() -> Any:
     """Return the linker of this process."""
     owner = os.getpid()
     if owner not in _jits:
-        _jits[owner] = llvm.create_lljit_compiler(_machine())
+        # The older linker puts code and constants where the system has room, and ends the process
+        # if they are more than 2**31 bytes apart.
+        _jits[owner] = llvm.create_lljit_compiler(_machine(), use_jit_link=True)
     return _jits[owner]
