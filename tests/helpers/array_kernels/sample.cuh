@@ -66,3 +66,12 @@ __device__ __forceinline__ void close_round(long long, long long* state) {
   if (state[1] == 0) state[0] = 1;
   state[1] = 0;
 }
+
+template <class T>
+__device__ void clamped(long long items, const T* values, double least, T* out) {
+  const Group<1> mine;
+  for (long long i = mine.first; i < items; i += mine.step) {
+    const double x = least > values[i] ? least : values[i];
+    out[i] = 1.0 < x ? 1.0 : x;
+  }
+}

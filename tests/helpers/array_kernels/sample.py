@@ -67,3 +67,10 @@ def close_round(low, high, state):
         if state[1] == 0:
             state[0] = 1
         state[1] = 0
+
+
+@kernel
+def clamped(low, high, values, least, out):
+    """Bring numbers into a range, as Python's min and max do."""
+    for i in range(low, high):
+        out[i] = min(max(values[i], least), 1.0)

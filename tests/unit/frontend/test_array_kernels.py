@@ -15,6 +15,7 @@ from semira.kernels import ArrayKernel, array_module, philox, rows_of, run_loop
 PLACE = "tests.helpers.array_kernels:sample"
 row_sums = ArrayKernel(PLACE, "row_sums")
 draws = ArrayKernel(PLACE, "draws")
+clamped = ArrayKernel(PLACE, "clamped")
 histogram = ArrayKernel(PLACE, "histogram")
 distinct = ArrayKernel(PLACE, "distinct", lanes=64, threads=64)
 push_on = ArrayKernel(PLACE, "push_on")
@@ -68,6 +69,16 @@ def test_every_worker_has_scratch_of_its_own(device, graph):
     starts = itertools.pairwise(scipy_matrix.indptr)
     expected = [len(set(scipy_matrix.indices[a:b] % 11)) for a, b in starts]
     assert found.tolist() == expected
+
+
+def test_least_and_greatest_of_floats_are_those_of_python(device):
+    values = np.array([-3.0, -0.5, 0.25, 1.5, np.inf, -np.inf, np.nan])
+    with array_module(device) as xp:
+        out = xp.empty(len(values))
+        clamped(len(values), xp.asarray(values), -0.5, out, device=device)
+        found = host(out)
+    expected = [min(max(value, -0.5), 1.0) for value in values.tolist()]
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])

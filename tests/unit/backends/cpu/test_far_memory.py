@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-#: Takes all memory but a hole of one page before each call. Code finds it, and its constants have to
-#: lie more than 2**31 bytes away; or they find it, and the code is longer.
+#: Takes all memory but a hole of one page before each call. Code finds it, and its constants have
+#: to lie more than 2**31 bytes away; or they find it, and the code is longer.
 SCRIPT = """
 import ctypes
 import numpy as np, semira as gb

@@ -163,9 +163,13 @@ class Calls(Expressions):
         return self._extreme(">", a, b)
 
     def _extreme(self, op: str, a: Value, b: Value) -> Value:
+        if a.type == b.type and _is_real(a):
+            # As in Python: of equal ones, and beside what is not a number, the first.
+            better = self.compared(op, b, a)
+            return Value(a.type, self.b.select(better, b.held, a.held))
         type_ = unified(a.type, b.type)
         if not type_.is_integer:
-            raise UnsupportedError("min and max of what are not integers")
+            raise UnsupportedError("min and max of numbers of two kinds")
         left, right = Value(type_, self.cast(a, type_)), Value(type_, self.cast(b, type_))
         return Value(type_, self.b.select(self.compared(op, right, left), right.held, left.held))
 
