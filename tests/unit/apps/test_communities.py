@@ -14,6 +14,7 @@ from tests.helpers import chesapeake
 from tests.helpers.communities import groups_of, matrix_of, plain_modularity, planted
 
 import semira as gb
+from semira.algorithms.row import load
 from semira.apps.communities.files import read_labels
 from semira.base import settings
 from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
@@ -409,6 +410,15 @@ def test_files_that_are_no_labels_are_refused(tmp_path, text, words):
     path.write_text(text)
     with pytest.raises(InvalidValue, match=words):
         read_labels(path, 3)
+
+
+def test_a_picture_has_the_entries_by_community(tmp_path):
+    pytest.importorskip("matplotlib")
+    A = gb.io.read("kron:6")
+    load(gb.apps.rows()["louvain"].plot)(gb.apps.louvain(A), A, str(tmp_path / "blocks.svg"))
+    told = (tmp_path / "blocks.svg").read_text()
+    assert told.startswith("<?xml")
+    assert len(told) > 10_000
 
 
 def test_the_registry_has_the_rows():

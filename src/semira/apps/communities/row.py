@@ -5,7 +5,13 @@ from semira.apps.row import Application
 _PACKAGE = "semira.apps.communities"
 _FILES = {"initial": f"{_PACKAGE}.files:read_labels"}
 
-ROWS = (
-    Application(name="louvain", title="Communities by Louvain", module=_PACKAGE, files=_FILES),
-    Application(name="leiden", title="Communities by Leiden", module=_PACKAGE, files=_FILES),
+ROWS = tuple(
+    Application(
+        name=name,
+        title=f"Communities by {name.capitalize()}",
+        module=_PACKAGE,
+        files=_FILES,
+        plot=f"{_PACKAGE}.picture:draw",
+    )
+    for name in ("louvain", "leiden")
 )
