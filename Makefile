@@ -66,7 +66,10 @@ SANITIZED := $(addprefix tests/gpu/test_ahead_cuda.py::test_,loops_that_end_behi
 	$(addprefix tests/gpu/test_fixed_point_cuda.py::test_,loops_unreachable_positions_and_nothing_at_all the_identity_is_a_value) \
 	$(addprefix tests/gpu/test_diagonals_cuda.py::test_,values_that_all_entries_share wide_offsets) \
 	tests/gpu/test_kronecker_cuda.py::test_many_entries_and_whole_rows tests/gpu/test_product_shares_cuda.py::test_wide_offsets \
-	tests/gpu/test_regions_cuda.py
+	tests/gpu/test_regions_cuda.py tests/unit/frontend/test_array_kernels.py \
+	$(addprefix tests/unit/apps/,test_walks.py test_sampling.py test_geolocation.py \
+		test_communities.py::test_long_rows_meet_every_size_of_table test_communities.py::test_labels_are_those_of_the_reference \
+		test_local_clusters.py::test_every_device_gives_the_same_bits)
 test-gpu-sanitizer: $(VENV)/.gpu
 	for tool in memcheck racecheck initcheck; do \
 		SEMIRA_REQUIRE_GPU=1 compute-sanitizer --tool $$tool --error-exitcode 1 \
@@ -107,7 +110,10 @@ EMULATED := tests/unit/methods/test_toy.py tests/gpu/test_ahead_cuda.py tests/gp
 	tests/unit/algorithms/test_bfs.py tests/unit/algorithms/test_jaccard_similarity.py \
 	tests/unit/algorithms/test_k_hop.py tests/unit/algorithms/test_maximal_independent_set.py \
 	tests/unit/algorithms/test_minimum_spanning_forest.py tests/unit/algorithms/test_multi_source_bfs.py \
-	tests/unit/algorithms/test_widest_path.py
+	tests/unit/algorithms/test_widest_path.py tests/unit/frontend/test_array_kernels.py \
+	$(addprefix tests/unit/apps/,test_walks.py test_sampling.py test_sage.py test_geolocation.py \
+		test_communities.py::test_long_rows_meet_every_size_of_table test_communities.py::test_labels_are_those_of_the_reference \
+		test_local_clusters.py::test_every_device_gives_the_same_bits test_local_clusters.py::test_the_greatest_values_first)
 emulated: $(VENV)/.test
 	@if $(BIN)/python -c 'import sys; from tests.helpers.emulated import build; \
 			sys.exit(not build.has_compiler())'; then \
