@@ -15,8 +15,11 @@ from tests.helpers.communities import groups_of, matrix_of, plain_modularity, pl
 
 import semira as gb
 from semira.apps.communities.files import read_labels
+from semira.apps.communities.moving import components
+from semira.apps.communities.problem import graph_of
 from semira.base import settings
 from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
+from semira.kernels import ArrayKernel, array_module
 
 BOTH = pytest.mark.parametrize("name", ["louvain", "leiden"])
 
@@ -189,6 +192,36 @@ def test_long_rows_meet_every_size_of_table(device, name):
         pytest.skip("takes a minute in Python")
     found = run(name, matrix_of(graph, device), **options)
     assert found.host_labels.tolist() == expected.host_labels.tolist()
+
+
+def test_components_are_those_of_scipy(device):
+    # Paths in an order that makes deep trees.
+    n = 4000
+    order = np.random.default_rng(3).permutation(n)
+    graph = nx.Graph(zip(order[:-1].tolist(), order[1:].tolist(), strict=True))
+    labels = np.empty(n, np.int32)
+    labels[order] = np.arange(n) // 700 % 2
+    inside = [(u, v) for u, v in graph.edges if labels[u] == labels[v]]
+    ends = np.array(inside).T
+    both = sp.coo_matrix((np.ones(len(inside)), ends), (n, n))
+    _, numbers = sp.csgraph.connected_components(both, directed=False)
+    smallest = np.full(n, n)
+    np.minimum.at(smallest, numbers, np.arange(n))
+    A = matrix_of(graph, device)
+    with array_module(device) as xp:
+        given, _, _ = graph_of(xp, A, weighted=False, directed=False)
+        for _ in range(3):
+            found = components(given, xp.asarray(labels))
+            assert found.tolist() == smallest[numbers].tolist()
+
+
+def test_a_thread_flattens_its_own_vertices_alone(device):
+    # Only vertex 0 is asked for: another thread may have written the rest already.
+    flatten = ArrayKernel("semira.apps.communities.kernels:graphs", "flatten")
+    with array_module(device) as xp:
+        parents = xp.asarray(np.array([1, 2, 3, 4, 4], np.int32))
+        flatten(1, parents, device=device, work=1)
+        assert parents.tolist() == [4, 2, 3, 4, 4]
 
 
 # Levels, labels to start from ---------------------------------------------------------------------

@@ -177,6 +177,13 @@ def unite(low, high, indptr, indices, labels, parents):
 
 @kernel
 def flatten(low, high, parents):
-    """Hang every vertex below its root."""
+    """Hang every vertex below its root.
+
+    Each vertex is written once, by its own thread: not by `root_of`, which could write the parent
+    that it read before over the root.
+    """
     for v in range(low, high):
-        parents[v] = root_of(parents, np.int64(v))
+        root = np.int64(parents[v])
+        while parents[root] != root:
+            root = np.int64(parents[root])
+        parents[v] = root
