@@ -177,11 +177,7 @@ def unite(low, high, indptr, indices, labels, parents):
 
 @kernel
 def flatten(low, high, parents):
-    """Hang every vertex below its root.
-
-    Each vertex is written once, by its own thread: not by `root_of`, which could write the parent
-    that it read before over the root.
-    """
+    """Hang every vertex below its root; `root_of` could write over roots of other threads."""
     for v in range(low, high):
         root = np.int64(parents[v])
         while parents[root] != root:
