@@ -16,8 +16,11 @@ from tests.helpers.communities import groups_of, matrix_of, plain_modularity, pl
 import semira as gb
 from semira.algorithms.row import load
 from semira.apps.communities.files import read_labels
+from semira.apps.communities.moving import Workspace, components, move_vertices, refine
+from semira.apps.communities.problem import graph_of
 from semira.base import settings
 from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
+from semira.kernels import ArrayKernel, array_module
 
 BOTH = pytest.mark.parametrize("name", ["louvain", "leiden"])
 
@@ -190,6 +193,70 @@ def test_long_rows_meet_every_size_of_table(device, name):
         pytest.skip("takes a minute in Python")
     found = run(name, matrix_of(graph, device), **options)
     assert found.host_labels.tolist() == expected.host_labels.tolist()
+
+
+def one_group_and_all_alone(device, weight, directed):
+    """Return what moves make of single vertices, and merges of one group, next to a great hub."""
+    rng = np.random.default_rng(6)
+    n = 5000
+    graph = nx.Graph([(0, v) for v in range(1, n)] + [(v, v + 1) for v in range(1, n - 1)])
+    graph.add_edges_from((1, v) for v in range(3, 200))
+    for u, v in graph.edges:
+        graph[u][v]["weight"] = float(rng.random())
+    A = matrix_of(graph, device, weight)
+    with array_module(device) as xp:
+        _, given, _ = graph_of(xp, A, weighted=True, directed=directed)
+        space, pull, rule = Workspace(given), 1 / given.total, (5, 1, 0, 4)
+        labels = xp.arange(n, dtype=xp.int32)
+        totals = move_vertices(space, given, labels, pull, rule, alone=False)
+        made = [labels.tolist(), *(each.tolist() for each in totals)]
+        groups, within = xp.zeros(n, xp.int32), xp.zeros(n, given.strengths.dtype)
+        within_in = xp.zeros(n, given.strengths.dtype) if directed else within
+        given.add_strengths(groups, within, within_in)
+        parts = refine(space, given, groups, (within, within_in), pull, rule)
+        return [*made, *(each.tolist() for each in parts), space.states[0][:2].tolist()]
+
+
+@pytest.mark.parametrize(
+    ("weight", "directed"), [(None, False), ("weight", False), ("weight", True)]
+)
+def test_rows_of_more_labels_than_a_table_are_walked_in_parts(device, weight, directed):
+    # Half of the vertices next to the hub are labels to merge with: more than 1,536.
+    found = one_group_and_all_alone(device, weight, directed)
+    expected = one_group_and_all_alone("cpu", weight, directed)
+    assert found == expected
+    assert len(set(found[0])) < 5000
+    assert len(set(found[3])) < 5000
+
+
+def test_components_are_those_of_scipy(device):
+    # Paths in an order that makes deep trees.
+    n = 4000
+    order = np.random.default_rng(3).permutation(n)
+    graph = nx.Graph(zip(order[:-1].tolist(), order[1:].tolist(), strict=True))
+    labels = np.empty(n, np.int32)
+    labels[order] = np.arange(n) // 700 % 2
+    inside = [(u, v) for u, v in graph.edges if labels[u] == labels[v]]
+    ends = np.array(inside).T
+    both = sp.coo_matrix((np.ones(len(inside)), ends), (n, n))
+    _, numbers = sp.csgraph.connected_components(both, directed=False)
+    smallest = np.full(n, n)
+    np.minimum.at(smallest, numbers, np.arange(n))
+    A = matrix_of(graph, device)
+    with array_module(device) as xp:
+        given, _, _ = graph_of(xp, A, weighted=False, directed=False)
+        for _ in range(3):
+            found = components(given, xp.asarray(labels))
+            assert found.tolist() == smallest[numbers].tolist()
+
+
+def test_a_thread_flattens_its_own_vertices_alone(device):
+    # Only vertex 0 is asked for: another thread may have written the rest already.
+    flatten = ArrayKernel("semira.apps.communities.kernels:graphs", "flatten")
+    with array_module(device) as xp:
+        parents = xp.asarray(np.array([1, 2, 3, 4, 4], np.int32))
+        flatten(1, parents, device=device, work=1)
+        assert parents.tolist() == [4, 2, 3, 4, 4]
 
 
 # Levels, labels to start from ---------------------------------------------------------------------

@@ -208,10 +208,15 @@ __device__ void unite(long long items, const P* indptr, const I* indices, const 
   visit_rows(items, indptr, rows);
 }
 
+// Each vertex is written once, by its own thread: not by `root_of`, which could write the parent that
+// it read before over the root.
 template <class L>
 __device__ void flatten(long long items, L* parents) {
   const Group<1> mine;
+  volatile L* const above = parents;
   for (long long v = mine.first; v < items; v += mine.step) {
-    parents[v] = root_of(parents, static_cast<int>(v));
+    L root = above[v];
+    for (L next = above[root]; next != root; next = above[root]) root = next;
+    above[v] = root;
   }
 }

@@ -177,6 +177,9 @@ def unite(low, high, indptr, indices, labels, parents):
 
 @kernel
 def flatten(low, high, parents):
-    """Hang every vertex below its root."""
+    """Hang every vertex below its root; `root_of` could write over roots of other threads."""
     for v in range(low, high):
-        parents[v] = root_of(parents, np.int64(v))
+        root = np.int64(parents[v])
+        while parents[root] != root:
+            root = np.int64(parents[root])
+        parents[v] = root
