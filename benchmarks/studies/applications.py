@@ -21,7 +21,7 @@ from benchmarks.studies.selection import choose_cases
 from semira import apps
 from semira.backends.registry import backend_for
 from semira.base.errors import GraphblasException
-from semira.bench.device import free_memory, profile_calls
+from semira.bench.device import free_memory
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record
 from semira.bench.report import figure
@@ -144,24 +144,23 @@ def _measured(options: ApplicationOptions, run: Callable[[], Any], blank: Record
     facts = {key: value for key, value in told.items() if isinstance(value, numbers.Real)}
     return replace(
         blank, first_s=samples.first_s, warm_s=samples.warm_s, compile_s=samples.compile_s,
-        facts=facts, **profile_calls(options.device, call),
+        facts=facts,
     )  # fmt: skip
 
 
 def applications_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
     """Return the header and rows: times of each application, and what its result says."""
-    head = ["application", "graph", "device", "call, ms", "device, ms", "the result says"]
+    head = ["application", "graph", "device", "ms", "the result says"]
     rows = []
     for record in records:
         if record.kind != "application":
             continue
         where = [record.kernel, record.dataset.name, record.backend]
         if record.first_s is None:
-            rows.append([*where, "", "", f"**failed**: {record.note}"])
+            rows.append([*where, "", f"**failed**: {record.note}"])
             continue
-        device = figure(1e3 * min(record.device_s)) if record.device_s else ""
         told = ", ".join(f"{key.replace('_', ' ')} {figure(x)}" for key, x in record.facts.items())
-        rows.append([*where, figure(1e3 * min(record.warm_s)), device, told])
+        rows.append([*where, figure(1e3 * min(record.warm_s)), told])
     return head, rows
 
 

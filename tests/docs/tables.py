@@ -24,6 +24,7 @@ from benchmarks.studies.bfs_methods import methods_table
 from benchmarks.studies.blocks import levels_table as block_levels_table
 from benchmarks.studies.blocks import shown_walks, widths_table
 from benchmarks.studies.choices import chance_table, choices_table, reads_table
+from benchmarks.studies.applications import applications_table
 from benchmarks.studies.first_calls import first_table, goals_table
 from benchmarks.studies.formats_tables import (
     calls_table,
@@ -348,6 +349,11 @@ def first_calls() -> str:
     return _measured("first_calls", goals_table, first_table)
 
 
+def application_times() -> str:
+    """Return the times of the applications, and what their results say of themselves."""
+    return _measured("applications", applications_table)
+
+
 def algorithm_times() -> str:
     """Return the times of the algorithms beyond those five that have peers everywhere."""
     return _measured("algorithms", algorithms_table)
@@ -377,6 +383,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "on_cuda": (ROOT / "docs" / "limits.md", algorithm_tables.on_cuda),
     "algorithms": (ROOT / "docs" / "algorithms" / "index.md", line_tables.algorithms),
     "applications": (ROOT / "docs" / "apps" / "index.md", line_tables.applications),
+    "application_times": (ROOT / "docs" / "apps" / "index.md", application_times),
     "algorithm_times": (ROOT / "docs" / "algorithms" / "index.md", algorithm_times),
     "algorithm_means": (ROOT / "docs" / "algorithms" / "index.md", algorithm_means),
     "algorithm_gpu": (ROOT / "docs" / "algorithms" / "index.md", algorithm_gpu),
