@@ -101,7 +101,7 @@ def names_of(text: str) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> names_of("leiden,FISTA")
+    >>> names_of("Leiden,FISTA")
     ('Leiden', 'local cluster, FISTA')
     """
     return tuple(choose_cases(CASES, split_names(text), "application"))

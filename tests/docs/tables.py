@@ -20,11 +20,11 @@ from benchmarks.algorithm_tables import (
     versus_table,
 )
 from benchmarks.studies.adaptive import adaptive_table
+from benchmarks.studies.applications import applications_table
 from benchmarks.studies.bfs_methods import methods_table
 from benchmarks.studies.blocks import levels_table as block_levels_table
 from benchmarks.studies.blocks import shown_walks, widths_table
 from benchmarks.studies.choices import chance_table, choices_table, reads_table
-from benchmarks.studies.applications import applications_table
 from benchmarks.studies.first_calls import first_table, goals_table
 from benchmarks.studies.formats_tables import (
     calls_table,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 import semira as gb
 from semira.apps.communities.problem import host
+from semira.base.locks import cached_property
 
 
 @dataclass(frozen=True)

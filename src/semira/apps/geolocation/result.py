@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 import semira as gb
 from semira.apps.geolocation import kernels
 from semira.apps.geolocation.problem import NOWHERE, Places
+from semira.base.locks import cached_property
 from semira.kernels import array_module
 
 

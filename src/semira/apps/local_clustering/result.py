@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira import Vector
+from semira.base.locks import cached_property
 from semira.exceptions import IndexOutOfBound, InvalidValue
 from semira.kernels import array_module
 

@@ -102,7 +102,7 @@ def test_rows_in_tables_are_several_launches():
 def test_a_product_that_is_stored_though_it_is_summed(product, after, why, number):
     (hosted,) = outline(loop(ADD, product, *after))
     _, stored, last = hosted.bodies[0]
-    assert stored.apart == Cause(Why.WRITES_MATRIX, 1, "m4")
+    assert stored.apart == Cause(Why.READS_SIZE, 1, "m4")
     assert stored.kept == Cause(why, number, "m4")
     assert stored.unstored == ()
     assert last.kept is None
@@ -113,7 +113,7 @@ def test_other_readers_of_a_product_are_no_sums():
         (hosted,) = outline(loop(MADE, after))
         assert hosted.bodies[0][0].kept is None
     (lone,) = outline(MADE)
-    assert lone == Launch((0,), apart=Cause(Why.WRITES_MATRIX, 0, "m4"), is_one=False)
+    assert lone == Launch((0,), apart=Cause(Why.READS_SIZE, 0, "m4"), is_one=False)
 
 
 def test_pieces_have_the_numbers_of_the_whole():
