@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--vertices", type=int, default=VERTICES)
     parser.add_argument("--device", default="cpu")
     given = parser.parse_args()
-    A, rng = graph_of(given.vertices, given.device), np.random.default_rng(1)
+    graph, rng = graph_of(given.vertices, given.device), np.random.default_rng(1)
     shapes = {
         "Wf1": (FEATURES, WIDTH), "Wa1": (FEATURES, WIDTH),
         "Wf2": (2 * WIDTH, WIDTH), "Wa2": (2 * WIDTH, WIDTH),
@@ -49,12 +49,12 @@ def main() -> None:
             name: xp.asarray(rng.uniform(-0.1, 0.1, shape).astype(np.float32))
             for name, shape in shapes.items()
         }
-    print(f"{A.nrows:,} vertices, {A.nvals:,} entries, {FEATURES} features, 10 children and leaves")
+    print(f"{graph.nrows:,} vertices, {graph.nvals:,} entries, {FEATURES} features, 10 children and leaves")
     for batch in (16_384, 65_536, 262_144):
         times = []
         for _ in range(4):
             begin = time.perf_counter()
-            kept = gb.apps.sage_embedding(A, features, **weights, batch=batch)
+            kept = gb.apps.sage_embedding(graph, features, **weights, batch=batch)
             if given.device == "cuda":
                 xp.cuda.Device().synchronize()
             times.append(time.perf_counter() - begin)
