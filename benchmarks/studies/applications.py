@@ -34,6 +34,9 @@ WALKERS, LENGTH = 100_000, 80
 #: Seeds of samples, and of local clusters.
 SEEDS, CLUSTERS = 1_024, 1_000
 
+#: Vertices of a group of a contraction, in the mean.
+GROUP = 50
+
 #: Columns of the features of an embedding.
 FEATURES = 64
 
@@ -72,6 +75,17 @@ def _samples(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
     return lambda: apps.sample_hops(matrix, seeds, (10, 25))
 
 
+def _contraction(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
+    labels = rng.integers(0, max(1, matrix.nrows // GROUP), matrix.nrows)
+    _, labels = np.unique(labels, return_inverse=True)
+    return lambda: apps.contract(matrix, labels)
+
+
+def _samples_alone(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
+    seeds = np.unique(_starts(matrix, rng, SEEDS))
+    return lambda: apps.sample_neighbours(matrix, seeds, 10, weighted=True)
+
+
 def _embedding(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
     features = rng.standard_normal((matrix.nrows, FEATURES), np.float32)
     return lambda: apps.sage_embedding(matrix, features)
@@ -85,6 +99,8 @@ CASES: dict[str, Make] = {
     "walks, biased": _walks(kind="biased"),
     "walks, node2vec": _walks(kind="node2vec", p=0.5, q=2.0),
     "samples, 10 and 25": _samples,
+    "samples, 10 by weight": _samples_alone,
+    "contraction": _contraction,
     "GraphSAGE, 64 features": _embedding,
     "local cluster, FISTA": _clusters(1),
     "local clusters, pushes": _clusters(CLUSTERS, method="push", alpha=0.15, rho=1e-6),
