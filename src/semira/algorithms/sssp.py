@@ -40,9 +40,10 @@ def sssp(
         ``asynchronous`` for a graph with 8,192 rows and entries or more and 67,108,864 rows at
         most, which have 32 entries at most and 4 on average, none negative, without `opts`; else
         Bellman-Ford; in the host's memory ``window`` for a graph with 10,000 rows or more of 8
-        entries at most on average, none negative, without `opts`; else Bellman-Ford, whose first
-        six iterations take near vertices alone on a graph with 8,000,000 rows and entries or more
-        and no negative weight; after 256 more it goes on as ``window``.
+        entries at most on average and 32 at most, none negative, without `opts`; else
+        Bellman-Ford, whose first six iterations take near vertices alone on a graph with
+        8,000,000 rows and entries or more and no negative weight; after 256 more it goes on as
+        ``window``.
     delta : float, optional
         Width of the window, or of a bucket, > 0; None derives one from means over the graph.
     dtype : "FP32" or "FP64", optional

@@ -41,7 +41,8 @@ MOST_ROWS = 1 << 26
 #: Rows at least, and mean row at most, of graphs in the host's memory for which a window saves more
 #: work than its iterations cost. Two cores, milliseconds of Bellman-Ford and the window:
 #: the roads of New York (mean row 3) 4,100 and 180, a triangulation (6) 99 and 32; but a social
-#: network (12) 37 and 51.
+#: network (12) 37 and 51, and a web graph whose mean row is 5 and longest 3,445, 118 and 160. So
+#: no row may be longer than `LONGEST`.
 SPARSE_ROWS, SPARSE_MEAN = 10_000, 8
 
 ALGORITHMS = ("auto", "bellman_ford", "delta_stepping", "window", "asynchronous")
@@ -133,7 +134,9 @@ def _saves_work(A: Matrix) -> bool:
     """Return whether the work of a search counts for more than the number of its iterations."""
     if A.nrows < SPARSE_ROWS or A.nvals > SPARSE_MEAN * A.nrows:
         return False
-    return not device_traits(A.device).own_memory and not has_negative(A)
+    if device_traits(A.device).own_memory or has_negative(A):
+        return False
+    return bool(A.derived("longest row", lambda: longest_row(A)) <= LONGEST)
 
 
 def _has_short_rows(A: Matrix) -> bool:

@@ -31,8 +31,6 @@ _METHODS = frozenset(
 )
 
 #: Asked for whenever an object goes.
-_CAPABILITIES = Capabilities("cpu", _METHODS, parts="cpu", walks_columns=True, reads_full=True)
-
 _KINDS = {CpuVector: "vector", CpuMatrix: "matrix", WideMatrix: "matrix", ScalarArrays: "scalar"}
 
 _VECTOR_LAYOUTS = ("sparse", "bitmap", "full")
@@ -44,10 +42,12 @@ class CpuBackend:
     """Runs Programs on the processor; results are there when a call returns."""
 
     name = "cpu"
+    #: Of the class: objects that are dropped when the interpreter ends ask, after globals are gone.
+    _capabilities = Capabilities("cpu", _METHODS, parts="cpu", walks_columns=True, reads_full=True)
 
     def capabilities(self) -> Capabilities:
         """Return what the backend can do: every method."""
-        return _CAPABILITIES
+        return self._capabilities
 
     def put(self, arrays: Arrays) -> Cell:
         """Take arrays over; see `exchange.from_arrays` for what is shared."""
