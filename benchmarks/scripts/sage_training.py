@@ -81,7 +81,7 @@ def sage_conv(matrix: Any, pairs: Any, features: Any, labels: Any, train: Any) -
 
 
 def main() -> None:
-    """Print accuracies on vertices that nobody learned from."""
+    """Print accuracies on the vertices of the test set."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cora", type=Path, help="folder of cora.content and cora.cites")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))

@@ -34,7 +34,7 @@ WALKERS, LENGTH = 100_000, 80
 #: Seeds of samples, and of local clusters.
 SEEDS, CLUSTERS = 1_024, 1_000
 
-#: Vertices of a group of a contraction, in the mean.
+#: Mean number of vertices of a group in a contraction.
 GROUP = 50
 
 #: Columns of the features of an embedding.

@@ -43,7 +43,8 @@ def rows_of(matrix: Any, *, values: bool = True, dtype: Any = None) -> Rows:
     Parameters
     ----------
     matrix : Matrix
-        Or its transpose. On ``cuda`` call inside of `array_module`.
+        Not a transpose: make it one of its own with ``A.T.new()``. On ``cuda`` call inside of
+        `array_module`.
     values : bool
     dtype : optional
         Of the values; that of the matrix if None.
@@ -162,12 +163,12 @@ class ArrayKernel:
         JitError
             The kernel does not compile.
         """
-        run = _runner(device, "run_kernel")
+        backend = _backend(device)
         launch = self.launch(
             items, *arguments, scratch=scratch, work=work, host_scratch=host_scratch
         )
         if items:
-            run(self._text, launch[1])
+            backend.run_kernel(self._text, launch[1])
 
     def launch(
         self,
@@ -201,7 +202,7 @@ def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> N
     *launches
         Two or more, from `ArrayKernel.launch`. A kernel over one item is the place to count and
         decide. All have the same number of threads a block; they ask for no `scratch`.
-    device : "reference", "cpu" or "cuda"
+    device : "reference", "cpu", "cuda" or "suitesparse"
 
     Raises
     ------
@@ -210,7 +211,7 @@ def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> N
     JitError
         A kernel does not compile.
     """
-    run = _runner(device, "run_kernel_loop")
+    backend = _backend(device)
     if len(launches) < 2:
         raise InvalidValue(f"{len(launches)} kernel in a loop: it takes two or more")
     for text, launch in launches:
@@ -218,15 +219,21 @@ def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> N
             raise InvalidValue(f"{text.name}: kernels of a loop have no scratch; use host_scratch")
         if text.threads != launches[0][0].threads:
             raise InvalidValue(f"{text.name}: kernels of a loop have equal threads a block")
-    run(state, launches)
+    if hasattr(backend, "run_kernel_loop"):
+        backend.run_kernel_loop(state, launches)
+        return
+    while not state[0]:
+        for text, launch in launches:
+            if launch.items:
+                backend.run_kernel(text, launch)
 
 
 def _workers(wanted: Sequence[tuple[Any, int, Any]]) -> tuple[WorkerArray, ...]:
     return tuple(WorkerArray(np.dtype(dtype), length, fill) for dtype, length, fill in wanted)
 
 
-def _runner(device: str, name: str) -> Any:
-    return getattr(backend_for(_KERNELS_OF.get(device, device)), name)
+def _backend(device: str) -> Any:
+    return backend_for(_KERNELS_OF.get(device, device))
 
 
 def _check(name: str, number: int, argument: Any) -> None:

@@ -39,8 +39,8 @@ def run(text: KernelText, launch: Launch) -> None:
         It does not compile.
     """
     function = _function(text)
-    if isinstance(launch.work, int):
-        chunks = threads.num_chunks(max(launch.work, launch.items))
+    if not getattr(launch.work, "ndim", 0):
+        chunks = threads.num_chunks(max(int(launch.work), launch.items))
         bounds = threads.even_bounds(launch.items, min(chunks, max(1, launch.items)))
     else:
         total = int(launch.work[-1] - launch.work[0]) + launch.items

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any
 
 from semira.backends import interpreter
 from semira.backends.cpu import array_kernels
@@ -91,13 +89,6 @@ class CpuBackend:
     def run_kernel(self, text: KernelText, launch: Launch) -> None:
         """Run a kernel over arrays."""
         array_kernels.run(text, launch)
-
-    def run_kernel_loop(self, state: Any, launches: Sequence[tuple[KernelText, Launch]]) -> None:
-        """Run kernels over arrays in turn, until one of them says that it is done."""
-        while not state[0]:
-            for text, launch in launches:
-                if launch.items:
-                    array_kernels.run(text, launch)
 
     def synchronise(self) -> None:
         """Nothing is ever pending."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -89,13 +89,6 @@ class ReferenceBackend:
     def run_kernel(self, text: KernelText, launch: Launch) -> None:
         """Run a kernel over arrays."""
         array_kernels.run(text, launch)
-
-    def run_kernel_loop(self, state: Any, launches: Sequence[tuple[KernelText, Launch]]) -> None:
-        """Run kernels over arrays in turn, until one of them says that it is done."""
-        while not state[0]:
-            for text, launch in launches:
-                if launch.items:
-                    array_kernels.run(text, launch)
 
     def synchronise(self) -> None:
         """Nothing is ever pending."""
