@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -46,6 +47,16 @@ DeviceOption = Annotated[
 
 RepeatOption = Annotated[
     int, typer.Option(min=0, help="Warm calls to time after the first.", rich_help_panel="Running")
+]
+
+PlotOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Draw a picture (.png, .svg or .pdf); needs Matplotlib.",
+        show_default=False,
+        rich_help_panel="Output",
+    ),
 ]
 
 SourceOption = Annotated[

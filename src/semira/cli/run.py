@@ -19,7 +19,14 @@ from semira.cli.commands import Algorithms, Line
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
 from semira.cli.groups import READING, with_options
 from semira.cli.measure import Measurement, measure
-from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, RepeatOption
+from semira.cli.options import (
+    Device,
+    DeviceOption,
+    FileArgument,
+    JsonOption,
+    PlotOption,
+    RepeatOption,
+)
 from semira.cli.output import cell, note, print_json, print_pairs, print_table, seconds
 from semira.cli.plans import SETTLED, trace_record
 from semira.cli.run_application import make_command
@@ -37,15 +44,6 @@ TraceOption = Annotated[
     typer.Option(
         "--trace",
         help="List the products of the last call: levels, directions, times.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-PlotOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Draw the run (.png, .svg or .pdf); needs Matplotlib.",
-        show_default=False,
         rich_help_panel=_OUTPUT,
     ),
 ]

@@ -26,7 +26,14 @@ from semira.cli.applications import (
 )
 from semira.cli.graphs import Graph, Reading, choose_device, load_graph
 from semira.cli.groups import READING, with_options
-from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, RepeatOption
+from semira.cli.options import (
+    Device,
+    DeviceOption,
+    FileArgument,
+    JsonOption,
+    PlotOption,
+    RepeatOption,
+)
 from semira.cli.output import cell, note, print_json, print_pairs, seconds
 
 if TYPE_CHECKING:
@@ -36,15 +43,6 @@ if TYPE_CHECKING:
 
 _OUTPUT = "Output"
 
-PlotOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Draw the result (.png, .svg or .pdf); needs Matplotlib.",
-        show_default=False,
-        rich_help_panel=_OUTPUT,
-    ),
-]
 OutOption = Annotated[
     str | None,
     typer.Option(
