@@ -211,7 +211,7 @@ class Loop:
     solo: Solo | None = None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, repr=False)
 class Program(Shown):
     """Slots and the statements over them."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
+from weakref import finalize
 
 from semira.backends.registry import backend_for
 from semira.base.memory import raise_with_figures
@@ -28,6 +29,9 @@ _REMEDY = (
 )
 
 _prepared: Recent[tuple[str, Program, Facts], Executable] = Recent(_KEPT)
+
+#: What was known of the planned programs that are still alive, by identity: equal ones may differ.
+_facts: dict[int, Facts] = {}
 
 
 def submit(call: Call) -> None:
@@ -198,8 +202,7 @@ def _held_bytes(asked: warm.Asked) -> int:
 
 def facts_of(program: Program) -> Facts:
     """Return what was known of the objects of a planned program when it was prepared."""
-    found = (key[2] for key, made in _prepared.items() if made.program is program)
-    return next(found, _NO_FACTS)
+    return _facts.get(id(program), _NO_FACTS)
 
 
 def _prepare(device: str, program: Program, facts: Facts) -> Executable:
@@ -207,6 +210,8 @@ def _prepare(device: str, program: Program, facts: Facts) -> Executable:
     found = _prepared.get(key)
     if found is None:
         backend = backend_for(device)
-        found = backend.prepare(plan_program(program, backend.capabilities(), facts=facts))
-        _prepared[key] = found
+        planned = plan_program(program, backend.capabilities(), facts=facts)
+        found = _prepared[key] = backend.prepare(planned)
+        _facts[id(found.program)] = facts
+        finalize(found.program, _facts.pop, id(found.program), None)
     return found

@@ -7,6 +7,7 @@ import pytest
 import semira as gb
 from semira.backends.registry import preview_of
 from semira.contract import Hints, Loop, Why
+from semira.engine import run
 from semira.engine.explain import explain_program, plan_for
 from semira.exceptions import DeviceUnavailable, InvalidValue, RecordError
 
@@ -222,6 +223,18 @@ def test_what_was_known_when_it_ran_is_known_to_other_plans():
         assert each.hints == (Hints(**pins) if is_product else Hints())
         if is_product:
             assert [method.name for method in each.plan.methods] == ["push"]
+
+
+def test_what_was_known_outlives_the_prepared_programs(monkeypatch):
+    monkeypatch.setattr(run._prepared, "limit", 1)
+    graph = gb.io.read("grid:3x3")
+    with gb.device("reference"), gb.tracing() as traced:
+        gb.algorithms.bfs(graph, 0)
+        graph.mxm(graph, "min_firstj").new()
+    loop = next(item for each in traced.programs for item in each.body if isinstance(item, Loop))
+    program = next(each for each in traced.programs if loop in each.body)
+    (product,) = (each for each in plan_for(program, "cuda").body[0].bodies[0] if each.op == "vxm")
+    assert any(method.operand_reuse for method in product.plan.methods)
 
 
 def test_an_expression_has_phases_where_the_device_has():
