@@ -67,16 +67,35 @@ def vector_of(size: int, dtype, seed: int, density: float) -> VectorArrays:
     return VectorArrays.sparse(size, dtype, indices, values)
 
 
-def entries_of(device: str, slots, statement: Statement, given) -> tuple[list[int], list]:
+def result_of(device: str, slots, statement: Statement, given) -> list[list]:
     """Run one statement; pins hold on `device` unless it is the reference."""
+    if device != "reference":
+        return computed(device, slots, statement, given)
+    statement = replace(statement, hints=NO_HINTS)
+    key = (slots, statement, *(tuple(map(repr, lists_of(thing))) for thing in given))
+    if key not in _meant:
+        _meant[key] = computed(device, slots, statement, given)
+    return _meant[key]
+
+
+#: What the reference found: every storage and every pin is compared with it.
+_meant: dict[tuple, list[list]] = {}
+
+
+def computed(device: str, slots, statement: Statement, given) -> list[list]:
+    """Run one statement, and return the entries of its output."""
     backend = backend_for(device)
-    if device == "reference":
-        statement = replace(statement, hints=NO_HINTS)
     program = plan_program(Program(slots, (statement,)), backend.capabilities())
     bound = [backend.put(thing) for thing in given]
     backend.execute(backend.prepare(program), bound)
-    found = backend.get(bound[0])
-    return found.entry_indices().tolist(), found.entry_values().tolist()
+    return lists_of(backend.get(bound[0]))
+
+
+def lists_of(thing: VectorArrays | MatrixArrays) -> list[list]:
+    """Return positions and values."""
+    if isinstance(thing, MatrixArrays):
+        return [each.tolist() for each in thing.to_coo()]
+    return [thing.entry_indices().tolist(), thing.entry_values().tolist()]
 
 
 def check_products(device: str, storage: str, op: str, ring_name: str, *, transposed: bool) -> None:
@@ -104,8 +123,8 @@ def check_hinted(device: str, hints: Hints, op: str, ring_name: str, *, transpos
             matrix_of(dtype, iso=at % 2 == 1, orientation=("csr", "csc")[at // 2 % 2]),
             vector_of(size, BOOL, 4, 0.6),
         ]  # fmt: skip
-        wanted = entries_of("reference", slots, statement, given)
-        assert entries_of(device, slots, statement, given) == wanted, (mask, density)
+        wanted = result_of("reference", slots, statement, given)
+        assert result_of(device, slots, statement, given) == wanted, (mask, density)
 
 
 #: Shapes of dense matrices: lanes that share a row, from one to all of a warp, and none at all.
@@ -135,8 +154,8 @@ def check_dense(device: str, shape: tuple[int, int]) -> None:
                 vector_of(size, ring.return_type, 1, 0.5), vector_of(driven, dtype, 2, density),
                 matrix, vector_of(size, BOOL, 4, 0.6),
             ]  # fmt: skip
-            wanted = entries_of("reference", slots, statement, given)
-            assert entries_of(device, slots, statement, given) == wanted, (gaps, name, op, density)
+            wanted = result_of("reference", slots, statement, given)
+            assert result_of(device, slots, statement, given) == wanted, (gaps, name, op, density)
 
 
 #: Columns of the full operand: one, packs that fill a part of a warp, ends that no load reaches.
@@ -172,9 +191,7 @@ def check_matrix_products(
             matrix_of(dtype, iso=at % 2 == 1, orientation=("csr", "csc")[at // 2 % 2]),
             full, random_entries((rows, width), BOOL, 4),
         ]  # fmt: skip
-        found, wanted = (
-            matrix_entries(each, slots, statement, given) for each in (device, "reference")
-        )
+        found, wanted = (result_of(each, slots, statement, given) for each in (device, "reference"))
         assert found == wanted, (width, mask)
 
 
@@ -183,14 +200,3 @@ def random_entries(shape: tuple[int, int], dtype, seed: int) -> MatrixArrays:
     rng = np.random.default_rng(seed)
     rows, cols = np.nonzero(rng.random(shape) < 0.5)
     return coo_to_matrix(*shape, rows, cols, rng.integers(0, 5, len(rows)).astype(dtype.np_type))
-
-
-def matrix_entries(device: str, slots, statement: Statement, given) -> list[list]:
-    """Run one statement that writes a matrix; pins hold unless `device` is the reference."""
-    backend = backend_for(device)
-    if device == "reference":
-        statement = replace(statement, hints=NO_HINTS)
-    program = plan_program(Program(slots, (statement,)), backend.capabilities())
-    bound = [backend.put(thing) for thing in given]
-    backend.execute(backend.prepare(program), bound)
-    return [each.tolist() for each in backend.get(bound[0]).to_coo()]

@@ -29,6 +29,8 @@ def compile_expression(
 ) -> Callable[..., Any]:
     """Return the function of NumPy scalars that an expression stands for.
 
+    It is for callers inside of ``np.errstate(all="ignore")``.
+
     Parameters
     ----------
     text : str
@@ -42,14 +44,26 @@ def compile_expression(
     variables = VARIABLES[opclass]
     function = eval(f"lambda {', '.join(variables)}: ({text})", {**_GLOBALS, **functions})  # noqa: S307
     result_type = result.array_dtype
+    # Records of all layouts are of one class.
+    scalar_type = None if result.kind == "V" else result_type.type
     if functions:
         function = _widened(function)
 
     def meaning(*args: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return np.asarray(function(*args)).astype(result_type)[()]
+        value = function(*args)
+        return value if type(value) is scalar_type else np.asarray(value).astype(result_type)[()]
 
     return meaning
+
+
+def without_warnings(meaning: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that computes without NumPy's warnings."""
+
+    def quiet(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return meaning(*args)
+
+    return quiet
 
 
 def literal(dtype: DataType, value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from semira.base.dtypes import DataType
 from semira.base.locks import cached_property
 from semira.ops.calling import call
-from semira.ops.meaning import compile_expression
+from semira.ops.meaning import compile_expression, without_warnings
 from semira.ops.names import c_api_name
 from semira.ops.operator import Operator
 
@@ -115,6 +115,11 @@ class TypedOp:
     @cached_property
     def scalar_function(self) -> Callable[..., Any]:
         """The meaning as a Python function of NumPy scalars of `type`."""
+        return without_warnings(self.meaning)
+
+    @cached_property
+    def meaning(self) -> Callable[..., Any]:
+        """As `scalar_function`, for many calls inside of one ``np.errstate(all="ignore")``."""
         return compile_expression(self.python, self.opclass, self.return_type, self.functions)
 
 

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from semira.backends import interpreter
 from semira.backends.interpreter import Cell, Interpreted, MaskData, Produced, Undo
 from semira.backends.reference import array_kernels, operations
 from semira.backends.reference.objects import Entries, Position, from_arrays, to_arrays
-from semira.backends.reference.products import MEETINGS
 from semira.base.errors import HiddenSize, Panic
 from semira.contract import (
     SEARCH_LOOKS,
@@ -84,7 +85,8 @@ class ReferenceBackend:
 
     def execute(self, executable: Interpreted, bindings: list[Binding]) -> Outcome:
         """Interpret the Program."""
-        return interpreter.execute(executable, bindings, _KERNELS, self.name)
+        with np.errstate(all="ignore"):
+            return interpreter.execute(executable, bindings, _KERNELS, self.name)
 
     def run_kernel(self, text: KernelText, launch: Launch) -> None:
         """Run a kernel over arrays."""
@@ -155,7 +157,7 @@ class _Kernels:
             result = _submasked(statement, operands, mask, out, result)
         touched = 0
         if statement.op == "mxm":
-            touched = sum(1 for _ in MEETINGS["mxm"](operands[0], operands[1]))
+            touched = _meetings(operands[0], operands[1])
         elif method.name == "push":
             touched = int(self.counts("frontier_edges", statement, args, mask, out))
         elif method.name == "pull":
@@ -192,6 +194,12 @@ class _Kernels:
 
 
 _KERNELS = _Kernels()
+
+
+def _meetings(left: Entries, right: Entries) -> int:
+    """Return how many multiplications a product of matrices takes."""
+    lengths = Counter(k for k, _ in right.items)
+    return sum(lengths[k] for _, k in left.items)
 
 
 def _edges(statement: Statement, args: list[Any]) -> tuple[Entries, list[tuple[int, int]]]:
@@ -253,7 +261,7 @@ def _block_count(
     if name in plain:
         return float(plain[name])
     if name == "frontier_edges":
-        return sum(1 for _ in MEETINGS["mxm"](left, right))
+        return _meetings(left, right)
     if name == "open_rows":
         return float(_num_open(mask, out))
     if name == "open_edges":

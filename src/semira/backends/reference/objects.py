@@ -21,7 +21,7 @@ from semira.formats import (
     coo_to_matrix,
     index_dtype,
 )
-from semira.ops.meaning import cast_scalar
+from semira.ops.meaning import cast_array
 
 Position = tuple[int, ...]
 
@@ -62,8 +62,9 @@ class Entries:
         """Return the entries in another dtype."""
         if dtype is self.dtype:
             return self
-        items = {at: cast_scalar(value, dtype.array_dtype) for at, value in self.items.items()}
-        return Entries(self.shape, dtype, items)
+        values = np.array([*self.items.values()], self.dtype.array_dtype)
+        cast = cast_array(values, dtype.array_dtype)
+        return Entries(self.shape, dtype, dict(zip(self.items, cast, strict=True)))
 
     def operand(self, dtype: DataType, *, is_read: bool) -> Entries:
         """Return the entries as an operator takes them: what it does not read stays as it is."""

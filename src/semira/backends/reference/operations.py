@@ -47,7 +47,7 @@ def ewise_mult(statement: Statement, args: list[Any], out: Entries) -> Entries:
     left = args[0].operand(op.type, is_read=op.reads_a)
     right = args[1].operand(op.type2, is_read=op.reads_b)
     items = {
-        at: op.scalar_function(value, right.items[at], _place(at)[0], _place(at)[1], _place(at)[1])
+        at: op.meaning(value, right.items[at], _place(at)[0], _place(at)[1], _place(at)[1])
         for at, value in left.sorted()
         if at in right.items
     }
@@ -83,7 +83,7 @@ def apply(statement: Statement, args: list[Any], out: Entries) -> Entries:
     op, side = statement.operator, statement.param("side")
     dtype, is_read = op.type, op.reads_a
     if op.parent.opclass == "UnaryOp":
-        x, call = args[0], op.scalar_function
+        x, call = args[0], op.meaning
     elif op.parent.opclass == "BinaryOp":
         x, bound = (args[1], args[0]) if side == "left" else (args[0], args[1])
         b = _bound(op, bound, first=side == "left")
@@ -110,15 +110,15 @@ PerEntry = Callable[[Any, int, int], Any]
 
 
 def _bound_left(op: Any, b: Any) -> PerEntry:
-    return lambda a, i, j: op.scalar_function(b, a, i, j, j)
+    return lambda a, i, j: op.meaning(b, a, i, j, j)
 
 
 def _bound_right(op: Any, b: Any) -> PerEntry:
-    return lambda a, i, j: op.scalar_function(a, b, i, j, j)
+    return lambda a, i, j: op.meaning(a, b, i, j, j)
 
 
 def _with_thunk(op: Any, thunk: Any) -> PerEntry:
-    return lambda a, i, j: op.scalar_function(a, i, j, thunk)
+    return lambda a, i, j: op.meaning(a, i, j, thunk)
 
 
 def _thunk(op: Any, scalar: Entries) -> Any:
@@ -134,7 +134,7 @@ def select(statement: Statement, args: list[Any], out: Entries) -> Entries:
     items = {
         at: value
         for at, value in x.items.items()
-        if op.scalar_function(seen.items[at], *_place(at), thunk)
+        if op.meaning(seen.items[at], *_place(at), thunk)
     }
     return Entries(x.shape, x.dtype, items)
 
@@ -152,7 +152,7 @@ def select_k(statement: Statement, args: list[Any], out: Entries) -> Entries:
 def reduce_rows(statement: Statement, args: list[Any], out: Entries) -> Entries:
     """w_i = the monoid over row i; rows without entries stay empty."""
     monoid = statement.operator
-    add = monoid.op.scalar_function
+    add = monoid.op.meaning
     items: dict[Position, Any] = {}
     for (i, _), value in args[0].cast(monoid.type).sorted():
         items[(i,)] = add(items[(i,)], value, 0, 0, 0) if (i,) in items else value
@@ -171,7 +171,7 @@ def mode_rows(statement: Statement, args: list[Any], out: Entries) -> Entries:
         if (j,) in keys.items:
             value = monoid.type.scalar(1) if counts else entry
             row, key = sums.setdefault(i, {}), int(keys.items[(j,)])
-            row[key] = monoid.op.scalar_function(row[key], value, 0, 0, 0) if key in row else value
+            row[key] = monoid.op.meaning(row[key], value, 0, 0, 0) if key in row else value
     items: dict[Position, Any] = {
         (i,): keys.dtype.scalar(mode_of(row, i, preferred.get((i,)), seed))
         for i, row in sums.items()
@@ -183,7 +183,7 @@ def reduce(statement: Statement, args: list[Any], out: Entries) -> Entries:
     """Fold all entries; empty, or the identity if asked, without entries."""
     del out
     monoid = statement.operator
-    add = monoid.op.scalar_function
+    add = monoid.op.meaning
     total = None
     for _, value in args[0].cast(monoid.type).sorted():
         total = value if total is None else add(total, value, 0, 0, 0)
@@ -322,7 +322,7 @@ def accumulate(accum: Any, before: Any, given: Any, out: Entries) -> Any:
     if accum is not None and before is not None:
         left = cast_scalar(before, accum.type.array_dtype)
         right = cast_scalar(given, accum.type.array_dtype)
-        given = accum.scalar_function(left, right, 0, 0, 0)
+        given = accum.meaning(left, right, 0, 0, 0)
     return cast_scalar(given, out.dtype.array_dtype)
 
 
@@ -349,7 +349,7 @@ def scatter(statement: Statement, args: list[Any], out: Entries) -> Entries:
         if at in u.items:
             value = u.items[at]
             items[target] = (
-                dup.op.scalar_function(items[target], value, 0, 0, 0) if target in items else value
+                dup.op.meaning(items[target], value, 0, 0, 0) if target in items else value
             )
     return Entries(out.shape, dup.type, items)
 

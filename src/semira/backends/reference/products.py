@@ -78,7 +78,7 @@ def fold(
 
     ``any`` keeps the first in index order, one of the admissible values.
     """
-    multiply, add = semiring.binaryop.scalar_function, semiring.monoid.op.scalar_function
+    multiply, add = semiring.binaryop.meaning, semiring.monoid.op.meaning
     op_typed = semiring.binaryop
     left = left.operand(op_typed.type, is_read=op_typed.reads_a)
     right = right.operand(op_typed.type2, is_read=op_typed.reads_b)
