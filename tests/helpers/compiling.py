@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from concurrent.futures import ProcessPoolExecutor
 
 from semira.backends.cuda.jit import compile
@@ -10,11 +11,20 @@ from semira.backends.cuda.jit.render import PROGRAM, render_source
 from semira.backends.cuda.lower import lower_program
 from semira.contract import Program
 
+#: Warnings and nearly all errors come before machine code; `make kernels` makes that.
+FULL = os.environ.get("SEMIRA_CONFORMANCE", "") == "full"
+
 
 def compile_only(
-    program: Program | str, arch: str, offset_type: str = "int", root: str = PROGRAM
+    program: Program | str,
+    arch: str,
+    offset_type: str = "int",
+    root: str = PROGRAM,
+    kind: str = "cubin" if FULL else "ltoir",
 ) -> compile.Compiled:
-    """Compile and link a Program, or generated source, without looking at the cache.
+    """Compile a Program, or generated source, without looking at the cache.
+
+    To the linker's input, or to machine code where all is asked for.
 
     Parameters
     ----------
@@ -27,6 +37,8 @@ def compile_only(
     root : str
         Kernel file that includes what the source calls.
 
+    kind : {"cubin", "ltoir"}
+
     Raises
     ------
     JitError
@@ -35,11 +47,14 @@ def compile_only(
         There is no NVRTC on this machine.
     """
     generated = program if isinstance(program, str) else lower_program(program).source
-    return compile.compile_source(render_source(generated, offset_type, root), "program", arch)
+    source = render_source(generated, offset_type, root)
+    compiled = compile.compile_source(source, "program", arch, kind)
+    assert compiled.code
+    return compiled
 
 
 def compile_apart(program: Program, arch: str, offset_type: str = "int") -> compile.Compiled:
     """Do the same in a process of its own, where NVRTC takes a gigabyte and keeps it."""
     source = lower_program(program).source
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(compile_only, source, arch, offset_type).result()
+        return pool.submit(compile_only, source, arch, offset_type, kind="cubin").result()

@@ -98,7 +98,7 @@ def _in_cpp(found: re.Match[str]) -> str:
     raise JitError(f"the emulation does not know this PTX: {text}")
 
 
-def compile_for_host(source: str, name: str, arch: str) -> Compiled:
+def compile_for_host(source: str, name: str, arch: str, kind: str = "cubin") -> Compiled:
     """Return a shared library in place of a cubin; takes the place of the compiler.
 
     Raises

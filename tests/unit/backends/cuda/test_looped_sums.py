@@ -23,7 +23,7 @@ def a_pull(monoid, dtype) -> Program:
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("dtype", [INT8, INT32, INT64, UINT64], ids=str)
 def test_pulls_whose_sum_is_a_loop_compile(dtype, arch):
-    assert compile_only(a_pull(gb.monoid.numpy.gcd, dtype), arch).code[:4] == b"\x7fELF"
+    assert compile_only(a_pull(gb.monoid.numpy.gcd, dtype), arch).code
 
 
 def common_divisor(x, y):
@@ -39,4 +39,4 @@ def common_divisor(x, y):
 def test_pulls_whose_sum_is_a_loop_in_python_compile(dtype, arch):
     divisor = gb.binary.register_anonymous(common_divisor)
     program = a_pull(gb.monoid.register_anonymous(divisor, 0), dtype)
-    assert compile_only(program, arch).code[:4] == b"\x7fELF"
+    assert compile_only(program, arch).code

@@ -105,8 +105,13 @@ def compiler_version() -> str:
 _NO_NVRTC = "no CUDA run-time compiler (NVRTC) was found; pip install 'semira[cuda13]'"
 
 
-def compile_source(source: str, name: str, arch: str) -> Compiled:
+def compile_source(source: str, name: str, arch: str, kind: str = "cubin") -> Compiled:
     """Compile and link a rendered source, without looking at the cache.
+
+    Parameters
+    ----------
+    kind : {"cubin", "ltoir"}
+        What is made is a cubin, or what the linker makes one of: checked, in half of the time.
 
     Raises
     ------
@@ -127,11 +132,11 @@ def compile_source(source: str, name: str, arch: str) -> Compiled:
         arch=arch,
         # NVRTC 13.0 takes lambdas with ``auto`` parameters for functions of the host otherwise.
         device_as_default_execution_space=True,
-        link_time_optimization=True if functions else None,
+        link_time_optimization=True if functions or kind == "ltoir" else None,
     )
     unit = Unit(source, "c++", options)
     try:
-        made = unit.compile("ltoir" if functions else "cubin", logs=log)
+        made = unit.compile("ltoir" if functions else kind, logs=log)
     except Exception as error:
         raise JitError(f"kernel {name} does not compile for {arch}:\n{error}") from error
     finally:
