@@ -1,0 +1,222 @@
+"""Belief propagation between vertices of a graph and of a pattern.
+
+Tables have a row for each vertex of the graph and `width` columns, one for each edge, or vertex, of
+the pattern. `features` have rows of `length`; `pattern` is the transpose of the pattern's features.
+"""
+
+import numpy as np
+
+from semira.kernels import helper, kernel
+
+
+@helper
+def measure(row, length, width, features, pattern, apart):
+    """Write the distances of a row of features to those of the pattern."""
+    for c in range(width):
+        apart[c] = 0.0
+    for f in range(length):
+        x = np.float64(features[row * length + f])
+        for c in range(width):
+            step = x - pattern[f * width + c]
+            apart[c] += step * step
+    for c in range(width):
+        apart[c] = np.sqrt(apart[c])
+
+
+@kernel
+def distances(low, high, length, width, features, pattern, out, apart):
+    """Write the distances of vertices to those of the pattern, negative."""
+    for i in range(low, high):
+        measure(i, length, width, features, pattern, apart)
+        for c in range(width):
+            out[i * width + c] = -apart[c]
+
+
+@kernel
+def pull(
+    low, high, length, width, indptr, near, edges, is_listed, features, pattern, messages,
+    has_messages, out, apart,
+):  # fmt: skip
+    """Raise `out` to the greatest of message of the neighbour - distance of the edge."""
+    for u in range(low, high):
+        for p in range(indptr[u], indptr[u + 1]):
+            edge = np.int64(edges[p]) if is_listed else np.int64(p)
+            measure(edge, length, width, features, pattern, apart)
+            if has_messages:
+                sender = np.int64(near[p]) * width
+                for c in range(width):
+                    value = messages[sender + c] - apart[c]
+                    old = out[u * width + c]
+                    out[u * width + c] = value if value > old else old  # noqa: FURB136 - floats
+            else:
+                for c in range(width):
+                    value, old = -apart[c], out[u * width + c]
+                    out[u * width + c] = value if value > old else old  # noqa: FURB136
+
+
+@kernel
+def weigh(
+    low, high, length, width, indptr, edges, is_listed, features, pattern, nearest, unit, sums,
+    apart,
+):  # fmt: skip
+    """Add up exp(-distance) / exp(nearest) of the edges of each vertex, in units."""
+    for u in range(low, high):
+        for p in range(indptr[u], indptr[u + 1]):
+            edge = np.int64(edges[p]) if is_listed else np.int64(p)
+            measure(edge, length, width, features, pattern, apart)
+            for c in range(width):
+                at = u * width + c
+                sums[at] += np.int64(np.exp(-apart[c] - nearest[at]) * unit + 0.5)
+
+
+@kernel
+def close(low, high, nearest, sums, unit, out):
+    """Write the logarithm of the sum of exp(-distance) of the edges of each vertex."""
+    for i in range(low, high):
+        out[i] = nearest[i] + np.log(sums[i] / unit) if sums[i] > 0 else -np.inf
+
+
+@kernel
+def columns(low, high, span, rows, width, table, partial):
+    """Write the maximum of each column, and its sum of exp(x - maximum), of `span` rows."""
+    for piece in range(low, high):
+        greatest, sums = piece * 2 * width, (piece * 2 + 1) * width
+        for c in range(width):
+            partial[greatest + c] = -np.inf
+            partial[sums + c] = 0.0
+        for u in range(piece * span, min(rows, (piece + 1) * span)):
+            for c in range(width):
+                x, most = table[u * width + c], partial[greatest + c]
+                if x <= most:
+                    partial[sums + c] += np.exp(x - most)
+                else:
+                    partial[sums + c] = partial[sums + c] * np.exp(most - x) + 1.0
+                    partial[greatest + c] = x
+
+
+@helper
+def joined(partial, first, stride, pieces):
+    """Return the logarithm of the sum of exponentials of all pieces; 0 if there are none."""
+    most, total = -np.inf, 0.0
+    for piece in range(pieces):
+        x = partial[first + piece * stride]
+        most = x if x > most else most  # noqa: FURB136
+    if most == -np.inf:
+        return 0.0
+    half = stride // 2
+    for piece in range(pieces):
+        at = first + piece * stride
+        total += partial[at + half] * np.exp(partial[at] - most)
+    return most + np.log(total)
+
+
+@helper
+def greatest_of(partial, first, stride, pieces):
+    """Return the maximum of a column over all pieces."""
+    most = -np.inf
+    for piece in range(pieces):
+        x = partial[first + piece * stride]
+        most = x if x > most else most  # noqa: FURB136
+    return most
+
+
+@kernel
+def total(low, high, pieces, width, partial, totals):
+    """Write the maximum of each column, and the logarithm of its sum of exponentials."""
+    for c in range(low, high):
+        totals[c] = greatest_of(partial, c, 2 * width, pieces)
+        totals[width + c] = joined(partial, c, 2 * width, pieces)
+
+
+@kernel
+def send(
+    low, high, span, rows, width, is_first, count, mu, totals, sources, targets, own, other,
+    forward, reverse, partial,
+):  # fmt: skip
+    """Turn what vertices received into what they send; sum it up in pieces, as `columns` does.
+
+    A piece has six rows: (maximum, sum) of what is sent forward over edges that weigh `own`, of
+    what is sent back over edges that weigh `other`, and the maxima of what is sent. `forward` holds
+    what was received forward, and becomes what is sent back.
+    """
+    for piece in range(low, high):
+        base = piece * 6 * width
+        for c in range(width):
+            partial[base + c] = -np.inf
+            partial[base + width + c] = -np.inf
+            partial[base + 2 * width + c] = -np.inf
+            partial[base + 3 * width + c] = 0.0
+            partial[base + 4 * width + c] = 0.0
+            partial[base + 5 * width + c] = -np.inf
+        for u in range(piece * span, min(rows, (piece + 1) * span)):
+            for c in range(width):
+                at = u * width + c
+                ahead, back = 0.0, 0.0
+                if not is_first:
+                    p, r = sources[c], targets[c]
+                    ahead = mu[u * count + p] - totals[count + p] - reverse[at]
+                    back = mu[u * count + r] - totals[count + r] - forward[at]
+                reverse[at] = ahead
+                forward[at] = back
+                first = base + c
+                partial[first + 2 * width] = max_of(partial[first + 2 * width], ahead)
+                partial[first + 5 * width] = max_of(partial[first + 5 * width], back)
+                include(partial, first, 3 * width, ahead + own[at])
+                include(partial, first + width, 3 * width, back + other[at])
+
+
+@helper
+def max_of(a, b):
+    return a if a > b else b  # noqa: FURB136
+
+
+@helper
+def include(partial, at, below, x):
+    """Count one more x in a maximum and its sum."""
+    most = partial[at]
+    if x > most:
+        partial[at + below] = partial[at + below] * np.exp(most - x) + 1.0
+        partial[at] = x
+    elif x > -np.inf:
+        partial[at + below] += np.exp(x - most)
+
+
+@kernel
+def settle(
+    low, high, pieces, width, is_first, penalty, count, totals, sources, targets, partial, terms
+):  # fmt: skip
+    """Write the terms of each pattern edge: log sums and null messages, forward and back."""
+    for c in range(low, high):
+        terms[c] = joined(partial, c, 6 * width, pieces)
+        terms[2 * width + c] = joined(partial, c + width, 6 * width, pieces)
+        if is_first:
+            p, r = sources[c], targets[c]
+            ahead, back = totals[p] - totals[count + p], totals[r] - totals[count + r]
+        else:
+            ahead = greatest_of(partial, c + 2 * width, 6 * width, pieces)
+            back = greatest_of(partial, c + 5 * width, 6 * width, pieces)
+        terms[width + c] = ahead - penalty
+        terms[3 * width + c] = back - penalty
+
+
+@kernel
+def receive(
+    low, high, width, is_first, count, sources, targets, terms, is_given, nearest, sent, forward,
+    reverse, mu,
+):  # fmt: skip
+    """Turn greatest messages into those received, and add them to the scores.
+
+    `forward` holds the greatest message over the edges that enter; `reverse` that of the edges that
+    leave, if `is_given`: else it is what is `sent` back + that of the nearest edge.
+    """
+    for u in range(low, high):
+        for c in range(width):
+            at = u * width + c
+            raw = reverse[at] if is_given else sent[at] + nearest[at]
+            ahead = max_of(forward[at] - terms[c], terms[width + c])
+            back = max_of(raw - terms[2 * width + c], terms[3 * width + c])
+            forward[at] = ahead
+            reverse[at] = back
+            if not is_first:
+                mu[u * count + targets[c]] += ahead
+                mu[u * count + sources[c]] += back

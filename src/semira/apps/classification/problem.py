@@ -1,0 +1,316 @@
+"""What classification is given: checked, and as arrays of the device."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import semira as gb
+from semira.exceptions import (
+    DimensionMismatch,
+    DomainMismatch,
+    IndexOutOfBound,
+    InvalidValue,
+    OutOfMemory,
+)
+from semira.kernels import rows_of
+
+#: Edges of the pattern whose messages are worked on together.
+WIDTH = 32
+
+
+class EdgeFeatures(NamedTuple):
+    """Edges with a row of features each, in any order; edges may be repeated.
+
+    Attributes
+    ----------
+    sources, targets : array of integers, shape (m,)
+    features : array of real numbers, shape (m, f)
+    """
+
+    sources: Any
+    targets: Any
+    features: Any
+
+
+class Lists(NamedTuple):
+    """Edges by one of their ends: what to read of each, on the device.
+
+    Attributes
+    ----------
+    indptr : array, shape (n + 1,)
+    near : array of integers, shape (m,)
+        The other end.
+    edges : array of integers, shape (m,), or (1,)
+        Row of features of each; not read if `is_listed` is False.
+    is_listed : bool
+        Else the rows are in this order.
+    """
+
+    indptr: Any
+    near: Any
+    edges: Any
+    is_listed: bool
+
+
+class Pattern(NamedTuple):
+    """A pattern on the host: ends of its edges, features of vertices and edges."""
+
+    sources: Any
+    targets: Any
+    vertices: Any
+    edges: Any
+
+
+class Problem(NamedTuple):
+    """A graph and a pattern, in arrays of the device.
+
+    Attributes
+    ----------
+    device : str
+    n, m : int
+        Vertices and edges of the graph.
+    pattern : Pattern
+    vertices, edges : array, shape (n, fv) and (m, fe)
+    entering, leaving : Lists
+        Edges by target and by source.
+    """
+
+    device: str
+    n: int
+    m: int
+    pattern: Pattern
+    vertices: Any
+    edges: Any
+    entering: Lists
+    leaving: Lists
+
+
+def memory(
+    vertices: int,
+    edges: int,
+    pattern_vertices: int,
+    pattern_edges: int,
+    *,
+    reverse_from: str = "source",
+) -> int:
+    """Return the bytes that `classify` takes on the device beside the graph and the features.
+
+    Parameters
+    ----------
+    vertices, edges, pattern_vertices, pattern_edges : int
+    reverse_from : {"source", "destination"}
+
+    Returns
+    -------
+    int
+        Messages both ways and two tables of weights for each vertex and edge of the pattern, one
+        more for up to 32 edges of the pattern; two tables of scores; lists of edges by their ends.
+        Nothing is stored for each edge and each edge of the pattern.
+
+    Examples
+    --------
+    >>> memory(262_145, 2_008_660, 10, 21)  # the rmat18 of the HIVE report, whose formula gives
+    297126208
+    >>> (3 * 2_008_660 * 21 + 3 * 262_145 * 21 + 2 * 262_145 * 10) * 8
+    1186452304
+    """
+    given = "source", "destination"
+    if reverse_from not in given:
+        raise InvalidValue(_no_such_way(reverse_from))
+    width = min(pattern_edges, WIDTH)
+    lists = 2 * 8 * vertices + edges * (8 if reverse_from == "source" else 12)
+    tables = 8 * vertices * (4 * pattern_edges + width + 2 * pattern_vertices)
+    sorting = 32 * edges
+    return 8 * 4096 * 6 * width + lists + max(tables, sorting)
+
+
+def _no_such_way(given: Any) -> str:
+    return f"classify: reverse_from is {given!r}; pass 'source' or 'destination'"
+
+
+def check(A: Any, reverse_from: Any, iterations: Any, null_penalty: Any) -> None:
+    """Check the arguments that are no features.
+
+    Raises
+    ------
+    DomainMismatch, DimensionMismatch, InvalidValue
+        As `classify`.
+    """
+    if not isinstance(A, gb.Matrix):
+        raise DomainMismatch(f"classify: A is a {type(A).__name__}; pass a Matrix")
+    if A.nrows != A.ncols:
+        raise DimensionMismatch(f"classify: A is {A.nrows} x {A.ncols}; pass a square Matrix")
+    if reverse_from not in ("source", "destination"):
+        raise InvalidValue(_no_such_way(reverse_from))
+    if iterations is not None and (iterations != int(iterations) or iterations < 0):
+        raise InvalidValue(
+            f"classify: iterations is {iterations}; pass an integer of at least 0, or None for "
+            "one for each vertex of the pattern"
+        )
+    if not np.isfinite(null_penalty):
+        raise InvalidValue(f"classify: null_penalty is {null_penalty}; pass a finite number")
+
+
+def pattern_of(vertices: Any, edges: Any) -> Pattern:
+    """Return the pattern on the host.
+
+    Raises
+    ------
+    DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
+        As `classify`.
+    """
+    known = _host(_table(vertices, "pattern_vertices", np))
+    count = len(known)
+    if not count:
+        raise InvalidValue("classify: the pattern has no vertices; give the features of one")
+    if not (isinstance(edges, tuple) and len(edges) == 3):
+        raise DomainMismatch(
+            f"classify: pattern_edges is a {type(edges).__name__}; pass (sources, targets, features)"
+        )
+    sources, targets = (_ends(each, count, "pattern_edges", np) for each in edges[:2])
+    features = _host(_table(edges[2], "pattern_edges", np))
+    if not len(sources) == len(targets) == len(features):
+        raise _uneven("pattern_edges", sources, targets, features)
+    return Pattern(sources, targets, known.astype(np.float64), features.astype(np.float64))
+
+
+def problem_of(A: Any, vertices: Any, edges: Any, pattern: Pattern, both: bool, xp: Any) -> Problem:
+    """Return the arrays of the device; call inside of `array_module`.
+
+    Raises
+    ------
+    DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue, OutOfMemory
+        As `classify`.
+    """
+    n = A.nrows
+    known = _table(vertices, "vertices", xp)
+    if len(known) != n:
+        raise DimensionMismatch(
+            f"classify: vertices has {len(known)} rows, but the graph has {n} vertices; pass one "
+            "for each"
+        )
+    is_tuple = isinstance(edges, tuple)
+    features = _table(edges[2] if is_tuple else edges, "edges", xp)
+    for name, own, other in (
+        ("vertices", known, pattern.vertices), ("edges", features, pattern.edges)
+    ):  # fmt: skip
+        if own.shape[1] != other.shape[1] and len(other):
+            raise DimensionMismatch(
+                f"classify: {name} of the graph have {own.shape[1]} features and those of the "
+                f"pattern {other.shape[1]}; pass the same features of both"
+            )
+    way = "destination" if both else "source"
+    m = len(features)
+    _check_room(
+        memory(n, m, len(pattern.vertices), len(pattern.edges), reverse_from=way), A.device, n, m
+    )
+    if is_tuple:
+        entering, leaving = _listed(A, edges, features, both, xp)
+    else:
+        entering, leaving = _in_order(A, features, xp)
+    return Problem(A.device, n, m, pattern, known, features, entering, leaving)
+
+
+def _check_room(needed: int, device: str, n: int, m: int) -> None:
+    free = gb.free_memory(device)
+    if free is not None and needed > free:
+        raise OutOfMemory(
+            f"classify: {n} vertices and {m} edges need {needed:,} bytes on {device}, of which "
+            f"{free:,} are free; use a smaller pattern, or a device with more memory"
+        )
+
+
+def _in_order(A: Any, features: Any, xp: Any) -> tuple[Lists, Lists]:
+    """Return the lists of edges whose features are in the order of A's entries, by rows."""
+    rows = rows_of(A, values=False)
+    if len(features) != len(rows.indices):
+        raise DimensionMismatch(
+            f"classify: edges has {len(features)} rows, but the graph has {len(rows.indices)} "
+            "entries; pass one for each, by rows, or (sources, targets, features)"
+        )
+    none = xp.zeros(1, xp.int32)
+    leaving = Lists(rows.indptr, rows.indices, none, False)
+    sources = xp.searchsorted(rows.indptr, xp.arange(A.nvals), side="right") - 1
+    return _by(rows.indices, sources.astype(xp.int32), A.nrows, xp, True), leaving
+
+
+def _listed(A: Any, edges: Any, features: Any, both: bool, xp: Any) -> tuple[Lists, Lists]:
+    """Return the lists of edges that are given with their ends."""
+    n = A.nrows
+    sources, targets = (_ends(each, n, "edges", xp) for each in edges[:2])
+    if not len(sources) == len(targets) == len(features):
+        raise _uneven("edges", sources, targets, features)
+    rows = rows_of(A, values=False)
+    stored = xp.searchsorted(rows.indptr, xp.arange(A.nvals), side="right") - 1
+    stored = stored.astype(xp.int64) * n + rows.indices
+    listed = xp.unique(sources.astype(xp.int64) * n + targets)
+    if len(listed) != len(stored) or not bool((listed == xp.sort(stored)).all()):
+        wrong = np.setxor1d(_host(listed), _host(stored))
+        i, j = divmod(int(wrong[0]), max(n, 1))
+        raise InvalidValue(
+            f"classify: edge ({i}, {j}) is {'listed' if wrong[0] in _host(listed) else 'stored'} "
+            f"only in one of A and edges ({len(wrong)} such edges); give the features of the "
+            "entries of A"
+        )
+    return _by(targets, sources, n, xp, True), _by(sources, targets, n, xp, both)
+
+
+def _by(ends: Any, others: Any, n: int, xp: Any, with_near: bool) -> Lists:
+    """Return the lists of edges by one of their ends."""
+    order = xp.argsort(ends, kind="stable")
+    indptr = xp.searchsorted(ends[order], xp.arange(n + 1)).astype(xp.int64)
+    near = others[order] if with_near else xp.zeros(1, xp.int32)
+    width = xp.int32 if len(ends) < 2**31 else xp.int64
+    return Lists(indptr, near, order.astype(width), True)
+
+
+def _table(values: Any, name: str, xp: Any) -> Any:
+    """Return features as a contiguous array of floats."""
+    values = values if hasattr(values, "dtype") else np.asarray(values)
+    if values.ndim == 2 and values.dtype.kind in "biuf":
+        kept = values.dtype if values.dtype in (np.float32, np.float64) else np.float64
+        found = xp.ascontiguousarray(xp.asarray(_host(values) if xp is np else values, dtype=kept))
+        if not bool(xp.isfinite(found).all()):
+            at = tuple(int(each[0]) for each in np.nonzero(~np.isfinite(_host(found))))
+            raise InvalidValue(
+                f"classify: feature {at[1]} in row {at[0]} of {name} is {_host(found)[at]}; pass "
+                "finite numbers"
+            )
+        return found
+    if values.ndim != 2:
+        raise DimensionMismatch(
+            f"classify: {name} has {values.ndim} dimensions; pass a row of features for each"
+        )
+    raise DomainMismatch(f"classify: {name} is of {values.dtype}; pass real numbers")
+
+
+def _ends(values: Any, n: int, name: str, xp: Any) -> Any:
+    values = values if hasattr(values, "dtype") else np.asarray(values)
+    if values.size == 0:
+        return xp.zeros(0, xp.int32)
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise DomainMismatch(
+            f"classify: an end of {name} is an array of {values.dtype} with {values.ndim} "
+            "dimensions; pass a list of integers"
+        )
+    found = xp.asarray(_host(values) if xp is np else values)
+    if int(found.min()) < 0 or int(found.max()) >= n:
+        wrong = int(found.min()) if int(found.min()) < 0 else int(found.max())
+        raise IndexOutOfBound(
+            f"classify: {name} names vertex {wrong}, which is outside [0, {n}); vertices count "
+            "from 0"
+        )
+    return found.astype(xp.int32 if n < 2**31 else xp.int64)
+
+
+def _uneven(name: str, sources: Any, targets: Any, features: Any) -> DimensionMismatch:
+    return DimensionMismatch(
+        f"classify: {name} has {len(sources)} sources, {len(targets)} targets and "
+        f"{len(features)} rows of features; pass as many of each"
+    )
+
+
+def _host(array: Any) -> Any:
+    return array.get() if hasattr(array, "get") else np.asarray(array)
