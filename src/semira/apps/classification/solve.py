@@ -8,13 +8,7 @@ from typing import Any
 import numpy as np
 
 from semira.apps.classification import kernels
-from semira.apps.classification.problem import WIDTH, Lists, Problem
-
-#: Sums of columns are made of so many pieces at most.
-_PIECES = 4096
-
-#: Rows of a piece at least.
-_SPAN = 64
+from semira.apps.classification.problem import WIDTH, Lists, Problem, pieces_of
 
 
 class Rows:
@@ -22,8 +16,7 @@ class Rows:
 
     def __init__(self, problem: Problem, xp: Any) -> None:
         self.n, self.device, self.xp = problem.n, problem.device, xp
-        self.span = max(_SPAN, -(-problem.n // _PIECES))
-        self.pieces = -(-problem.n // self.span)
+        self.span, self.pieces = pieces_of(problem.n)
 
     def totals(self, table: Any, width: int) -> Any:
         """Return the maximum of each column, then the log-sum-exp of each."""
@@ -61,12 +54,12 @@ class Messages:
         self._targets = xp.asarray(pattern.targets[low:high])
         self._features = xp.asarray(pattern.edges[low:high].T.ravel())
         size = problem.n * self._width
-        self._own, nearest = self._weights(problem.leaving, spare[:size])
-        # What weighs messages back, and the nearest edge that leaves each vertex.
-        self._other, self._nearest = self._own, nearest
+        # What weighs messages, and the nearest edge that leaves each vertex.
+        self._own, self._nearest = self._weights(problem.leaving, spare[:size])
+        self._other = self._own
         if both:
-            self._other, _ = self._weights(problem.entering, spare[:size])
             self._nearest = self._own
+            self._other = self._weights(problem.entering, spare[:size])[0]
         self._forward, self._reverse = xp.empty(size), xp.empty(size)
         self._terms = xp.empty(4 * self._width)
 

@@ -12,10 +12,21 @@ from semira.kernels import helper, kernel
 @helper
 def measure(row, length, width, features, pattern, apart):
     """Write the distances of a row of features to those of the pattern."""
+    row *= length
     for c in range(width):
         apart[c] = 0.0
-    for f in range(length):
-        x = np.float64(features[row * length + f])
+    # Four features at a time: what is added up is read and written a quarter as often.
+    for four in range(length // 4):
+        f = 4 * four
+        x0, x1 = np.float64(features[row + f]), np.float64(features[row + f + 1])
+        x2, x3 = np.float64(features[row + f + 2]), np.float64(features[row + f + 3])
+        for c in range(width):
+            at = f * width + c
+            d0, d1 = x0 - pattern[at], x1 - pattern[at + width]
+            d2, d3 = x2 - pattern[at + 2 * width], x3 - pattern[at + 3 * width]
+            apart[c] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3)
+    for f in range(length - length % 4, length):
+        x = np.float64(features[row + f])
         for c in range(width):
             step = x - pattern[f * width + c]
             apart[c] += step * step

@@ -1,0 +1,340 @@
+// Belief propagation between vertices of a graph and of a pattern. See messages.py.
+//
+// A lane of a warp has a column, so rows of tables are read together: `width` is at most 32 where
+// there are edges.
+#pragma once
+
+__device__ __forceinline__ double infinity_of() { return __longlong_as_double(0x7ff0000000000000LL); }
+
+// Raises a number that other threads raise too. Numbers of one sign are ordered like the integers
+// that their bits are, those below zero the other way round. No value is -0.0.
+__device__ __forceinline__ void raise(double* place, double x) {
+  const long long bits = __double_as_longlong(x + 0.0);
+  if (bits >= 0) {
+    atomicMax(reinterpret_cast<long long*>(place), bits);
+  } else {
+    atomicMin(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(bits));
+  }
+}
+
+template <class X>
+__device__ void distances(long long rows, long long length, long long width, const X* features,
+                          const double* pattern, double* out) {
+  const Group<32> mine;
+  for (long long i = mine.first; i < rows; i += mine.step) {
+    for (long long c = mine.lane; c < width; c += 32) {
+      double square = 0;
+      for (long long f = 0; f < length; ++f) {
+        const double step = static_cast<double>(features[i * length + f]) - pattern[f * width + c];
+        square += step * step;
+      }
+      out[i * width + c] = -sqrt(square);
+    }
+  }
+}
+
+constexpr int kRun = 64;  // edges that a warp walks
+constexpr int kTogether = 4;
+
+// Walks all edges in runs of equal length, whatever the rows. A lane folds what its column has of
+// the edges of a row, and writes it when the row ends: with an atomic where others have parts of
+// the row.
+template <class Fold, class P, class E, class X>
+__device__ void walk(long long rows, long long length, long long width, const P* indptr,
+                     const E* edges, bool is_listed, const X* features, const double* pattern,
+                     Fold fold) {
+  const Group<32> mine;
+  const P all = indptr[rows];
+  const bool is_column = mine.lane < width;
+  const long long c = is_column ? mine.lane : 0;
+  for (long long run = mine.first * kRun; run < all; run += mine.step * kRun) {
+    const P high = run + kRun < all ? static_cast<P>(run + kRun) : all;
+    long long u = owner_in<P>(indptr, rows, static_cast<P>(run));
+    P end = indptr[u + 1];
+    bool is_whole = indptr[u] == run;
+    fold.open(u * width + c);
+    for (P p = static_cast<P>(run); p < high; p += kTogether) {
+      const X* row[kTogether];
+      typename Fold::Loaded loaded[kTogether];
+      double square[kTogether] = {};
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) {
+        const P at = p + k < high ? p + k : high - 1;
+        row[k] = features + (is_listed ? static_cast<long long>(edges[at]) : at) * length;
+        loaded[k] = fold.load(at, c);
+      }
+      for (long long f = 0; f < length; ++f) {
+        const double own = pattern[f * width + c];
+#pragma unroll
+        for (int k = 0; k < kTogether; ++k) {
+          const double step = static_cast<double>(row[k][f]) - own;
+          square[k] += step * step;
+        }
+      }
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) {
+        if (p + k < high) {
+          if (p + k >= end) {
+            if (is_column) fold.write(u * width + c, is_whole);
+            while (p + k >= end) end = indptr[++u + 1];
+            is_whole = true;
+            fold.open(u * width + c);
+          }
+          fold.add(loaded[k], sqrt(square[k]));
+        }
+      }
+    }
+    if (is_column) fold.write(u * width + c, is_whole && end <= high);
+  }
+}
+
+template <class I, bool kHasMessages>
+struct Greatest {
+  using Loaded = double;
+  const I* near;
+  const double* messages;
+  double* out;
+  long long width;
+  double best;
+  template <class P>
+  __device__ double load(P at, long long c) const {
+    return kHasMessages ? messages[static_cast<long long>(near[at]) * width + c] : 0.0;
+  }
+  __device__ void open(long long) { best = -infinity_of(); }
+  __device__ void add(double message, double distance) { best = fmax(best, message - distance); }
+  __device__ void write(long long at, bool is_whole) const {
+    if (is_whole) {
+      out[at] = best;
+    } else {
+      raise(out + at, best);
+    }
+  }
+};
+
+template <class P, class I, class E, class X>
+__device__ void pull(long long rows, long long length, long long width, const P* indptr,
+                     const I* near, const E* edges, bool is_listed, const X* features,
+                     const double* pattern, const double* messages, bool has_messages, double* out) {
+  if (has_messages) {
+    walk(rows, length, width, indptr, edges, is_listed, features, pattern,
+         Greatest<I, true>{near, messages, out, width, 0.0});
+  } else {
+    walk(rows, length, width, indptr, edges, is_listed, features, pattern,
+         Greatest<I, false>{near, messages, out, width, 0.0});
+  }
+}
+
+struct Weights {
+  struct Loaded {};
+  const double* nearest;
+  double unit;
+  long long* sums;
+  double least;
+  long long sum;
+  template <class P>
+  __device__ Loaded load(P, long long) const {
+    return {};
+  }
+  __device__ void open(long long at) {
+    least = nearest[at];
+    sum = 0;
+  }
+  __device__ void add(Loaded, double distance) {
+    sum += static_cast<long long>(exp(-distance - least) * unit + 0.5);
+  }
+  __device__ void write(long long at, bool is_whole) const {
+    if (is_whole) {
+      sums[at] = sum;
+    } else {
+      atomic_add(sums + at, sum);
+    }
+  }
+};
+
+template <class P, class E, class X>
+__device__ void weigh(long long rows, long long length, long long width, const P* indptr,
+                      const E* edges, bool is_listed, const X* features, const double* pattern,
+                      const double* nearest, double unit, long long* sums) {
+  walk(rows, length, width, indptr, edges, is_listed, features, pattern,
+       Weights{nearest, unit, sums, 0.0, 0});
+}
+
+__device__ __forceinline__ void close(long long items, const double* nearest, const long long* sums,
+                                      double unit, double* out) {
+  const Group<1> mine;
+  for (long long i = mine.first; i < items; i += mine.step) {
+    const double sum = static_cast<double>(sums[i]);
+    out[i] = sums[i] > 0 ? nearest[i] + log(sum / unit) : -infinity_of();
+  }
+}
+
+// A maximum, and the sum of exp(x - maximum).
+struct Mass {
+  double most = -infinity_of(), sum = 0;
+  __device__ void add(double x) {
+    if (x > most) {
+      sum = sum * exp(most - x) + 1.0;
+      most = x;
+    } else if (x > -infinity_of()) {
+      sum += exp(x - most);
+    }
+  }
+};
+
+__device__ __forceinline__ long long end_of(long long first, long long span, long long rows) {
+  return first + span < rows ? first + span : rows;
+}
+
+__device__ __forceinline__ void columns(long long pieces, long long span, long long rows,
+                                        long long width, const double* table, double* partial) {
+  const Group<32> mine;
+  for (long long piece = mine.first; piece < pieces; piece += mine.step) {
+    for (long long c = mine.lane; c < width; c += 32) {
+      Mass mass;
+      const long long end = end_of(piece * span, span, rows);
+      for (long long u = piece * span; u < end; ++u) mass.add(table[u * width + c]);
+      partial[piece * 2 * width + c] = mass.most;
+      partial[(piece * 2 + 1) * width + c] = mass.sum;
+    }
+  }
+}
+
+// The maximum of a column over all pieces, in all lanes.
+__device__ __forceinline__ double greatest_of(const double* partial, long long first,
+                                              long long stride, long long pieces, int lane) {
+  double most = -infinity_of();
+  for (long long piece = lane; piece < pieces; piece += 32) {
+    most = fmax(most, partial[first + piece * stride]);
+  }
+  for (int bits = 16; bits > 0; bits /= 2) {
+    most = fmax(most, __shfl_xor_sync(kAllLanes, most, bits));
+  }
+  return most;
+}
+
+// The logarithm of the sum of exponentials of all pieces; 0 if there are none.
+__device__ __forceinline__ double joined(const double* partial, long long first, long long stride,
+                                         long long pieces, int lane) {
+  const double most = greatest_of(partial, first, stride, pieces, lane);
+  if (most == -infinity_of()) return 0.0;
+  double total = 0;
+  for (long long piece = lane; piece < pieces; piece += 32) {
+    const long long at = first + piece * stride;
+    total += partial[at + stride / 2] * exp(partial[at] - most);
+  }
+  for (int bits = 16; bits > 0; bits /= 2) total += __shfl_xor_sync(kAllLanes, total, bits);
+  return most + log(total);
+}
+
+__device__ __forceinline__ void total(long long items, long long pieces, long long width,
+                                      const double* partial, double* totals) {
+  const Group<32> mine;
+  for (long long c = mine.first; c < items; c += mine.step) {
+    const double most = greatest_of(partial, c, 2 * width, pieces, mine.lane);
+    const double sum = joined(partial, c, 2 * width, pieces, mine.lane);
+    if (mine.lane == 0) {
+      totals[c] = most;
+      totals[width + c] = sum;
+    }
+  }
+}
+
+template <class I>
+__device__ void send(long long pieces, long long span, long long rows, long long width,
+                     bool is_first, long long count, const double* mu, const double* totals,
+                     const I* sources, const I* targets, const double* own, const double* other,
+                     double* forward, double* reverse, double* partial) {
+  const Group<32> mine;
+  for (long long piece = mine.first; piece < pieces; piece += mine.step) {
+    const long long c = mine.lane, end = end_of(piece * span, span, rows);
+    if (c >= width) continue;
+    const long long p = sources[c], r = targets[c];
+    const double off_p = totals[count + p], off_r = totals[count + r];
+    Mass ahead, back;
+    double most_ahead = -infinity_of(), most_back = -infinity_of();
+#pragma unroll 2
+    for (long long u = piece * span; u < end; ++u) {
+      const long long at = u * width + c;
+      double x = 0, y = 0;
+      if (!is_first) {
+        x = mu[u * count + p] - off_p - reverse[at];
+        y = mu[u * count + r] - off_r - forward[at];
+      }
+      reverse[at] = x;
+      forward[at] = y;
+      most_ahead = fmax(most_ahead, x);
+      most_back = fmax(most_back, y);
+      ahead.add(x + own[at]);
+      back.add(y + other[at]);
+    }
+    double* row = partial + piece * 6 * width + c;
+    row[0] = ahead.most;
+    row[width] = back.most;
+    row[2 * width] = most_ahead;
+    row[3 * width] = ahead.sum;
+    row[4 * width] = back.sum;
+    row[5 * width] = most_back;
+  }
+}
+
+template <class I>
+__device__ void settle(long long items, long long pieces, long long width, bool is_first,
+                       double penalty, long long count, const double* totals, const I* sources,
+                       const I* targets, const double* partial, double* terms) {
+  const Group<32> mine;
+  for (long long c = mine.first; c < items; c += mine.step) {
+    const long long stride = 6 * width, p = sources[c], r = targets[c];
+    const double sum_ahead = joined(partial, c, stride, pieces, mine.lane);
+    const double sum_back = joined(partial, c + width, stride, pieces, mine.lane);
+    double ahead = greatest_of(partial, c + 2 * width, stride, pieces, mine.lane);
+    double back = greatest_of(partial, c + 5 * width, stride, pieces, mine.lane);
+    if (is_first) {
+      ahead = totals[p] - totals[count + p];
+      back = totals[r] - totals[count + r];
+    }
+    if (mine.lane == 0) {
+      terms[c] = sum_ahead;
+      terms[width + c] = ahead - penalty;
+      terms[2 * width + c] = sum_back;
+      terms[3 * width + c] = back - penalty;
+    }
+  }
+}
+
+// Lanes have columns of messages first, then columns of the scores, which they add messages to in
+// the order of the edges of the pattern.
+template <class I>
+__device__ void receive(long long rows, long long width, bool is_first, long long count,
+                        const I* sources, const I* targets, const double* terms, bool is_given,
+                        const double* nearest, const double* sent, double* forward, double* reverse,
+                        double* mu) {
+  const Group<32> mine;
+  const int all = static_cast<int>(width);
+  const int c = mine.lane < all ? mine.lane : all - 1;
+  const double sum_ahead = terms[c], null_ahead = terms[width + c];
+  const double sum_back = terms[2 * width + c], null_back = terms[3 * width + c];
+  const int source = static_cast<int>(sources[c]), target = static_cast<int>(targets[c]);
+  for (long long u = mine.first; u < rows; u += mine.step) {
+    const long long at = u * width + c;
+    const double raw = is_given ? reverse[at] : sent[at] + nearest[at];
+    const double ahead = fmax(forward[at] - sum_ahead, null_ahead);
+    const double back = fmax(raw - sum_back, null_back);
+    __syncwarp();
+    if (mine.lane < all) {
+      forward[at] = ahead;
+      reverse[at] = back;
+    }
+    if (is_first) continue;
+    for (long long first = 0; first < count; first += 32) {
+      const long long j = first + mine.lane;
+      double score = j < count ? mu[u * count + j] : 0.0;
+      for (int k = 0; k < all; ++k) {
+        const double one = __shfl_sync(kAllLanes, ahead, k);
+        const double two = __shfl_sync(kAllLanes, back, k);
+        if (__shfl_sync(kAllLanes, target, k) == j) score += one;
+        if (__shfl_sync(kAllLanes, source, k) == j) score += two;
+      }
+      if (j < count) mu[u * count + j] = score;
+    }
+  }
+}
