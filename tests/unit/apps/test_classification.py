@@ -55,9 +55,7 @@ def random_case(seed, n=40, m=150, count=4, width=6, *, hub=0):
 
 def classify(case, **options):
     n, edges, vertices, pattern, pattern_vertices = case[:5]
-    return gb.apps.classify(
-        matrix(edges, n), vertices, edges, pattern_vertices, pattern, **options
-    )
+    return gb.apps.classify(matrix(edges, n), vertices, edges, pattern_vertices, pattern, **options)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -292,5 +290,5 @@ def test_bad_input(change, error, told):
 
 def test_what_does_not_fit_is_refused(monkeypatch):
     monkeypatch.setattr(problem.gb, "free_memory", lambda device: 10)
-    with gb.device("cpu"), pytest.raises(OutOfMemory, match="6 vertices and 8 edges need .* 10 "):
+    with gb.device("cpu"), pytest.raises(OutOfMemory, match=r"6 vertices and 8 edges need .* 10 "):
         classify(oracle.golden())
