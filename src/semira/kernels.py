@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.frontend.array_kernels import ArrayKernel, Rows, array_module, rows_of, run_loop
+from semira.frontend.array_kernels import (
+    ArrayKernel,
+    Rows,
+    array_module,
+    kernel,
+    rows_of,
+    run_loop,
+)
 from semira.ops.helpers import philox
 
 __all__ = [
@@ -25,11 +32,6 @@ __all__ = [
     "rows_of",
     "run_loop",
 ]
-
-
-def kernel(function: Any) -> Any:
-    """Mark a function as one that an `ArrayKernel` names."""
-    return function
 
 
 def helper(function: Any) -> Any:

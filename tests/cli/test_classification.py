@@ -21,8 +21,9 @@ def test_the_golden_case_on_the_command_line(invoke, tmp_path):
         first = f"{len(rows)} {len(ends) + table.shape[1]}"
         return "\n".join([first, *rows]) + "\n"
 
+    pairs = "".join(f"{i} {j}\n" for i, j in zip(s, d, strict=True))
     words = [
-        "run", "classify", write("".join(f"{i} {j}\n" for i, j in zip(s, d, strict=True)), "graph.txt"),
+        "run", "classify", write(pairs, "graph.txt"),
         "--vertices", write(lines([range(6)], vertices), "v"),
         "--edges", write(lines([s, d], edges), "e"),
         "--pattern-vertices", write(lines([range(3)], known), "pv"),

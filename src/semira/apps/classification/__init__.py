@@ -78,8 +78,8 @@ def classify(
     Notes
     -----
     An iteration sends, for each edge of the pattern p -> r, the scores of p forward over all edges,
-    less the distance of their features, and those of r back. Each vertex takes the greatest message,
-    or the null message if that is greater, and adds it to its score.
+    less the distance of their features, and those of r back. Each vertex takes the greatest
+    message, or the null message if that is greater, and adds it to its score.
 
     O(p nvals q (fe + 1)) for q edges of the pattern. Distances of edges are computed again in every
     iteration, from the features: no table of nvals x q is stored. What is sent from the source of

@@ -15,7 +15,7 @@ _Labels = NDArray[Any] | None
 
 
 def read_vertices(path: str, size: int, labels: _Labels = None) -> NDArray[np.float64]:
-    """Features of vertices: lines "id f_1 f_2 ..." with ids from 0, or ``.npy`` with a row for each.
+    """Features of vertices: lines "id f_1 f_2 ..." with ids from 0; ``.npy``: a row for each.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def read_vertices(path: str, size: int, labels: _Labels = None) -> NDArray[np.fl
 
 
 def read_edges(path: str, size: int, labels: _Labels = None) -> Any:
-    """Features of edges: lines "source target f_1 f_2 ..."; ``.npy``: a row for each entry, by rows.
+    """Features of edges: lines "source target f_1 f_2 ..."; ``.npy``: a row for each entry.
 
     Parameters and exceptions are those of `read_vertices`.
 
@@ -129,7 +129,7 @@ def _lines(
 
 
 def _heading(path: str, ids: int) -> tuple[int, int | None, int, str | None]:
-    """Return the lines to skip, the rows that they state, the fields of a line, and what is between.
+    """Return lines to skip, the rows that they state, the fields of a line, and the delimiter.
 
     A heading is "rows fields" with another number of fields than the next line, or names.
     """

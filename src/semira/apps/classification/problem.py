@@ -176,7 +176,8 @@ def pattern_of(vertices: Any, edges: Any) -> Pattern:
         raise InvalidValue("classify: the pattern has no vertices; give the features of one")
     if not (isinstance(edges, tuple) and len(edges) == 3):
         raise DomainMismatch(
-            f"classify: pattern_edges is a {type(edges).__name__}; pass (sources, targets, features)"
+            f"classify: pattern_edges is a {type(edges).__name__}; pass (sources, targets, "
+            "features)"
         )
     sources, targets = (_ends(each, count, "pattern_edges", np) for each in edges[:2])
     features = _host(_table(edges[2], "pattern_edges", np))

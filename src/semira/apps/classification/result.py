@@ -87,7 +87,7 @@ class Classification:
         }
 
     def table(self) -> dict[str, NDArray[np.generic]]:
-        """Return columns with a row for each vertex: its log-probability for each of the pattern."""
+        """Return columns with a row for each vertex: a log-probability for each of the pattern."""
         found: dict[str, NDArray[np.generic]] = {"vertex": np.arange(len(self.scores))}
         for j, column in enumerate(self.log_probabilities.T):
             found[f"log_probability_{j}"] = column
