@@ -16,6 +16,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "local_clustering": ("local_clusters",),
     "geolocation": ("geolocate", "Locations"),
     "classification": ("classify", "EdgeFeatures"),
+    "subgraph_matching": ("subgraph_match",),
 }
 
 
