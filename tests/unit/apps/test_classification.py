@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.helpers import classification as oracle
 
 import semira as gb
-from semira.apps.classification import memory, problem
+from semira.apps.classification import memory, problem, solve
 from semira.base import settings
 from semira.exceptions import (
     DimensionMismatch,
@@ -292,3 +292,11 @@ def test_what_does_not_fit_is_refused(monkeypatch):
     monkeypatch.setattr(problem.gb, "free_memory", lambda device: 10)
     with gb.device("cpu"), pytest.raises(OutOfMemory, match=r"6 vertices and 8 edges need .* 10 "):
         classify(oracle.golden())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_launches_of_their_own_change_nothing(device, monkeypatch, way):
+    case = random_case(12, width=40)
+    together = classify(case, reverse_from=way).log_probabilities
+    monkeypatch.setattr(solve, "_ONE_LAUNCH", 0)
+    assert np.array_equal(classify(case, reverse_from=way).log_probabilities, together)

@@ -16,8 +16,8 @@ from semira.exceptions import (
 )
 from semira.kernels import rows_of
 
-#: Edges of the pattern whose messages are worked on together.
-WIDTH = 32
+#: Edges of the pattern whose messages are worked on together at most: lanes of a warp.
+_WIDTH = 32
 
 #: Sums of columns are made of pieces of so many rows at least, and so many pieces at most.
 _ROWS, _PIECES = 64, 4096
@@ -115,24 +115,31 @@ def memory(
     Examples
     --------
     >>> memory(262_145, 2_008_660, 10, 21)  # the rmat18 of the HIVE report, whose formula gives
-    286473864
+    287119144
     >>> (3 * 2_008_660 * 21 + 3 * 262_145 * 21 + 2 * 262_145 * 10) * 8
     1186452304
     """
     given = "source", "destination"
     if reverse_from not in given:
         raise InvalidValue(_no_such_way(reverse_from))
-    width = min(pattern_edges, WIDTH)
+    width = max(widths_of(pattern_edges), default=0)
     lists = 2 * 8 * vertices + edges * (8 if reverse_from == "source" else 12)
     tables = 8 * vertices * (4 * pattern_edges + width + 2 * pattern_vertices)
     sorting = 32 * edges
-    return 8 * 6 * width * pieces_of(vertices)[1] + lists + max(tables, sorting)
+    sums = 8 * pieces_of(vertices)[1] * (6 * pattern_edges + 2 * pattern_vertices)
+    return sums + lists + max(tables, sorting)
 
 
 def pieces_of(n: int) -> tuple[int, int]:
     """Return the rows of a piece, and how many pieces there are."""
     span = max(_ROWS, -(-n // _PIECES))
     return span, -(-n // span)
+
+
+def widths_of(edges: int) -> list[int]:
+    """Return how many edges of the pattern are worked on together: all alike, but for one."""
+    blocks = -(-edges // _WIDTH)
+    return [edges * (k + 1) // blocks - edges * k // blocks for k in range(blocks)]
 
 
 def _no_such_way(given: Any) -> str:

@@ -168,6 +168,11 @@ __device__ __forceinline__ void close(long long items, const double* nearest, co
   }
 }
 
+__device__ __forceinline__ void clear(long long items, double* out) {
+  const Group<1> mine;
+  for (long long i = mine.first; i < items; i += mine.step) out[i] = -infinity_of();
+}
+
 // A maximum, and the sum of exp(x - maximum).
 struct Mass {
   double most = -infinity_of(), sum = 0;
@@ -185,54 +190,69 @@ __device__ __forceinline__ long long end_of(long long first, long long span, lon
   return first + span < rows ? first + span : rows;
 }
 
-__device__ __forceinline__ void columns(long long pieces, long long span, long long rows,
-                                        long long width, const double* table, double* partial) {
+__device__ __forceinline__ void columns(long long items, long long span, long long rows,
+                                        long long width, long long pieces, const double* table,
+                                        double* partial) {
   const Group<32> mine;
-  for (long long piece = mine.first; piece < pieces; piece += mine.step) {
+  for (long long piece = mine.first; piece < items; piece += mine.step) {
     for (long long c = mine.lane; c < width; c += 32) {
       Mass mass;
       const long long end = end_of(piece * span, span, rows);
       for (long long u = piece * span; u < end; ++u) mass.add(table[u * width + c]);
-      partial[piece * 2 * width + c] = mass.most;
-      partial[(piece * 2 + 1) * width + c] = mass.sum;
+      partial[c * pieces + piece] = mass.most;
+      partial[(width + c) * pieces + piece] = mass.sum;
     }
   }
 }
 
-// The maximum of a column over all pieces, in all lanes.
-__device__ __forceinline__ double greatest_of(const double* partial, long long first,
-                                              long long stride, long long pieces, int lane) {
+struct Greater {
+  __device__ static double of(double a, double b) { return b > a ? b : a; }
+};
+struct Plus {
+  __device__ static double of(double a, double b) { return a + b; }
+};
+
+// The fold over the threads of a block, in all of them.
+template <class Op>
+__device__ __forceinline__ double over_block(double x) {
+  __shared__ double parts[32];
+  const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
+  for (int bits = 16; bits > 0; bits /= 2) x = Op::of(x, __shfl_xor_sync(kAllLanes, x, bits));
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) parts[warp] = x;
+  __syncthreads();
+  double all = parts[0];
+  for (int other = 1; other < warps; ++other) all = Op::of(all, parts[other]);
+  return all;
+}
+
+// The maximum of a column over all pieces.
+__device__ __forceinline__ double greatest_of(const double* partial, long long pieces) {
   double most = -infinity_of();
-  for (long long piece = lane; piece < pieces; piece += 32) {
-    most = fmax(most, partial[first + piece * stride]);
+  for (long long piece = threadIdx.x; piece < pieces; piece += blockDim.x) {
+    most = Greater::of(most, partial[piece]);
   }
-  for (int bits = 16; bits > 0; bits /= 2) {
-    most = fmax(most, __shfl_xor_sync(kAllLanes, most, bits));
-  }
-  return most;
+  return over_block<Greater>(most);
 }
 
 // The logarithm of the sum of exponentials of all pieces; 0 if there are none.
-__device__ __forceinline__ double joined(const double* partial, long long first, long long stride,
-                                         long long pieces, int lane) {
-  const double most = greatest_of(partial, first, stride, pieces, lane);
+__device__ __forceinline__ double joined(const double* partial, long long below, long long pieces) {
+  const double most = greatest_of(partial, pieces);
   if (most == -infinity_of()) return 0.0;
-  double total = 0;
-  for (long long piece = lane; piece < pieces; piece += 32) {
-    const long long at = first + piece * stride;
-    total += partial[at + stride / 2] * exp(partial[at] - most);
+  double sum = 0;
+  for (long long piece = threadIdx.x; piece < pieces; piece += blockDim.x) {
+    sum += partial[piece + below] * exp(partial[piece] - most);
   }
-  for (int bits = 16; bits > 0; bits /= 2) total += __shfl_xor_sync(kAllLanes, total, bits);
-  return most + log(total);
+  return most + log(over_block<Plus>(sum));
 }
 
+// A block for each column.
 __device__ __forceinline__ void total(long long items, long long pieces, long long width,
                                       const double* partial, double* totals) {
-  const Group<32> mine;
-  for (long long c = mine.first; c < items; c += mine.step) {
-    const double most = greatest_of(partial, c, 2 * width, pieces, mine.lane);
-    const double sum = joined(partial, c, 2 * width, pieces, mine.lane);
-    if (mine.lane == 0) {
+  for (long long c = block_number(); c < items; c += gridDim.x) {
+    const double most = greatest_of(partial + c * pieces, pieces);
+    const double sum = joined(partial + c * pieces, width * pieces, pieces);
+    if (threadIdx.x == 0) {
       totals[c] = most;
       totals[width + c] = sum;
     }
@@ -240,18 +260,19 @@ __device__ __forceinline__ void total(long long items, long long pieces, long lo
 }
 
 template <class I>
-__device__ void send(long long pieces, long long span, long long rows, long long width,
-                     bool is_first, long long count, const double* mu, const double* totals,
-                     const I* sources, const I* targets, const double* own, const double* other,
-                     double* forward, double* reverse, double* partial) {
+__device__ void send(long long items, long long span, long long rows, long long width,
+                     long long pieces, bool is_first, long long count, const double* mu,
+                     const double* totals, const I* sources, const I* targets, const double* own,
+                     const double* other, double* forward, double* reverse, double* partial) {
   const Group<32> mine;
-  for (long long piece = mine.first; piece < pieces; piece += mine.step) {
-    const long long c = mine.lane, end = end_of(piece * span, span, rows);
-    if (c >= width) continue;
-    const long long p = sources[c], r = targets[c];
-    const double off_p = totals[count + p], off_r = totals[count + r];
+  const long long c = mine.lane, row = width * pieces;
+  if (c >= width) return;
+  const long long p = sources[c], r = targets[c];
+  const double off_p = totals[count + p], off_r = totals[count + r];
+  for (long long piece = mine.first; piece < items; piece += mine.step) {
     Mass ahead, back;
     double most_ahead = -infinity_of(), most_back = -infinity_of();
+    const long long end = end_of(piece * span, span, rows);
 #pragma unroll 2
     for (long long u = piece * span; u < end; ++u) {
       const long long at = u * width + c;
@@ -262,37 +283,39 @@ __device__ void send(long long pieces, long long span, long long rows, long long
       }
       reverse[at] = x;
       forward[at] = y;
-      most_ahead = fmax(most_ahead, x);
-      most_back = fmax(most_back, y);
+      most_ahead = Greater::of(most_ahead, x);
+      most_back = Greater::of(most_back, y);
       ahead.add(x + own[at]);
       back.add(y + other[at]);
     }
-    double* row = partial + piece * 6 * width + c;
-    row[0] = ahead.most;
-    row[width] = back.most;
-    row[2 * width] = most_ahead;
-    row[3 * width] = ahead.sum;
-    row[4 * width] = back.sum;
-    row[5 * width] = most_back;
+    double* into = partial + c * pieces + piece;
+    into[0] = ahead.most;
+    into[row] = back.most;
+    into[2 * row] = most_ahead;
+    into[3 * row] = ahead.sum;
+    into[4 * row] = back.sum;
+    into[5 * row] = most_back;
   }
 }
 
+// A block for each edge of the pattern.
 template <class I>
 __device__ void settle(long long items, long long pieces, long long width, bool is_first,
                        double penalty, long long count, const double* totals, const I* sources,
                        const I* targets, const double* partial, double* terms) {
-  const Group<32> mine;
-  for (long long c = mine.first; c < items; c += mine.step) {
-    const long long stride = 6 * width, p = sources[c], r = targets[c];
-    const double sum_ahead = joined(partial, c, stride, pieces, mine.lane);
-    const double sum_back = joined(partial, c + width, stride, pieces, mine.lane);
-    double ahead = greatest_of(partial, c + 2 * width, stride, pieces, mine.lane);
-    double back = greatest_of(partial, c + 5 * width, stride, pieces, mine.lane);
+  const long long row = width * pieces;
+  for (long long c = block_number(); c < items; c += gridDim.x) {
+    const double* first = partial + c * pieces;
+    const long long p = sources[c], r = targets[c];
+    const double sum_ahead = joined(first, 3 * row, pieces);
+    const double sum_back = joined(first + row, 3 * row, pieces);
+    double ahead = greatest_of(first + 2 * row, pieces);
+    double back = greatest_of(first + 5 * row, pieces);
     if (is_first) {
       ahead = totals[p] - totals[count + p];
       back = totals[r] - totals[count + r];
     }
-    if (mine.lane == 0) {
+    if (threadIdx.x == 0) {
       terms[c] = sum_ahead;
       terms[width + c] = ahead - penalty;
       terms[2 * width + c] = sum_back;
@@ -304,30 +327,32 @@ __device__ void settle(long long items, long long pieces, long long width, bool 
 // Lanes have columns of messages first, then columns of the scores, which they add messages to in
 // the order of the edges of the pattern.
 template <class I>
-__device__ void receive(long long rows, long long width, bool is_first, long long count,
-                        const I* sources, const I* targets, const double* terms, bool is_given,
-                        const double* nearest, const double* sent, double* forward, double* reverse,
-                        double* mu) {
+__device__ void receive(long long rows, long long width, bool is_first, bool is_begun,
+                        long long count, const I* sources, const I* targets, const double* terms,
+                        bool is_given, const double* nearest, double* raw, double* forward,
+                        double* reverse, const double* base, double* mu) {
   const Group<32> mine;
   const int all = static_cast<int>(width);
   const int c = mine.lane < all ? mine.lane : all - 1;
   const double sum_ahead = terms[c], null_ahead = terms[width + c];
   const double sum_back = terms[2 * width + c], null_back = terms[3 * width + c];
   const int source = static_cast<int>(sources[c]), target = static_cast<int>(targets[c]);
+  const double* begin = is_begun ? mu : base;
   for (long long u = mine.first; u < rows; u += mine.step) {
     const long long at = u * width + c;
-    const double raw = is_given ? reverse[at] : sent[at] + nearest[at];
-    const double ahead = fmax(forward[at] - sum_ahead, null_ahead);
-    const double back = fmax(raw - sum_back, null_back);
+    const double over = is_given ? reverse[at] : forward[at] + nearest[at];
+    const double ahead = Greater::of(raw[at] - sum_ahead, null_ahead);
+    const double back = Greater::of(over - sum_back, null_back);
     __syncwarp();
     if (mine.lane < all) {
+      raw[at] = -infinity_of();
       forward[at] = ahead;
       reverse[at] = back;
     }
     if (is_first) continue;
     for (long long first = 0; first < count; first += 32) {
       const long long j = first + mine.lane;
-      double score = j < count ? mu[u * count + j] : 0.0;
+      double score = j < count ? begin[u * count + j] : 0.0;
       for (int k = 0; k < all; ++k) {
         const double one = __shfl_sync(kAllLanes, ahead, k);
         const double two = __shfl_sync(kAllLanes, back, k);
@@ -336,5 +361,13 @@ __device__ void receive(long long rows, long long width, bool is_first, long lon
       }
       if (j < count) mu[u * count + j] = score;
     }
+  }
+}
+
+__device__ __forceinline__ void advance(long long, long long last, long long* state) {
+  const Group<1> mine;
+  if (mine.first == 0) {
+    ++state[1];
+    if (state[1] >= last) state[0] = 1;
   }
 }

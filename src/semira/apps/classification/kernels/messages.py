@@ -88,102 +88,20 @@ def close(low, high, nearest, sums, unit, out):
 
 
 @kernel
-def columns(low, high, span, rows, width, table, partial):
-    """Write the maximum of each column, and its sum of exp(x - maximum), of `span` rows."""
-    for piece in range(low, high):
-        greatest, sums = piece * 2 * width, (piece * 2 + 1) * width
-        for c in range(width):
-            partial[greatest + c] = -np.inf
-            partial[sums + c] = 0.0
-        for u in range(piece * span, min(rows, (piece + 1) * span)):
-            for c in range(width):
-                x, most = table[u * width + c], partial[greatest + c]
-                if x <= most:
-                    partial[sums + c] += np.exp(x - most)
-                else:
-                    partial[sums + c] = partial[sums + c] * np.exp(most - x) + 1.0
-                    partial[greatest + c] = x
-
-
-@helper
-def joined(partial, first, stride, pieces):
-    """Return the logarithm of the sum of exponentials of all pieces; 0 if there are none."""
-    most, total = -np.inf, 0.0
-    for piece in range(pieces):
-        x = partial[first + piece * stride]
-        most = x if x > most else most  # noqa: FURB136
-    if most == -np.inf:
-        return 0.0
-    half = stride // 2
-    for piece in range(pieces):
-        at = first + piece * stride
-        total += partial[at + half] * np.exp(partial[at] - most)
-    return most + np.log(total)
-
-
-@helper
-def greatest_of(partial, first, stride, pieces):
-    """Return the maximum of a column over all pieces."""
-    most = -np.inf
-    for piece in range(pieces):
-        x = partial[first + piece * stride]
-        most = x if x > most else most  # noqa: FURB136
-    return most
-
-
-@kernel
-def total(low, high, pieces, width, partial, totals):
-    """Write the maximum of each column, and the logarithm of its sum of exponentials."""
-    for c in range(low, high):
-        totals[c] = greatest_of(partial, c, 2 * width, pieces)
-        totals[width + c] = joined(partial, c, 2 * width, pieces)
-
-
-@kernel
-def send(
-    low, high, span, rows, width, is_first, count, mu, totals, sources, targets, own, other,
-    forward, reverse, partial,
-):  # fmt: skip
-    """Turn what vertices received into what they send; sum it up in pieces, as `columns` does.
-
-    A piece has six rows: (maximum, sum) of what is sent forward over edges that weigh `own`, of
-    what is sent back over edges that weigh `other`, and the maxima of what is sent. `forward` holds
-    what was received forward, and becomes what is sent back.
-    """
-    for piece in range(low, high):
-        base = piece * 6 * width
-        for c in range(width):
-            partial[base + c] = -np.inf
-            partial[base + width + c] = -np.inf
-            partial[base + 2 * width + c] = -np.inf
-            partial[base + 3 * width + c] = 0.0
-            partial[base + 4 * width + c] = 0.0
-            partial[base + 5 * width + c] = -np.inf
-        for u in range(piece * span, min(rows, (piece + 1) * span)):
-            for c in range(width):
-                at = u * width + c
-                ahead, back = 0.0, 0.0
-                if not is_first:
-                    p, r = sources[c], targets[c]
-                    ahead = mu[u * count + p] - totals[count + p] - reverse[at]
-                    back = mu[u * count + r] - totals[count + r] - forward[at]
-                reverse[at] = ahead
-                forward[at] = back
-                first = base + c
-                partial[first + 2 * width] = max_of(partial[first + 2 * width], ahead)
-                partial[first + 5 * width] = max_of(partial[first + 5 * width], back)
-                include(partial, first, 3 * width, ahead + own[at])
-                include(partial, first + width, 3 * width, back + other[at])
+def clear(low, high, out):
+    """Make everything minus infinity."""
+    for i in range(low, high):
+        out[i] = -np.inf
 
 
 @helper
 def max_of(a, b):
-    return a if a > b else b  # noqa: FURB136
+    return a if a > b else b  # noqa: FURB136 - floats
 
 
 @helper
 def include(partial, at, below, x):
-    """Count one more x in a maximum and its sum."""
+    """Count one more x in a maximum, and in the sum of exp(x - maximum) below it."""
     most = partial[at]
     if x > most:
         partial[at + below] = partial[at + below] * np.exp(most - x) + 1.0
@@ -193,41 +111,134 @@ def include(partial, at, below, x):
 
 
 @kernel
+def columns(low, high, span, rows, width, pieces, table, partial):
+    """Write the maximum of each column, and its sum of exp(x - maximum), of `span` rows.
+
+    Maxima of the pieces of a column stand together; sums follow after those of all columns.
+    """
+    below = width * pieces
+    for piece in range(low, high):
+        for c in range(width):
+            partial[c * pieces + piece] = -np.inf
+            partial[c * pieces + piece + below] = 0.0
+        for u in range(piece * span, min(rows, (piece + 1) * span)):
+            for c in range(width):
+                include(partial, c * pieces + piece, below, table[u * width + c])
+
+
+@helper
+def greatest_of(partial, first, pieces):
+    """Return the maximum of a column over all pieces."""
+    most = -np.inf
+    for at in range(first, first + pieces):
+        most = max_of(partial[at], most)
+    return most
+
+
+@helper
+def joined(partial, first, below, pieces):
+    """Return the logarithm of the sum of exponentials of all pieces; 0 if there are none."""
+    most, total = greatest_of(partial, first, pieces), 0.0
+    if most == -np.inf:
+        return 0.0
+    for at in range(first, first + pieces):
+        total += partial[at + below] * np.exp(partial[at] - most)
+    return most + np.log(total)
+
+
+@kernel
+def total(low, high, pieces, width, partial, totals):
+    """Write the maximum of each column, and the logarithm of its sum of exponentials."""
+    for c in range(low, high):
+        totals[c] = greatest_of(partial, c * pieces, pieces)
+        totals[width + c] = joined(partial, c * pieces, width * pieces, pieces)
+
+
+@kernel
+def send(
+    low, high, span, rows, width, pieces, is_first, count, mu, totals, sources, targets, own, other,
+    forward, reverse, partial,
+):  # fmt: skip
+    """Turn what vertices received into what they send; sum it up in pieces, as `columns` does.
+
+    There are six rows of pieces: the maxima of what is sent forward over edges that weigh `own`, of
+    what is sent back over edges that weigh `other`, and of what is sent forward; the sums of the
+    first two; the maxima of what is sent back. `forward` holds what was received forward, and
+    becomes what is sent back.
+    """
+    row = width * pieces
+    for piece in range(low, high):
+        for c in range(width):
+            at = c * pieces + piece
+            for k in range(6):
+                partial[at + k * row] = 0.0 if k == 3 or k == 4 else -np.inf  # noqa: PLR1714
+        for u in range(piece * span, min(rows, (piece + 1) * span)):
+            for c in range(width):
+                at, first = u * width + c, c * pieces + piece
+                ahead, back = 0.0, 0.0
+                if not is_first:
+                    p, r = sources[c], targets[c]
+                    ahead = mu[u * count + p] - totals[count + p] - reverse[at]
+                    back = mu[u * count + r] - totals[count + r] - forward[at]
+                reverse[at] = ahead
+                forward[at] = back
+                include(partial, first, 3 * row, ahead + own[at])
+                include(partial, first + row, 3 * row, back + other[at])
+                partial[first + 2 * row] = max_of(partial[first + 2 * row], ahead)
+                partial[first + 5 * row] = max_of(partial[first + 5 * row], back)
+
+
+@kernel
 def settle(
     low, high, pieces, width, is_first, penalty, count, totals, sources, targets, partial, terms
 ):  # fmt: skip
     """Write the terms of each pattern edge: log sums and null messages, forward and back."""
+    row = width * pieces
     for c in range(low, high):
-        terms[c] = joined(partial, c, 6 * width, pieces)
-        terms[2 * width + c] = joined(partial, c + width, 6 * width, pieces)
+        first = c * pieces
+        terms[c] = joined(partial, first, 3 * row, pieces)
+        terms[2 * width + c] = joined(partial, first + row, 3 * row, pieces)
         if is_first:
             p, r = sources[c], targets[c]
             ahead, back = totals[p] - totals[count + p], totals[r] - totals[count + r]
         else:
-            ahead = greatest_of(partial, c + 2 * width, 6 * width, pieces)
-            back = greatest_of(partial, c + 5 * width, 6 * width, pieces)
+            ahead = greatest_of(partial, first + 2 * row, pieces)
+            back = greatest_of(partial, first + 5 * row, pieces)
         terms[width + c] = ahead - penalty
         terms[3 * width + c] = back - penalty
 
 
 @kernel
 def receive(
-    low, high, width, is_first, count, sources, targets, terms, is_given, nearest, sent, forward,
-    reverse, mu,
+    low, high, width, is_first, is_begun, count, sources, targets, terms, is_given, nearest, raw,
+    forward, reverse, base, mu,
 ):  # fmt: skip
     """Turn greatest messages into those received, and add them to the scores.
 
-    `forward` holds the greatest message over the edges that enter; `reverse` that of the edges that
-    leave, if `is_given`: else it is what is `sent` back + that of the nearest edge.
+    `raw` holds the greatest message over the edges that enter, and is made minus infinity;
+    `reverse` that of the edges that leave, if `is_given`: else it is what was sent back, in
+    `forward`, + that of the nearest edge. The scores begin with `base`, unless `is_begun`.
     """
     for u in range(low, high):
+        if not is_first and not is_begun:
+            for j in range(count):
+                mu[u * count + j] = base[u * count + j]
         for c in range(width):
             at = u * width + c
-            raw = reverse[at] if is_given else sent[at] + nearest[at]
-            ahead = max_of(forward[at] - terms[c], terms[width + c])
-            back = max_of(raw - terms[2 * width + c], terms[3 * width + c])
+            over = reverse[at] if is_given else forward[at] + nearest[at]
+            ahead = max_of(raw[at] - terms[c], terms[width + c])
+            back = max_of(over - terms[2 * width + c], terms[3 * width + c])
+            raw[at] = -np.inf
             forward[at] = ahead
             reverse[at] = back
             if not is_first:
                 mu[u * count + targets[c]] += ahead
                 mu[u * count + sources[c]] += back
+
+
+@kernel
+def advance(low, high, last, state):  # noqa: ARG001 - one item
+    """Count an iteration; end the loop with the last one."""
+    state[1] += 1
+    if state[1] >= last:
+        state[0] = 1
