@@ -29,6 +29,7 @@ __all__ = [
     "helper",
     "kernel",
     "philox",
+    "prefetch",
     "rows_of",
     "run_loop",
 ]
@@ -37,6 +38,13 @@ __all__ = [
 def helper(function: Any) -> Any:
     """Mark a function as one that kernels of the same file call."""
     return function
+
+
+def prefetch(array: Any, index: Any) -> None:
+    """Fetch an element into the caches of a host, to be read some items later; elsewhere nothing.
+
+    The index may lie outside of the array.
+    """
 
 
 def atomic_add(array: Any, index: Any, value: Any) -> Any:

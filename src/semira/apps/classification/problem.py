@@ -117,7 +117,7 @@ def memory(
     >>> memory(262_145, 2_008_660, 10, 21)  # the rmat18 of the HIVE report, whose formula gives
     287119144
     >>> (3 * 2_008_660 * 21 + 3 * 262_145 * 21 + 2 * 262_145 * 10) * 8
-    1186452304
+    1186428920
     """
     given = "source", "destination"
     if reverse_from not in given:

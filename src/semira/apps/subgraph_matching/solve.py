@@ -49,7 +49,7 @@ def memory(
     Examples
     --------
     >>> memory(1000, 5000, 3)
-    184580072
+    402787184
     """
     room = max(min(room, (vertices + edges) ** pattern_vertices), vertices)
     pieces = sum(room * (4 * depth + 24) for depth in range(1, pattern_vertices + 1))

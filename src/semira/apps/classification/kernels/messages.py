@@ -6,7 +6,7 @@ the pattern. `features` have rows of `length`; `pattern` is the transpose of the
 
 import numpy as np
 
-from semira.kernels import helper, kernel
+from semira.kernels import helper, kernel, prefetch
 
 
 @helper
@@ -34,6 +34,13 @@ def measure(row, length, width, features, pattern, apart):
         apart[c] = np.sqrt(apart[c])
 
 
+@helper
+def fetch(array, first, count):
+    """Fetch a row of a table that is read soon: rows are read in no order."""
+    for k in range((count + 7) // 8):
+        prefetch(array, first + 8 * k)
+
+
 @kernel
 def distances(low, high, length, width, features, pattern, out, apart):
     """Write the distances of vertices to those of the pattern, negative."""
@@ -51,6 +58,12 @@ def pull(
     """Raise `out` to the greatest of message of the neighbour - distance of the edge."""
     for u in range(low, high):
         for p in range(indptr[u], indptr[u + 1]):
+            ahead = p + 8
+            if ahead < indptr[high]:
+                edge = np.int64(edges[ahead]) if is_listed else np.int64(ahead)
+                fetch(features, edge * length, length)
+                if has_messages:
+                    fetch(messages, np.int64(near[ahead]) * width, width)
             edge = np.int64(edges[p]) if is_listed else np.int64(p)
             measure(edge, length, width, features, pattern, apart)
             if has_messages:
