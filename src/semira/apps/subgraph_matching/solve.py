@@ -128,14 +128,13 @@ class Matcher:
             if progress is not None:
                 progress(min(low + size, len(firsts)), len(firsts))
 
-    @property
-    def _is_done(self) -> bool:
+    def _has_enough(self) -> bool:
         return not self._is_counting and self.count >= self._limit
 
     def _grow(self, table: Any, depth: int) -> None:
         """Make the matches of a table longer, up to the whole pattern."""
         items = len(table) // depth
-        if not items or self._is_done:
+        if not items or self._has_enough():
             return
         if depth == len(self._steps):
             self._keep(table, items)
@@ -150,7 +149,7 @@ class Matcher:
             self.count += total
             return
         for low, high, before, size in self._pieces(ends, total):
-            if self._is_done:
+            if self._has_enough():
                 return
             if is_last and self.count >= self._limit:
                 self.count += size
@@ -202,7 +201,7 @@ class Matcher:
         if not self.kept:
             return np.zeros((0, len(order)), np.int64)
         found = _host(self._xp.concatenate(self.kept)).astype(np.int64)
-        made = np.empty_like(found)
+        made: NDArray[np.int64] = np.empty_like(found)
         made[:, order] = found
         return made
 
