@@ -20,7 +20,7 @@ from semira.kernels import rows_of
 _WIDTH = 32
 
 #: Sums of columns are made of pieces of so many rows at least, and so many pieces at most.
-_ROWS, _PIECES = 64, 4096
+_ROWS, _PIECES = 16, 4096
 
 
 class EdgeFeatures(NamedTuple):

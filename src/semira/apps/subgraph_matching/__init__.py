@@ -37,11 +37,11 @@ def subgraph_match(
     A : Matrix, shape (n, n), any dtype
         Entry (i, j) is an edge from i to j; without direction, `A` is symmetric. Not modified.
     pattern : Matrix, shape (k, k), 1 <= k <= 8
-        As `A`. It need not be connected.
+        Edges of the pattern, as those of `A`. It need not be connected.
     labels : array of integers, or Vector, shape (n,), optional
-        Of the vertices of the graph.
+        Labels of the vertices of the graph.
     pattern_labels : array of integers, or Vector, shape (k,), optional
-        Of the vertices of the pattern. One that has no entry in a Vector matches any label.
+        Labels of the vertices of the pattern. One that has no entry in a Vector matches any label.
     match_values : bool
         Whether edges must have the values of the pattern's edges.
     induced : bool
@@ -53,7 +53,7 @@ def subgraph_match(
     limit : int >= 0
         Matches to list at most. All are counted.
     count_all : bool
-        Count all matches; else stop when `limit` are found.
+        Count all matches; else stop when `limit` of them are found.
     progress : callable, optional
         Called with the vertices that were tried as first of the pattern, and all of them.
 
