@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 
 import networkx as nx
 import numpy as np
@@ -248,6 +249,22 @@ def test_what_does_not_fit_is_refused(monkeypatch):
     with gb.device("cpu"), pytest.raises(OutOfMemory, match=r"need [\d,]+ bytes on cpu, of which"):
         match(nx.path_graph(5), nx.path_graph(3))
     assert memory(10**6, 10**7, 5) < 2**30
+
+
+def test_pieces_are_smaller_where_memory_is(monkeypatch):
+    graph, pattern = nx.gnm_random_graph(200, 1500, seed=1), nx.path_graph(4)
+    with gb.device("cpu"):
+        expected = match(graph, pattern, limit=10)
+        needed = memory(200, 3000, 4, limit=10)
+        monkeypatch.setattr(solve.gb, "free_memory", lambda device: needed // 40)
+        assert solve.room_of(matrix(graph), 4, False, 10, solve.ROOM) < solve.ROOM // 30
+        found = match(graph, pattern, limit=10)
+        tracemalloc.start()
+        match(graph, pattern, limit=10)
+        assert tracemalloc.get_traced_memory()[1] <= needed // 40
+        tracemalloc.stop()
+    assert found.count == expected.count > 10**5
+    assert np.array_equal(found.matches, expected.matches)
 
 
 def test_files(tmp_path):

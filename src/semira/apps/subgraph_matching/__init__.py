@@ -80,9 +80,9 @@ def subgraph_match(
     -----
     Partial matches are joined with the neighbours of a matched vertex, that with the fewest; these
     are looked up in the rows of the other ones. A join is counted before it is written, and taken
-    in pieces of 4 million matches, so memory is bounded whatever their number; time is not: it is
-    that of the number of partial matches. Symmetries of the pattern are broken by an order of the
-    matched vertices [1]_, which saves their factor.
+    in pieces of 4 million matches, or fewer if these do not fit, so memory is bounded whatever
+    their number. Time is not: it is that of the number of partial matches. Symmetries of the
+    pattern are broken by an order of the matched vertices [1]_, which saves their factor.
 
     Matches are listed in rising order of the vertices as they are matched, which is the same on
     every device.
@@ -107,8 +107,8 @@ def subgraph_match(
     dtype = solve.value_dtype(A, pattern) if match_values else None
     wanted = problem.pattern_of(pattern, pattern_labels, dtype)
     symmetries = problem.automorphisms(wanted)
-    room = solve.ROOM if count_all else solve.FEW
-    solve.check_room(A, len(wanted.edges), labels is not None, int(limit), room)
+    most = solve.ROOM if count_all else solve.FEW
+    room = solve.room_of(A, len(wanted.edges), labels is not None, int(limit), most)
     with array_module(A.device) as xp:
         known = None if labels is None else problem.labels_of(labels, A, xp)
         order = problem.order_of(wanted, solve.frequencies(known, A.nrows, xp))

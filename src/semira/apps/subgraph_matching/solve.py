@@ -57,22 +57,28 @@ def memory(
     return pieces + listed + vertices * (14 + 16 * labels) + 8 * (vertices + edges)
 
 
-def check_room(A: Any, pattern_vertices: int, labels: bool, limit: int, room: int) -> None:
-    """Refuse what does not fit.
+def room_of(A: Any, pattern_vertices: int, labels: bool, limit: int, most: int) -> int:
+    """Return the matches of a piece, `most` or as many as fit into the memory that is free.
 
     Raises
     ------
     OutOfMemory
-        The device has less memory than `memory` says.
+        Few of them do not fit.
     """
-    needed = memory(A.nrows, A.nvals, pattern_vertices, labels=labels, limit=limit, room=room)
     free = gb.free_memory(A.device)
-    if free is not None and needed > free:
-        raise OutOfMemory(
-            f"subgraph_match: a pattern of {pattern_vertices} vertices and {limit} listed matches "
-            f"need {needed:,} bytes on {A.device}, of which {free:,} are free; list fewer matches, "
-            "or use a device with more memory"
-        )
+    room = most
+    while True:
+        needed = memory(A.nrows, A.nvals, pattern_vertices, labels=labels, limit=limit, room=room)
+        if free is None or needed <= free:
+            return room
+        if room <= FEW:
+            break
+        room //= 2
+    raise OutOfMemory(
+        f"subgraph_match: a pattern of {pattern_vertices} vertices and {limit} listed matches need "
+        f"{needed:,} bytes on {A.device}, of which {free:,} are free; list fewer matches, or use a "
+        "device with more memory"
+    )
 
 
 class Matcher:
