@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import settings as settings_of_tests
 from hypothesis import strategies as st
 from tests.helpers import classification as oracle
+from tests.helpers.data import load_graph
 
 import semira as gb
 from semira.apps.classification import memory, problem, solve
@@ -300,3 +301,24 @@ def test_launches_of_their_own_change_nothing(device, monkeypatch, way):
     together = classify(case, reverse_from=way).log_probabilities
     monkeypatch.setattr(solve, "_ONE_LAUNCH", 0)
     assert np.array_equal(classify(case, reverse_from=way).log_probabilities, together)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_part_of_a_social_network_is_found_again(way):
+    graph = load_graph("socfb-JohnsHopkins55")
+    rng, n = np.random.default_rng(0), graph.nrows
+    keys = np.unique(np.concatenate([graph.rows * np.int64(n) + graph.cols,
+                                     graph.cols * np.int64(n) + graph.rows]))  # fmt: skip
+    s, d = keys // n, keys % n
+    vertices, features = rng.random((n, 12)), rng.random((len(s), 16))
+    part = np.unique(np.append(rng.choice(d[s == 7], 11, replace=False), 7))
+    inside = np.isin(s, part) & np.isin(d, part)
+    pattern = (
+        np.searchsorted(part, s[inside]), np.searchsorted(part, d[inside]),
+        features[inside] + rng.normal(0, 0.05, (inside.sum(), 16)),
+    )  # fmt: skip
+    known = vertices[part] + rng.normal(0, 0.05, (len(part), 12))
+    with gb.device("cpu"):
+        A = gb.Matrix.from_coo(s, d, True, nrows=n, ncols=n)
+        found = gb.apps.classify(A, vertices, features, known, pattern, reverse_from=way)
+    assert found.best.tolist() == part.tolist()

@@ -6,6 +6,7 @@ import gzip
 
 import numpy as np
 import pytest
+from tests.helpers.data import graph_path
 
 from semira.apps.classification import files
 from semira.exceptions import FileFormatError, FileReadError, MissingFile
@@ -96,3 +97,14 @@ def test_files_that_cannot_be_read(write, tmp_path):
         files.read_vertices(str(tmp_path / "bytes"), 3)
     with pytest.raises(FileFormatError, match="ids of the pattern must be 0, 1, 2"):
         files.read_table(write("1 2\n0 3\n"), 9)
+
+
+def test_files_of_the_report():
+    folder = graph_path("chesapeake").parent / "ref" / "application-classification"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is absent")
+    assert files.read_vertices(str(folder / "georgiyData.Vertex.csv"), 1000).shape == (1000, 13)
+    assert files.read_table(str(folder / "georgiyPattern.Vertex.csv"), 1000).shape == (10, 13)
+    edges = files.read_pattern_edges(str(folder / "georgiyPattern.Edges.csv"), 1000)
+    assert edges.features.shape == (21, 17)
+    assert (edges.sources[0], edges.targets[0], edges.features[0, -1]) == (0, 9, 24.0)

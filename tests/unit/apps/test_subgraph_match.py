@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import settings as settings_of_tests
 from hypothesis import strategies as st
 from networkx.algorithms.isomorphism import DiGraphMatcher, GraphMatcher
+from tests.helpers.data import load_graph
 
 import semira as gb
 from semira.apps.subgraph_matching import memory, solve
@@ -286,3 +287,15 @@ def test_files(tmp_path):
         read_labels(str(tmp_path / "none"), 2)
     with pytest.raises(MissingFile, match="no such file"):
         read_labels(str(tmp_path / "none.npy"), 2)
+
+
+def test_triangles_of_a_real_graph():
+    graph = load_graph("HPRD-labelled")
+    rows, cols, n = graph.rows.astype(np.int64), graph.cols.astype(np.int64), graph.nrows
+    keys = np.unique(np.concatenate([rows * n + cols, cols * n + rows]))
+    keys = keys[keys // n != keys % n]
+    with gb.device("cpu"):
+        A = gb.Matrix.from_coo(keys // n, keys % n, True, nrows=n, ncols=n)
+        found = gb.apps.subgraph_match(A, matrix(nx.complete_graph(3)), distinct=True, limit=5)
+        assert found.count == gb.algorithms.triangle_count(A).count
+    assert (found.matches[:, 0] < found.matches[:, 1]).all()
