@@ -16,8 +16,9 @@ from semira.exceptions import (
 )
 from semira.kernels import rows_of
 
-#: Edges of the pattern whose messages are worked on together at most: lanes of a warp.
-_WIDTH = 32
+#: Edges of the pattern whose messages are worked on together at most: lanes of a warp; and where
+#: memory is short.
+_WIDTH, _NARROW = 32, 8
 
 #: Sums of columns are made of pieces of so many rows at least, and so many pieces at most.
 _ROWS, _PIECES = 16, 4096
@@ -77,7 +78,12 @@ class Problem(NamedTuple):
     pattern : Pattern
     vertices, edges : array, shape (n, fv) and (m, fe)
     entering, leaving : Lists
-        Edges by target and by source.
+        Edges by target and by source. Messages back read what is `near` those that leave.
+    walks_back : bool
+        Whether they walk over these edges: they read the target, or memory is short. Else what the
+        source sends is known from the nearest edge that leaves it.
+    widths : list of int
+        Edges of the pattern that are worked on together.
     """
 
     device: str
@@ -88,6 +94,8 @@ class Problem(NamedTuple):
     edges: Any
     entering: Lists
     leaving: Lists
+    walks_back: bool
+    widths: list[int]
 
 
 def memory(
@@ -97,6 +105,7 @@ def memory(
     pattern_edges: int,
     *,
     reverse_from: str = "source",
+    short: bool = False,
 ) -> int:
     """Return the bytes that `classify` takes on the device beside the graph and the features.
 
@@ -104,27 +113,32 @@ def memory(
     ----------
     vertices, edges, pattern_vertices, pattern_edges : int
     reverse_from : {"source", "destination"}
+    short : bool
+        Where less is free: one table less with ``"source"``, for twice the walks over edges, and
+        blocks of 8 edges of the pattern, not 32.
 
     Returns
     -------
     int
         Messages both ways and two tables of weights for each vertex and edge of the pattern, one
-        more for up to 32 edges of the pattern; two tables of scores; lists of edges by their ends.
+        more for a block of edges of the pattern; a table of scores; lists of edges by their ends.
         Nothing is stored for each edge and each edge of the pattern.
 
     Examples
     --------
     >>> memory(262_145, 2_008_660, 10, 21)  # the rmat18 of the HIVE report, whose formula gives
-    287119144
+    266147544
     >>> (3 * 2_008_660 * 21 + 3 * 262_145 * 21 + 2 * 262_145 * 10) * 8
     1186428920
     """
     given = "source", "destination"
     if reverse_from not in given:
         raise InvalidValue(_no_such_way(reverse_from))
-    width = max(widths_of(pattern_edges), default=0)
-    lists = 2 * 8 * vertices + edges * (8 if reverse_from == "source" else 12)
-    tables = 8 * vertices * (4 * pattern_edges + width + 2 * pattern_vertices)
+    is_back = reverse_from != "source"
+    width = max(widths_of(pattern_edges, short=short), default=0)
+    lists = 2 * 8 * vertices + edges * (12 if is_back or short else 8)
+    each = pattern_edges * (3 if short and not is_back else 4)
+    tables = 8 * vertices * (each + width + pattern_vertices)
     sorting = 32 * edges
     sums = 8 * pieces_of(vertices)[1] * (6 * pattern_edges + 2 * pattern_vertices)
     return sums + lists + max(tables, sorting)
@@ -136,9 +150,9 @@ def pieces_of(n: int) -> tuple[int, int]:
     return span, -(-n // span)
 
 
-def widths_of(edges: int) -> list[int]:
+def widths_of(edges: int, *, short: bool = False) -> list[int]:
     """Return how many edges of the pattern are worked on together: all alike, but for one."""
-    blocks = -(-edges // _WIDTH)
+    blocks = -(-edges // (_NARROW if short else _WIDTH))
     return [edges * (k + 1) // blocks - edges * k // blocks for k in range(blocks)]
 
 
@@ -220,27 +234,38 @@ def problem_of(A: Any, vertices: Any, edges: Any, pattern: Pattern, both: bool, 
             )
     way = "destination" if both else "source"
     m = len(features)
-    _check_room(
-        memory(n, m, len(pattern.vertices), len(pattern.edges), reverse_from=way), A.device, n, m
-    )
+    sizes = n, m, len(pattern.vertices), len(pattern.edges)
+    short = _is_short(A.device, sizes, way)
     if is_tuple:
-        entering, leaving = _listed(A, edges, features, both, xp)
+        entering, leaving = _listed(A, edges, features, xp, own=not both, near=both or short)
     else:
-        entering, leaving = _in_order(A, features, xp)
-    return Problem(A.device, n, m, pattern, known, features, entering, leaving)
+        entering, leaving = _in_order(A, features, xp, own=short and not both)
+    widths = widths_of(len(pattern.edges), short=short)
+    return Problem(
+        A.device, n, m, pattern, known, features, entering, leaving, both or short, widths
+    )
 
 
-def _check_room(needed: int, device: str, n: int, m: int) -> None:
+def _is_short(device: str, sizes: tuple[int, int, int, int], way: str) -> bool:
+    """Return whether there is only room for what takes less memory and more time."""
     free = gb.free_memory(device)
-    if free is not None and needed > free:
+    if free is None or memory(*sizes, reverse_from=way) <= free:
+        return False
+    needed = memory(*sizes, reverse_from=way, short=True)
+    if needed > free:
         raise OutOfMemory(
-            f"classify: {n} vertices and {m} edges need {needed:,} bytes on {device}, of which "
-            f"{free:,} are free; use a smaller pattern, or a device with more memory"
+            f"classify: {sizes[0]} vertices and {sizes[1]} edges need {needed:,} bytes on "
+            f"{device}, of which {free:,} are free; use a smaller pattern, or a device with more "
+            "memory"
         )
+    return True
 
 
-def _in_order(A: Any, features: Any, xp: Any) -> tuple[Lists, Lists]:
-    """Return the lists of edges whose features are in the order of A's entries, by rows."""
+def _in_order(A: Any, features: Any, xp: Any, *, own: bool) -> tuple[Lists, Lists]:
+    """Return the lists of edges whose features are in the order of A's entries, by rows.
+
+    With `own`, what is near an edge that leaves a vertex is the vertex itself.
+    """
     rows = rows_of(A, values=False)
     if len(features) != len(rows.indices):
         raise DimensionMismatch(
@@ -248,13 +273,16 @@ def _in_order(A: Any, features: Any, xp: Any) -> tuple[Lists, Lists]:
             "entries; pass one for each, by rows, or (sources, targets, features)"
         )
     none = xp.zeros(1, xp.int32)
-    leaving = Lists(rows.indptr, rows.indices, none, False)
     sources = xp.searchsorted(rows.indptr, xp.arange(A.nvals), side="right") - 1
-    return _by(rows.indices, sources.astype(xp.int32), A.nrows, xp, True), leaving
+    sources = sources.astype(xp.int32 if A.nrows < 2**31 else xp.int64)
+    leaving = Lists(rows.indptr, sources if own else rows.indices, none, False)
+    return _by(rows.indices, sources, A.nrows, xp, True), leaving
 
 
-def _listed(A: Any, edges: Any, features: Any, both: bool, xp: Any) -> tuple[Lists, Lists]:
-    """Return the lists of edges that are given with their ends."""
+def _listed(
+    A: Any, edges: Any, features: Any, xp: Any, *, own: bool, near: bool
+) -> tuple[Lists, Lists]:
+    """Return the lists of edges that are given with their ends; `own` as in `_in_order`."""
     n = A.nrows
     sources, targets = (_ends(each, n, "edges", xp) for each in edges[:2])
     if not len(sources) == len(targets) == len(features):
@@ -271,7 +299,8 @@ def _listed(A: Any, edges: Any, features: Any, both: bool, xp: Any) -> tuple[Lis
             f"only in one of A and edges ({len(wrong)} such edges); give the features of the "
             "entries of A"
         )
-    return _by(targets, sources, n, xp, True), _by(sources, targets, n, xp, both)
+    leaving = _by(sources, sources if own else targets, n, xp, near)
+    return _by(targets, sources, n, xp, True), leaving
 
 
 def _by(ends: Any, others: Any, n: int, xp: Any, with_near: bool) -> Lists:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from semira.apps.classification import kernels
-from semira.apps.classification.problem import Lists, Problem, pieces_of, widths_of
+from semira.apps.classification.problem import Lists, Problem, pieces_of
 from semira.kernels import ArrayKernel, run_loop
 
 #: Messages (edges of the graph times edges of the pattern) up to which all iterations are one
@@ -59,14 +59,14 @@ class Messages:
     raw : array of float64
         Room for a table, shared with others, which is minus infinity between their calls.
     both : bool
-        Whether messages back read the target of an edge, not its source.
+        Whether messages back read the target of an edge: they are weighed by what enters a vertex.
     """
 
     def __init__(
         self, problem: Problem, low: int, high: int, raw: Any, *, both: bool, xp: Any
     ) -> None:
-        self._problem, self._both, self._xp = problem, both, xp
-        self._width, self._is_begun = high - low, low > 0
+        self._problem, self._xp = problem, xp
+        self._width = high - low
         pattern = problem.pattern
         self._sources = xp.asarray(pattern.sources[low:high])
         self._targets = xp.asarray(pattern.targets[low:high])
@@ -76,8 +76,9 @@ class Messages:
         # What weighs messages, and the nearest edge that leaves each vertex.
         self._own, self._nearest = self._weights(problem.leaving)
         self._other = self._own
+        if problem.walks_back:
+            self._nearest = self._own  # not read
         if both:
-            self._nearest = self._own
             self._other = self._weights(problem.entering)[0]
         self._forward, self._reverse = xp.empty(size), xp.empty(size)
         self._terms = xp.empty(4 * self._width)
@@ -100,18 +101,17 @@ class Messages:
             Call(kernels.settle, width, settled, {}),
         ]
 
-    def receive(self, base: Any, totals: Totals, *, first: bool) -> list[Call]:
+    def receive(self, totals: Totals, *, first: bool) -> list[Call]:
         """Return what receives messages and adds them to the scores."""
         problem, size = self._problem, len(self._raw)
         calls = [self._pull(problem.entering, self._reverse, self._raw)]
-        if self._both:
+        if problem.walks_back:
             # What was sent forward is not read again.
             calls.append(Call(kernels.clear, size, (self._reverse,), {"work": size}))
             calls.append(self._pull(problem.leaving, self._forward, self._reverse))
         received = (
-            self._width, first, self._is_begun, totals.count, self._sources, self._targets,
-            self._terms, self._both, self._nearest, self._raw, self._forward, self._reverse, base,
-            totals.mu,
+            self._width, first, totals.count, self._sources, self._targets, self._terms,
+            problem.walks_back, self._nearest, self._raw, self._forward, self._reverse, totals.mu,
         )  # fmt: skip
         calls.append(Call(kernels.receive, problem.n, received, {"work": size}))
         return calls
@@ -157,6 +157,17 @@ def run(calls: list[Call], device: str) -> None:
         call.kernel(call.items, *call.arguments, device=device, **call.options)
 
 
+def _distances(problem: Problem, out: Any, xp: Any) -> Call:
+    """Return what writes the negative distances of vertices."""
+    n, count = problem.n, len(problem.pattern.vertices)
+    pattern = xp.asarray(problem.pattern.vertices.T.ravel())
+    arguments = problem.vertices.shape[1], count, problem.vertices.ravel(), pattern, out
+    scratch = [("float64", count, None)]
+    return Call(
+        kernels.distances, n, arguments, {"work": 4 * n * count, "host_scratch": lambda: scratch}
+    )
+
+
 def scores(
     problem: Problem,
     xp: Any,
@@ -168,26 +179,22 @@ def scores(
 ) -> Any:
     """Return the log-probabilities, a row for each vertex of the graph."""
     n, count, device = problem.n, len(problem.pattern.vertices), problem.device
-    base = xp.empty(n * count)
-    kernels.distances(
-        n, problem.vertices.shape[1], count, problem.vertices.ravel(),
-        xp.asarray(problem.pattern.vertices.T.ravel()), base, device=device,
-        work=n * count * 4, host_scratch=lambda: [("float64", count, None)],
-    )  # fmt: skip
     # mu = normprob(-DV), whose totals are taken off where it is read.
-    totals = Totals(problem, base.copy(), xp)
-    widths = widths_of(len(problem.pattern.edges))
+    totals = Totals(problem, xp.empty(n * count), xp)
+    begun = _distances(problem, totals.mu, xp)
+    run([begun, *totals.calls()], device)
+    widths = problem.widths
     raw = xp.empty(n * max(widths, default=0))
     blocks = [
         Messages(problem, sum(widths[:k]), sum(widths[: k + 1]), raw, both=both, xp=xp)
         for k in range(len(widths))
     ]
-    run(totals.calls(), device)
     if blocks and n:
         first, again = (
             [
                 *(call for each in blocks for call in each.send(totals, penalty, first=is_first)),
-                *(call for each in blocks for call in each.receive(base, totals, first=is_first)),
+                *([] if is_first else [begun]),
+                *(call for each in blocks for call in each.receive(totals, first=is_first)),
             ]
             for is_first in (True, False)
         )

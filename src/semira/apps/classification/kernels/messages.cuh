@@ -327,17 +327,16 @@ __device__ void settle(long long items, long long pieces, long long width, bool 
 // Lanes have columns of messages first, then columns of the scores, which they add messages to in
 // the order of the edges of the pattern.
 template <class I>
-__device__ void receive(long long rows, long long width, bool is_first, bool is_begun,
-                        long long count, const I* sources, const I* targets, const double* terms,
+__device__ void receive(long long rows, long long width, bool is_first, long long count,
+                        const I* sources, const I* targets, const double* terms,
                         bool is_given, const double* nearest, double* raw, double* forward,
-                        double* reverse, const double* base, double* mu) {
+                        double* reverse, double* mu) {
   const Group<32> mine;
   const int all = static_cast<int>(width);
   const int c = mine.lane < all ? mine.lane : all - 1;
   const double sum_ahead = terms[c], null_ahead = terms[width + c];
   const double sum_back = terms[2 * width + c], null_back = terms[3 * width + c];
   const int source = static_cast<int>(sources[c]), target = static_cast<int>(targets[c]);
-  const double* begin = is_begun ? mu : base;
   for (long long u = mine.first; u < rows; u += mine.step) {
     const long long at = u * width + c;
     const double over = is_given ? reverse[at] : forward[at] + nearest[at];
@@ -352,7 +351,7 @@ __device__ void receive(long long rows, long long width, bool is_first, bool is_
     if (is_first) continue;
     for (long long first = 0; first < count; first += 32) {
       const long long j = first + mine.lane;
-      double score = j < count ? begin[u * count + j] : 0.0;
+      double score = j < count ? mu[u * count + j] : 0.0;
       for (int k = 0; k < all; ++k) {
         const double one = __shfl_sync(kAllLanes, ahead, k);
         const double two = __shfl_sync(kAllLanes, back, k);

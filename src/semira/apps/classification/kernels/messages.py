@@ -223,19 +223,16 @@ def settle(
 
 @kernel
 def receive(
-    low, high, width, is_first, is_begun, count, sources, targets, terms, is_given, nearest, raw,
-    forward, reverse, base, mu,
+    low, high, width, is_first, count, sources, targets, terms, is_given, nearest, raw, forward,
+    reverse, mu,
 ):  # fmt: skip
     """Turn greatest messages into those received, and add them to the scores.
 
     `raw` holds the greatest message over the edges that enter, and is made minus infinity;
     `reverse` that of the edges that leave, if `is_given`: else it is what was sent back, in
-    `forward`, + that of the nearest edge. The scores begin with `base`, unless `is_begun`.
+    `forward`, + that of the nearest edge.
     """
     for u in range(low, high):
-        if not is_first and not is_begun:
-            for j in range(count):
-                mu[u * count + j] = base[u * count + j]
         for c in range(width):
             at = u * width + c
             over = reverse[at] if is_given else forward[at] + nearest[at]
