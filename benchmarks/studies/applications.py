@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import semira as gb
 from benchmarks.harness import Options, Study, option
 from benchmarks.studies.selection import choose_cases
 from semira import apps
@@ -91,6 +92,29 @@ def _embedding(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
     return lambda: apps.sage_embedding(matrix, features)
 
 
+def _classification(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
+    """Features, and a pattern of 10 vertices and 21 edges, at random: times do not depend on it."""
+    vertices, edges = rng.random((matrix.nrows, 13)), rng.random((matrix.nvals, 17))
+    pattern = rng.integers(0, 10, 21), rng.integers(0, 10, 21), rng.random((21, 17))
+    known = rng.random((10, 13))
+    return lambda: apps.classify(matrix, vertices, edges, known, pattern)
+
+
+def _subgraphs(pairs: Sequence[tuple[int, int]], labels: int = 0) -> Make:
+    """Count the places of a pattern, whose vertices have different labels if there are labels."""
+
+    def make(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
+        rows, cols = np.array([*pairs, *((j, i) for i, j in pairs)]).T
+        pattern = gb.Matrix.from_coo(rows, cols, True, device=matrix.device)
+        given: dict[str, Any] = {}
+        if labels:
+            given["labels"] = rng.integers(0, labels, matrix.nrows)
+            given["pattern_labels"] = np.arange(pattern.nrows)
+        return lambda: apps.subgraph_match(matrix, pattern, distinct=True, limit=0, **given)
+
+    return make
+
+
 #: What is measured, by name.
 CASES: dict[str, Make] = {
     "Louvain": _communities("louvain"),
@@ -102,6 +126,11 @@ CASES: dict[str, Make] = {
     "samples, 10 by weight": _samples_alone,
     "contraction": _contraction,
     "GraphSAGE, 64 features": _embedding,
+    "classification, 10 by 21": _classification,
+    "subgraphs, triangles": _subgraphs([(0, 1), (0, 2), (1, 2)]),
+    "subgraphs, houses of 10 labels": _subgraphs(
+        [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)], labels=10
+    ),
     "local cluster, FISTA": _clusters(1),
     "local clusters, pushes": _clusters(CLUSTERS, method="push", alpha=0.15, rho=1e-6),
 }

@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.frontend.array_kernels import ArrayKernel, Rows, array_module, rows_of, run_loop
+from semira.frontend.array_kernels import (
+    ArrayKernel,
+    Rows,
+    array_module,
+    kernel,
+    rows_of,
+    run_loop,
+)
 from semira.ops.helpers import philox
 
 __all__ = [
@@ -22,19 +29,22 @@ __all__ = [
     "helper",
     "kernel",
     "philox",
+    "prefetch",
     "rows_of",
     "run_loop",
 ]
 
 
-def kernel(function: Any) -> Any:
-    """Mark a function as one that an `ArrayKernel` names."""
-    return function
-
-
 def helper(function: Any) -> Any:
     """Mark a function as one that kernels of the same file call."""
     return function
+
+
+def prefetch(array: Any, index: Any) -> None:
+    """Fetch an element into the caches of a host, to be read some items later; elsewhere nothing.
+
+    The index may lie outside of the array.
+    """
 
 
 def atomic_add(array: Any, index: Any, value: Any) -> Any:

@@ -15,6 +15,8 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "sampling": ("sample_neighbours", "sample_hops", "neighbour_loader"),
     "local_clustering": ("local_clusters",),
     "geolocation": ("geolocate", "Locations"),
+    "classification": ("classify", "EdgeFeatures"),
+    "subgraph_matching": ("subgraph_match",),
 }
 
 

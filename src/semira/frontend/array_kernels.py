@@ -95,6 +95,11 @@ def array_module(device: str | None = None) -> Iterator[Any]:
         yield xp
 
 
+def kernel(function: Any) -> Any:
+    """Mark a function as one that an `ArrayKernel` names."""
+    return function
+
+
 class ArrayKernel:
     """A kernel over arrays and numbers, by the files that hold it.
 

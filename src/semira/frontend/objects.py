@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue
 from semira.engine.values import Value
-from semira.frontend import compose, construct, modes, products, reading
+from semira.frontend import compose, construct, modes, products, reading, softmax
 from semira.frontend.aggregators import aggregate
 from semira.frontend.call import Template
 from semira.frontend.checks import as_diagonal
@@ -145,6 +145,44 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         {0: 4, 1: 4}
         """
         return modes.mode_rowwise(self, keys, prefer, seed, count)  # type: ignore[no-any-return]
+
+    def softmax_rowwise(self, *, log: bool = False) -> MatrixExpression:
+        """Return the soft-max of each row: exp(A_ij) over the sum of exp over the row's entries.
+
+        Positions without entries do not count. ``reduce_rowwise(agg.logaddexp)`` is the logarithm
+        of the sums alone.
+
+        Parameters
+        ----------
+        log : bool
+            Return logarithms, which do not underflow.
+
+        Returns
+        -------
+        MatrixExpression, shape and structure of the matrix
+            FP32 if the matrix is, else FP64.
+
+        Raises
+        ------
+        DomainMismatch
+            The values are no real numbers.
+        RecordError
+            When it runs: inside of a recorded loop.
+
+        Notes
+        -----
+        O(nvals), in one launch. The maximum of the row is taken off first, so nothing overflows.
+        Sums are FP64, in an order that depends on the row alone: the same for any number of
+        threads; devices agree to the last digits. A row with NaN, with infinity, or of minus
+        infinity alone becomes NaN.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 0, 1], [0, 2, 1], [1000.0, 1000.0, 3.0])
+        >>> A.softmax_rowwise().new().to_dicts()
+        {0: {0: 0.5, 2: 0.5}, 1: {1: 1.0}}
+        """
+        return softmax.softmax_rowwise(self, log)  # type: ignore[no-any-return]
 
     def reduce_scalar(self, op: Any = "plus", *, allow_empty: bool = True) -> ScalarExpression:
         """Return the monoid over all entries; see `Vector.reduce`."""

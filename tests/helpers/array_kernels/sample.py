@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from semira.kernels import atomic_add, atomic_max, atomic_min, helper, kernel, philox
+from semira.kernels import (
+    atomic_add,
+    atomic_max,
+    atomic_min,
+    helper,
+    kernel,
+    philox,
+    prefetch,
+)
 
 
 @helper
@@ -16,6 +24,9 @@ def row_sums(low, high, indptr, indices, values, factor, negate, out):
     for i in range(low, high):
         total = 0.0
         for p in range(indptr[i], indptr[i + 1]):
+            # Past the end too.
+            prefetch(values, p + 100)
+            prefetch(indices, p - 1000000)
             total += scaled(values[p], factor) + indices[p]
         out[i] = -total if negate else total
 

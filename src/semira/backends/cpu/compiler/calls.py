@@ -136,6 +136,18 @@ class Calls(Expressions):
         old = self.b.atomic_rmw(word, place, self.cast(value, type_), "monotonic")
         return Value(type_, old)
 
+    def _call_prefetch(self, array: Value, index: Value) -> Value:
+        """Fetch an element into the caches, to be read soon."""
+        place = self.b.bitcast(self.place(array, [index]), ir.IntType(8).as_pointer())
+        word, name, module = ir.IntType(32), "llvm.prefetch.p0i8", self.b.module
+        function = module.globals.get(name)
+        if function is None:
+            signature = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
+            function = ir.Function(module, signature, name)
+        # For reading, for all levels, of data.
+        self.b.call(function, [place, *(ir.Constant(word, each) for each in (0, 3, 1))])
+        return self.number(INT64, 0)
+
     def _call_len(self, value: Value) -> Value:
         if not isinstance(value.type, Array):
             raise UnsupportedError("len of a number")

@@ -1,0 +1,180 @@
+"""Features of vertices and edges in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.apps.classification.problem import EdgeFeatures
+from semira.exceptions import FileFormatError, FileReadError, MissingFile
+
+_Labels = NDArray[Any] | None
+
+
+def read_vertices(path: str, size: int, labels: _Labels = None) -> NDArray[np.float64]:
+    """Features of vertices: lines "id f_1 f_2 ..." with ids from 0; ``.npy``: a row for each.
+
+    Parameters
+    ----------
+    path : str
+        White space or commas between fields. A first line "rows fields" (the HIVE report's) or of
+        names of columns is skipped, and lines that begin with ``#`` or ``%``. Also ``.gz``,
+        ``.bz2``, ``.xz``.
+    size : int
+        Number of vertices.
+    labels : ndarray, shape (size,), optional
+        Names of the vertices, which then stand for ids.
+
+    Returns
+    -------
+    ndarray, shape (size, features)
+
+    Raises
+    ------
+    MissingFile, FileReadError
+        The file cannot be read.
+    FileFormatError
+        A line is none of these, or a vertex is unknown, repeated or missing.
+    """
+    if path.endswith(".npy"):
+        return _array(path)
+    (at,), table = _lines(path, 1, labels, size)
+    if len(np.unique(at)) != size or len(at) != size:
+        lacking = np.setdiff1d(np.arange(size), at)
+        told = f"vertex {lacking[0]} has none" if len(lacking) else "a vertex has two"
+        raise FileFormatError(f"{path}: {len(at)} rows of features for {size} vertices: {told}")
+    found = np.empty_like(table)
+    found[at] = table
+    return found
+
+
+def read_edges(path: str, size: int, labels: _Labels = None) -> Any:
+    """Features of edges: lines "source target f_1 f_2 ..."; ``.npy``: a row for each entry.
+
+    Parameters and exceptions are those of `read_vertices`.
+
+    Returns
+    -------
+    EdgeFeatures, or ndarray of ``.npy``
+    """
+    if path.endswith(".npy"):
+        return _array(path)
+    (sources, targets), table = _lines(path, 2, labels, size)
+    return EdgeFeatures(sources, targets, table)
+
+
+def read_table(path: str, size: int) -> NDArray[np.float64]:
+    """Features of the vertices of the pattern: lines "id f_1 f_2 ..." in order, or ``.npy``."""
+    del size
+    if path.endswith(".npy"):
+        return _array(path)
+    (at,), table = _lines(path, 1, None, None)
+    if not np.array_equal(at, np.arange(len(at))):
+        raise FileFormatError(f"{path}: ids of the pattern must be 0, 1, 2, ... in this order")
+    return table
+
+
+def read_pattern_edges(path: str, size: int) -> EdgeFeatures:
+    """Features of the edges of the pattern: lines "source target f_1 f_2 ...", from 0."""
+    del size
+    (sources, targets), table = _lines(path, 2, None, None)
+    return EdgeFeatures(sources, targets, table)
+
+
+def _array(path: str) -> NDArray[np.float64]:
+    try:
+        found: NDArray[np.float64] = np.load(path)
+    except FileNotFoundError as error:
+        raise MissingFile(f"{path}: no such file") from error
+    except (OSError, ValueError) as error:
+        raise FileFormatError(f"{path} is no array of NumPy: {error}") from error
+    return found
+
+
+def _lines(
+    path: str, ids: int, labels: _Labels, size: int | None
+) -> tuple[list[NDArray[np.int64]], NDArray[np.float64]]:
+    """Return the vertices that stand first in lines, and the numbers after them."""
+    if not Path(path).exists():
+        raise MissingFile(f"{path}: no such file")
+    try:
+        skipped, stated, width, delimiter = _heading(path, ids)
+        if not width:
+            return [np.empty(0, np.int64)] * ids, np.empty((0, 0))
+        read: dict[str, Any] = {
+            "comments": ("#", "%"), "delimiter": delimiter, "skiprows": skipped, "ndmin": 2,
+            "encoding": "utf-8",
+        }  # fmt: skip
+        own, others = range(ids), range(ids, width)
+        if labels is None:
+            table = np.loadtxt(path, **read)
+            firsts, table = table[:, :ids], table[:, ids:]
+        else:
+            firsts = np.loadtxt(path, usecols=own, dtype=object, **read)
+            table = (
+                np.loadtxt(path, usecols=others, **read) if others else np.empty((len(firsts), 0))
+            )
+    except UnicodeDecodeError as error:
+        raise FileReadError(f"{path}: is no text: {error}") from error
+    except ValueError as error:
+        raise FileFormatError(f"{path}: {error}") from error
+    except OSError as error:
+        raise FileReadError(f"{path}: cannot be read: {error}") from error
+    if stated is not None and stated != len(table):
+        raise FileFormatError(f"{path}: the first line has {stated} rows, but {len(table)} follow")
+    return [_vertices(path, column, labels, size) for column in firsts.T], table
+
+
+def _heading(path: str, ids: int) -> tuple[int, int | None, int, str | None]:
+    """Return lines to skip, the rows that they state, the fields of a line, and the delimiter.
+
+    A heading is "rows fields" with another number of fields than the next line, or names.
+    """
+    seen: list[tuple[int, list[str]]] = []
+    delimiter = None
+    with np.lib.npyio.DataSource(None).open(path, "rt", encoding="utf-8") as stream:
+        for number, line in enumerate(stream, 1):
+            if line.strip() and line.lstrip()[0] not in "#%":
+                delimiter = "," if "," in line else None
+                seen.append((number, [each.strip() for each in line.split(delimiter)]))
+                if len(seen) == 2:
+                    break
+    if not seen:
+        return 0, None, 0, None
+    number, first = seen[0]
+    following = len(seen[-1][1])
+    if len(first) == 2 and following != 2 and all(each.isdecimal() for each in first):
+        if int(first[1]) not in (following, following - ids):
+            raise FileFormatError(
+                f"{path}, line {number}: states {first[1]} fields, but {following} follow"
+            )
+        return number, int(first[0]), following, delimiter
+    named = len(seen) == 2 and bool(first[ids:]) and not any(map(_is_number, first[ids:]))
+    return (number if named else 0), None, following, delimiter
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _vertices(path: str, names: Any, labels: _Labels, size: int | None) -> NDArray[np.int64]:
+    """Return the vertices that a column names."""
+    if labels is not None:
+        known = {str(name): at for at, name in enumerate(labels.tolist())}
+        found = [known.get(name.strip(), -1) for name in names]
+        if -1 in found:
+            raise FileFormatError(f"{path}: {names[found.index(-1)]!r} is no vertex of the graph")
+        return np.array(found, np.int64)
+    at: NDArray[np.int64] = names.astype(np.int64)
+    bad = (at != names) | (at < 0) | (at >= (np.iinfo(np.int64).max if size is None else size))
+    if bad.any():
+        limit = "" if size is None else f" of {size} that count from 0"
+        raise FileFormatError(f"{path}: {names[bad][0]:g} is no vertex{limit}")
+    return at

@@ -1,0 +1,237 @@
+"""What a match is looked for: the pattern checked, the order of its vertices, the rules of each."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import semira as gb
+from semira.exceptions import (
+    DimensionMismatch,
+    DomainMismatch,
+    InvalidValue,
+    NotImplementedException,
+)
+
+#: Vertices of a pattern at most.
+MOST = 8
+
+#: Bits of rules; see kernels/joins.py.
+_TO, _FROM, _NOT_TO, _NOT_FROM, _GREATER, _SMALLER = 1, 2, 4, 8, 16, 32
+
+
+class Pattern(NamedTuple):
+    """A pattern on the host.
+
+    Attributes
+    ----------
+    edges : ndarray of bool, shape (k, k)
+    values : ndarray, shape (k, k)
+        0 without an edge.
+    labels : list of int or None
+        None: any label.
+    """
+
+    edges: NDArray[np.bool_]
+    values: NDArray[Any]
+    labels: list[int | None]
+
+
+class Step(NamedTuple):
+    """What is asked of the next vertex.
+
+    Attributes
+    ----------
+    label : int or None
+    degree : int
+        Entries of its row at least.
+    loop : int
+        1 it must have a loop, 2 it must not, 0 whatever.
+    rules : ndarray of int64, shape (max(1, earlier vertices),)
+    wanted : ndarray, shape (2 * earlier vertices + 1,)
+        Values of the edges to and from each earlier vertex, then of the loop.
+    """
+
+    label: int | None
+    degree: int
+    loop: int
+    rules: NDArray[np.int64]
+    wanted: NDArray[Any]
+
+
+def check(A: Any, pattern: Any, labels: Any, pattern_labels: Any, limit: Any) -> None:
+    """Check matrices and the limit.
+
+    Raises
+    ------
+    DomainMismatch, DimensionMismatch, InvalidValue, NotImplementedException
+        As `subgraph_match`.
+    """
+    for name, each in (("A", A), ("pattern", pattern)):
+        if not isinstance(each, gb.Matrix):
+            raise DomainMismatch(
+                f"subgraph_match: {name} is a {type(each).__name__}; pass a Matrix"
+            )
+        if each.nrows != each.ncols:
+            raise DimensionMismatch(
+                f"subgraph_match: {name} is {each.nrows} x {each.ncols}; pass a square Matrix"
+            )
+    if not 1 <= pattern.nrows <= MOST:
+        raise InvalidValue(
+            f"subgraph_match: the pattern has {pattern.nrows} vertices; pass one of 1 to {MOST}"
+        )
+    if (labels is None) != (pattern_labels is None):
+        has, lacks = ("the graph", "the pattern")[:: 1 if pattern_labels is None else -1]
+        raise InvalidValue(
+            f"subgraph_match: {has} has labels and {lacks} has none; pass both, or neither"
+        )
+    if A.nrows >= 2**31:
+        raise NotImplementedException(
+            f"subgraph_match: the graph has {A.nrows} vertices; less than 2**31 are supported"
+        )
+    if limit != int(limit) or limit < 0:
+        raise InvalidValue(f"subgraph_match: limit is {limit}; pass an integer of at least 0")
+
+
+def pattern_of(pattern: Any, labels: Any, dtype: Any) -> Pattern:
+    """Return the pattern on the host; `dtype` is that of its values, None if they do not count."""
+    k = pattern.nrows
+    i, j, x = pattern.to_coo()
+    edges = np.zeros((k, k), bool)
+    edges[i, j] = True
+    values = np.zeros((k, k), np.int64 if dtype is None else dtype)
+    if dtype is not None:
+        values[i, j] = x
+    return Pattern(edges, values, _pattern_labels(labels, k))
+
+
+def _pattern_labels(labels: Any, k: int) -> list[int | None]:
+    if labels is None:
+        return [None] * k
+    if isinstance(labels, gb.Vector):
+        _check_labels(labels.size, labels.dtype.kind, k, "pattern_labels")
+        found = labels.to_dict()
+        return [found.get(at) for at in range(k)]
+    given = np.asarray(labels)
+    _check_labels(given.size if given.ndim == 1 else -1, given.dtype.kind, k, "pattern_labels")
+    return [int(each) for each in given]
+
+
+def _check_labels(size: int, kind: str, n: int, name: str) -> None:
+    if kind.upper() not in "BIU":
+        raise DomainMismatch(f"subgraph_match: {name} are no integers; number the labels")
+    if size != n:
+        raise DimensionMismatch(
+            f"subgraph_match: {name} has another number of elements than the {n} vertices; pass "
+            "one for each"
+        )
+
+
+def labels_of(labels: Any, A: Any, xp: Any) -> Any:
+    """Return the labels of the graph as an array of the device.
+
+    Raises
+    ------
+    DimensionMismatch, DomainMismatch, InvalidValue
+        As `subgraph_match`.
+    """
+    n = A.nrows
+    if isinstance(labels, gb.Vector):
+        _check_labels(labels.size, labels.dtype.kind, n, "labels")
+        if labels.nvals != n:
+            raise InvalidValue(
+                f"subgraph_match: {n - labels.nvals} of {n} vertices have no label; give each one"
+            )
+        labels = labels.to_dense()
+    given = labels if hasattr(labels, "dtype") else np.asarray(labels)
+    _check_labels(given.size if given.ndim == 1 else -1, given.dtype.kind, n, "labels")
+    return xp.asarray(given).astype(xp.int64)
+
+
+def automorphisms(pattern: Pattern) -> list[tuple[int, ...]]:
+    """Return the permutations of the pattern's vertices that keep labels, edges and values."""
+    k = len(pattern.edges)
+    found: list[tuple[int, ...]] = []
+
+    def goes(images: list[int], image: int) -> bool:
+        own, longer = len(images), [*images, image]
+        if image in images or pattern.labels[own] != pattern.labels[image]:
+            return False
+        return all(
+            np.array_equal(table[own, : own + 1], table[image, longer])
+            and np.array_equal(table[: own + 1, own], table[longer, image])
+            for table in (pattern.edges, pattern.values)
+        )
+
+    def search(images: list[int]) -> None:
+        if len(images) == k:
+            found.append(tuple(images))
+            return
+        for image in range(k):
+            if goes(images, image):
+                search([*images, image])
+
+    search([])
+    return found
+
+
+def order_of(pattern: Pattern, frequency: dict[int | None, int]) -> list[int]:
+    """Return the vertices of the pattern in the order in which they are matched.
+
+    First the one with the rarest label, then always one with the most edges to those before;
+    ties by rarity, then by degree.
+    """
+    joined = pattern.edges | pattern.edges.T
+    np.fill_diagonal(joined, False)
+    order: list[int] = []
+    while len(order) < len(joined):
+        rest = [v for v in range(len(joined)) if v not in order]
+        order.append(
+            min(
+                rest,
+                key=lambda v: (
+                    -int(joined[v, order].sum()),
+                    frequency.get(pattern.labels[v], 0),
+                    -int(joined[v].sum()),
+                    v,
+                ),
+            )
+        )
+    return order
+
+
+def smaller_pairs(symmetries: list[tuple[int, ...]], order: list[int]) -> set[tuple[int, int]]:
+    """Return pairs (u, v): the match of u must be smaller than that of v.
+
+    Of the matches that differ by a symmetry of the pattern, exactly one obeys (Grochow, Kellis).
+    """
+    pairs: set[tuple[int, int]] = set()
+    left = symmetries
+    for vertex in order:
+        pairs |= {(vertex, each[vertex]) for each in left if each[vertex] != vertex}
+        left = [each for each in left if each[vertex] == vertex]
+    return pairs
+
+
+def steps_of(
+    pattern: Pattern, order: list[int], smaller: set[tuple[int, int]], induced: bool
+) -> list[Step]:
+    """Return what is asked of each vertex, in the order of matching."""
+    edges, values = pattern.edges, pattern.values
+    absent = (_NOT_TO, _NOT_FROM) if induced else (0, 0)
+    steps = []
+    for depth, new in enumerate(order):
+        rules = np.zeros(max(1, depth), np.int64)
+        wanted = np.zeros(2 * depth + 1, values.dtype)
+        for j, old in enumerate(order[:depth]):
+            rules[j] |= _TO if edges[new, old] else absent[0]
+            rules[j] |= _FROM if edges[old, new] else absent[1]
+            rules[j] |= _GREATER if (old, new) in smaller else 0
+            rules[j] |= _SMALLER if (new, old) in smaller else 0
+            wanted[2 * j], wanted[2 * j + 1] = values[new, old], values[old, new]
+        wanted[-1] = values[new, new]
+        loop = 1 if edges[new, new] else (2 if induced else 0)
+        steps.append(Step(pattern.labels[new], int(edges[new].sum()), loop, rules, wanted))
+    return steps

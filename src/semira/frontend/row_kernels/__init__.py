@@ -1,0 +1,1 @@
+"""Kernels over the rows of a matrix: Python for hosts, CUDA C++ for ``cuda``."""
