@@ -15,7 +15,10 @@ from typing import Any
 from semira.algorithms.registry import homes
 
 #: Public names that are neither algorithms nor their results.
-_OTHERS = {"BFS_METHODS": f"{__name__}.bfs_methods"}
+_OTHERS = {
+    "BFS_METHODS": f"{__name__}.bfs_methods",
+    "linear_sum_assignment": "semira.apps.assignment",
+}
 
 #: What other libraries call our algorithms.
 _SYNONYMS = {
