@@ -126,7 +126,9 @@ def sparse(rows: Any, mode: int, sign: float, xp: Any) -> Costs:
     if not len(values):
         values, indices = zero, xp.zeros(1, xp.int64)
     forbids |= mode == ALONE
-    return Costs(*rows.shape, mode, values, rows.indptr, indices, sign, largest, forbids, zero, zero)
+    return Costs(
+        *rows.shape, mode, values, rows.indptr, indices, sign, largest, forbids, zero, zero
+    )
 
 
 def with_product(costs: Costs, x: Any, y: Any, xp: Any) -> Costs:

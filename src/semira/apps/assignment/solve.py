@@ -27,8 +27,8 @@ _PROVE = ArrayKernel(_PROOF, "prove", lanes=256)
 _TIGHTEN = ArrayKernel(_PROOF, "tighten")
 _JUDGE = ArrayKernel(_PROOF, "judge")
 
-#: Dual values may miss costs by this part of the largest.
-_LOOSE = 1e-14
+#: Dual values may miss costs by this part of the largest, and are raised so often at most.
+_LOOSE, _RAISED = 1e-13, 1000
 
 #: Costs of a row that its list keeps: 10 to 24 are as quick (n = 1,000 and 5,000, uniform).
 _LISTED = 16
@@ -93,7 +93,7 @@ def memory(rows: int, columns: int, *, method: str = "paths") -> int:
     return (12 * min(_LISTED, columns) + 44) * rows + 89 * columns
 
 
-def solve(costs: Costs, method: str, device: str, xp: Any) -> Found:
+def assign(costs: Costs, method: str, device: str, xp: Any) -> Found:
     """Return an optimal assignment of all rows.
 
     Raises
@@ -111,20 +111,33 @@ def solve(costs: Costs, method: str, device: str, xp: Any) -> Found:
             f"{free:,} are free on {device}"
         )
     run = _by_paths if chosen == "paths" else _by_auction
-    column_of, v, steps = run(costs, device, xp)
-    u, taken, state = xp.empty(costs.rows), xp.empty(costs.rows), xp.zeros(3, xp.int64)
+    column_of, v, coarse, steps = run(costs, device, xp)
+    u, taken = _duals(costs, column_of, v, max(coarse, _LOOSE * costs.largest), device, xp)
+    return Found(column_of, v, u, taken, chosen, steps)
+
+
+def _duals(
+    costs: Costs, column_of: Any, v: Any, tolerance: float, device: str, xp: Any
+) -> tuple[Any, Any]:
+    """Return duals of rows and their costs; raises those of columns, `v`, until they meet."""
+    rows = costs.rows
+    u, taken, state = xp.empty(rows), xp.empty(rows), xp.zeros(3, xp.int64)
+    given = (*costs.given, costs.sign, costs.columns, column_of, v, u, taken)
+    room: Any = {
+        "work": rows * costs.columns, "host_scratch": lambda: [(np.float64, costs.columns, None)],
+    }  # fmt: skip
+    most = min(rows + 1, _RAISED)
     run_loop(
         state,
-        _PROVE.launch(
-            costs.rows, *costs.given, costs.sign, costs.columns, column_of, v, u, taken,
-            work=costs.rows * costs.columns,
-            host_scratch=lambda: [(np.float64, costs.columns, None)],
-        ),
-        _TIGHTEN.launch(costs.rows, _LOOSE * costs.largest, column_of, v, u, taken, state),
-        _JUDGE.launch(1, costs.rows + 1, state),
+        _PROVE.launch(rows, *given, **room),
+        _TIGHTEN.launch(rows, tolerance, column_of, v, u, taken, state),
+        _JUDGE.launch(1, most, state),
         device=device,
-    )  # fmt: skip
-    return Found(column_of, v, u, taken, chosen, steps)
+    )
+    if int(state[2]) == most:
+        # The last duals of columns are newer than those of rows.
+        _PROVE(rows, *given, device=device, **room)
+    return u, taken
 
 
 def _chosen(method: str, device: str) -> str:
@@ -146,8 +159,8 @@ def _infeasible() -> InvalidValue:
     )
 
 
-def _by_paths(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, int]:
-    """Return columns of rows, duals of columns, and how many rows were looked at."""
+def _by_paths(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, float, int]:
+    """Return columns of rows, duals of columns, 0, and how many rows were looked at."""
     rows, columns = costs.rows, costs.columns
     count = min(_LISTED, columns)
     v = xp.zeros(columns)
@@ -173,11 +186,11 @@ def _by_paths(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, int]:
         _AUGMENT(1, *shared, begin, end, int(_MANY * rows), *search, device=device)
         if state[2]:
             raise _infeasible()
-    return column_of, v, int(state[3])
+    return column_of, v, 0.0, int(state[3])
 
 
-def _by_auction(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, int]:
-    """Return columns of rows, duals of columns, and how many bids there were."""
+def _by_auction(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, float, int]:
+    """Return columns of rows, duals of columns, how exact they are, and the number of bids."""
     if costs.forbids:
         _check_feasible(costs, device)
     items = costs.columns
@@ -196,7 +209,8 @@ def _by_auction(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, int]:
                 below, v = v - v.max() - 2.0 / scale, xp.zeros(items)
                 taken = column_of[: costs.rows]
                 v[taken] = below[taken]
-            return column_of[: costs.rows], v, int(state[6])
+            exact = 0.0 if whole else 1.0 / scale
+            return column_of[: costs.rows], v, exact, int(state[6])
         # Prices may rise by more than the span of costs where few may be chosen.
         bits, whole = bits - 8, False
     raise Panic(f"{NAME}: prices of the auction overflow")
@@ -247,7 +261,7 @@ def _check_feasible(costs: Costs, device: str) -> None:
     if costs.mode == DENSE:
         graph = csr_array(np.isfinite(values[: shape[0] * shape[1]].reshape(shape)))
     else:
-        graph = csr_array((np.isfinite(values), indices, indptr), shape)
+        graph = csr_array((np.isfinite(values), indices, indptr), shape, copy=True)
         graph.eliminate_zeros()
     if (maximum_bipartite_matching(graph, "column") < 0).any():
         raise _infeasible()
