@@ -44,9 +44,9 @@ def linear_sum_assignment(
         SciPy's ``min_weight_full_bipartite_matching``.
     method : {"auto", "paths", "auction"}
         ``"paths"`` finds shortest augmenting paths [1]_ among the least costs of each row, and is
-        for hosts. ``"auction"`` raises prices until every row has a column that is best for it [2]_;
-        the rows bid at the same time. None of the two ends before the sum is optimal. ``"auto"``
-        takes the auction on ``cuda`` and paths elsewhere.
+        for hosts. ``"auction"`` raises prices until every row has a column that is best for it
+        [2]_; the rows bid at the same time. Both end only when the sum is optimal. ``"auto"`` takes
+        the auction on ``cuda`` and paths elsewhere.
 
     Returns
     -------
@@ -81,9 +81,9 @@ def linear_sum_assignment(
 
     References
     ----------
-    .. [1] R. Jonker, A. Volgenant, *A shortest augmenting path algorithm for dense and sparse linear
-       assignment problems*, Computing 38, 1987; A. Volgenant, *Linear and semi-assignment problems:
-       a core oriented approach*, Computers and Operations Research 23, 1996.
+    .. [1] R. Jonker, A. Volgenant, *A shortest augmenting path algorithm for dense and sparse
+       linear assignment problems*, Computing 38, 1987; A. Volgenant, *Linear and semi-assignment
+       problems: a core oriented approach*, Computers and Operations Research 23, 1996.
     .. [2] D. P. Bertsekas, *The auction algorithm: a distributed relaxation method for the
        assignment problem*, Annals of Operations Research 14, 1988.
 

@@ -221,7 +221,7 @@ def relax(
     i, j, value, far, v, row_of, heap, place, key, size, best, sink, before, carried, done,
     touched, met,
 ):  # fmt: skip
-    """Reach column j from row i; return the size of the heap, the nearest free column, and counts."""
+    """Reach column j from row i; return the heap's size, the nearest free column, columns met."""
     d = value - v[j] - far
     if d < best and d < key[j] and done[j] == 0:
         if key[j] == float("inf"):
