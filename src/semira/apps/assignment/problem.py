@@ -116,7 +116,8 @@ def _dense(array: Any, sign: float, xp: Any) -> Costs:
     none, zero = xp.zeros(1, xp.int64), xp.zeros(1)
     if not len(values):
         values = zero
-    return Costs(*array.shape, DENSE, values, none, none, sign, largest, forbids, zero, zero)
+    rows, columns = array.shape
+    return Costs(rows, columns, DENSE, values, none, none, sign, largest, forbids, zero, zero)
 
 
 def sparse(rows: Any, mode: int, sign: float, xp: Any) -> Costs:
@@ -126,8 +127,9 @@ def sparse(rows: Any, mode: int, sign: float, xp: Any) -> Costs:
     if not len(values):
         values, indices = zero, xp.zeros(1, xp.int64)
     forbids |= mode == ALONE
+    nrows, ncols = rows.shape
     return Costs(
-        *rows.shape, mode, values, rows.indptr, indices, sign, largest, forbids, zero, zero
+        nrows, ncols, mode, values, rows.indptr, indices, sign, largest, forbids, zero, zero
     )
 
 
@@ -171,8 +173,9 @@ def _bounds(values: Any, sign: float, xp: Any) -> tuple[float, bool]:
     if not len(values):
         return 0.0, False
     least, greatest = sorted((sign * float(values.min()), sign * float(values.max())))
-    if least != least or greatest != greatest or least == -np.inf:
-        what = "NaN" if least != least or greatest != greatest else f"{-np.inf * sign}"
+    has_nan = bool(np.isnan(least) or np.isnan(greatest))
+    if has_nan or least == -np.inf:
+        what = "NaN" if has_nan else f"{-np.inf * sign}"
         raise InvalidValue(
             f"{NAME}: the matrix contains invalid numeric entries ({what}); only {np.inf * sign} "
             "may stand for what must not be chosen"

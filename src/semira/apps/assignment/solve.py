@@ -192,7 +192,7 @@ def _by_paths(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, float, int]
 def _by_auction(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, float, int]:
     """Return columns of rows, duals of columns, how exact they are, and the number of bids."""
     if costs.forbids:
-        _check_feasible(costs, device)
+        _check_feasible(costs)
     items = costs.columns
     largest = costs.largest or 1.0
     whole = costs.are_whole(xp) and largest * (items + 1) < 2.0**_BITS
@@ -242,7 +242,7 @@ def _auction(costs: Costs, scale: float, device: str, xp: Any) -> tuple[Any, Any
     return column_of, price, state.get() if hasattr(state, "get") else state
 
 
-def _check_feasible(costs: Costs, device: str) -> None:
+def _check_feasible(costs: Costs) -> None:
     """Check that all rows can be assigned: an auction without an end would not tell.
 
     Raises
