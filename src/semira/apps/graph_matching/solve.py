@@ -1,0 +1,175 @@
+"""The method of Frank and Wolfe: a permutation along the gradient, then a step to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semira import Matrix, monoid
+from semira.apps.assignment.problem import ADDED, sparse, with_product
+from semira.apps.assignment.solve import assign
+from semira.apps.graph_matching.gradient import Atom, Gradient, Gradients
+from semira.apps.graph_matching.problem import Pairs, Problem
+from semira.kernels import rows_of
+
+Progress = Callable[[int, int], None]
+
+#: A gain below this part of the objective is none.
+_NO_GAIN = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to search.
+
+    Attributes
+    ----------
+    start : {"barycentre", "seeds"} or ndarray, shape (m,)
+    max_iterations : int
+    tolerance : float
+    restarts : int
+    seed : int
+    method : str
+        Of assignments.
+    """
+
+    start: Any
+    max_iterations: int
+    tolerance: float
+    restarts: int
+    seed: int
+    method: str
+
+
+@dataclass(slots=True)
+class Search:
+    """One search, finished.
+
+    Attributes
+    ----------
+    of : ndarray, shape (m,)
+        Positions of the partners.
+    objective : float
+        Gain of the permutation, as the search knows it.
+    steps : list of float
+        Shares that the steps took of the permutations.
+    converged : bool
+    """
+
+    of: Pairs
+    steps: list[float]
+    converged: bool
+
+
+def searches(
+    problem: Problem, settings: Settings, xp: Any, progress: Progress | None
+) -> list[Search]:
+    """Return a search from each start."""
+    gradients = Gradients(problem)
+    found = []
+    for number in range(settings.restarts):
+        atoms = _starts(problem, settings, number)
+        found.append(_search(problem, gradients, atoms, settings, xp))
+        if progress is not None:
+            progress(number + 1, settings.restarts)
+    return found
+
+
+def _starts(problem: Problem, settings: Settings, number: int) -> list[tuple[float, Atom]]:
+    """Return what a search starts from: permutations with weights."""
+    m = len(problem.rest_a)
+    if not isinstance(settings.start, str) and number == 0:
+        return [(1.0, Atom(settings.start))]
+    soft = np.full(m, -1, np.int64)
+    rows = np.searchsorted(problem.rest_a, problem.soft[:, 0])
+    soft[rows] = np.searchsorted(problem.rest_b, problem.soft[:, 1])
+    middle = Atom(soft, spread=not (isinstance(settings.start, str) and settings.start == "seeds"))
+    if number == 0:
+        return [(1.0, middle)]
+    # Half way from the barycentre to a permutation that is drawn.
+    random = np.random.default_rng([settings.seed, number])
+    drawn = soft.copy()
+    drawn[middle.lone] = random.permutation(np.flatnonzero(middle.left))
+    return [(0.5, Atom(soft, spread=True)), (0.5, Atom(drawn))]
+
+
+def _search(
+    problem: Problem, gradients: Gradients, atoms: list[tuple[float, Atom]], settings: Settings,
+    xp: Any,
+) -> Search:  # fmt: skip
+    """Climb from a mixture of permutations."""
+    m, device = len(problem.rest_a), problem.device
+    here = gradients.at(atoms[0][1])
+    for weight, atom in atoms[1:]:
+        here = here.mixed(gradients.at(atom), weight)
+    own = sum(weight * here.along(atom, xp) for weight, atom in atoms)
+    square = sum(v * w * a.overlap(b) for v, a in atoms for w, b in atoms)
+    steps: list[float] = []
+    converged = False
+    # A part of a permutation is left at once: its objective is that of fewer vertices.
+    partial = any(atom.lone.any() and not atom.spread for _, atom in atoms)
+    target = atoms[0][1]
+    for _ in range(settings.max_iterations):
+        target = Atom(_best(here, settings.method, device, xp))
+        there = gradients.at(target)
+        up, far = here.along(target, xp), there.along(target, xp)
+        back = sum(weight * there.along(atom, xp) for weight, atom in atoms)
+        share = 1.0 if partial else _share(up - own, 0.5 * (far - back - up + own), abs(own))
+        if share == 0:
+            converged = True
+            break
+        beside = sum(weight * atom.overlap(target) for weight, atom in atoms)
+        moved = share * np.sqrt(max(square - 2 * beside + m, 0.0) / m)
+        square = (1 - share) ** 2 * square + 2 * share * (1 - share) * beside + share**2 * m
+        own = (1 - share) ** 2 * own + share * (1 - share) * (up + back) + share**2 * far
+        atoms = [(weight * (1 - share), atom) for weight, atom in atoms if share < 1]
+        atoms.append((share, target))
+        here = here.mixed(there, share)
+        steps.append(share)
+        if moved < settings.tolerance and not partial:
+            converged = True
+            break
+        partial = False
+    return Search(_projected(atoms, settings.method, device, xp), steps, converged)
+
+
+def _share(slope: float, bend: float, scale: float) -> float:
+    """Return the share in [0, 1] of the way that gains most: ``slope * t + bend * t**2``."""
+    if slope <= _NO_GAIN * scale and slope + bend <= _NO_GAIN * scale:
+        return 0.0
+    if bend < 0:
+        return float(min(max(-slope / (2 * bend), 0.0), 1.0))
+    return 1.0
+
+
+def _best(gradient: Gradient, method: str, device: str, xp: Any) -> Pairs:
+    """Return the permutation along a gradient."""
+    costs = sparse(rows_of(gradient.S), ADDED, -1.0, xp)
+    used = (gradient.X != 0).any(0) & (gradient.Y != 0).any(0)
+    if used.any():
+        X, Y = xp.asarray(gradient.X[:, used]), xp.asarray(gradient.Y[:, used])
+        costs = with_product(costs, X, Y, xp)
+    found = assign(costs, method, device, xp).column_of
+    return np.asarray(found.get() if hasattr(found, "get") else found).astype(np.int64)
+
+
+def _projected(atoms: list[tuple[float, Atom]], method: str, device: str, xp: Any) -> Pairs:
+    """Return the permutation nearest to a mixture."""
+    whole = [(weight, atom) for weight, atom in atoms if not atom.lone.any()]
+    if len(atoms) == len(whole) == 1:
+        return whole[0][1].of
+    m = len(atoms[0][1].of)
+    S = Matrix("FP64", m, m, device=device)
+    X, Y = np.zeros((m, 1)), np.zeros((m, 1))
+    for weight, atom in atoms:
+        rows = np.flatnonzero(~atom.lone)
+        part = Matrix.from_coo(
+            rows, atom.of[rows], np.full(len(rows), weight), nrows=m, ncols=m, device=device
+        )
+        S = S.ewise_add(part, monoid.plus).new()
+        if atom.spread and atom.lone.any():
+            X[:, 0], Y[:, 0] = atom.lone, atom.left * (weight / float(atom.lone.sum()))
+    return _best(Gradient(S, X, Y), method, device, xp)
