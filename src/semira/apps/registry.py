@@ -16,7 +16,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "local_clustering": ("local_clusters",),
     "geolocation": ("geolocate", "Locations"),
     "assignment": ("linear_sum_assignment",),
-    "graph_matching": ("graph_matching",),
+    "graph_matching": ("graph_match",),
 }
 
 

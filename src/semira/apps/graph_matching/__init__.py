@@ -14,12 +14,12 @@ from semira.apps.graph_matching.solve import Progress, Search, Settings, searche
 from semira.exceptions import DimensionMismatch, InvalidValue
 from semira.kernels import array_module
 
-__all__ = ["MatchingResult", "graph_matching", "memory"]
+__all__ = ["MatchingResult", "graph_match", "memory"]
 
 STARTS = ("barycentre", "seeds")
 
 
-def graph_matching(
+def graph_match(
     A: Matrix,
     /,
     other: Matrix,
@@ -123,7 +123,7 @@ def graph_matching(
     >>> from semira import Matrix
     >>> A = Matrix.from_coo([0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2], 1.0, nrows=4, ncols=4)
     >>> B = Matrix.from_coo([2, 0, 0, 3, 3, 1], [0, 2, 3, 0, 1, 3], 1.0, nrows=4, ncols=4)
-    >>> found = graph_matching(A, B, seeds=[(0, 2), (3, 1)])
+    >>> found = graph_match(A, B, seeds=[(0, 2), (3, 1)])
     >>> found.match.tolist(), found.disagreements
     ([2, 0, 3, 1], 0)
     """
@@ -166,8 +166,11 @@ def _start(initial: Any, problem: Problem) -> Any:
         raise DimensionMismatch(
             f"{NAME}: initial is the partner of each of the {size} vertices of A, integers"
         )
-    if size > others or len(np.unique(given)) < size or given.min(initial=0) < 0 or (
-        given.max(initial=-1) >= others
+    if (
+        size > others
+        or len(np.unique(given)) < size
+        or given.min(initial=0) < 0
+        or (given.max(initial=-1) >= others)
     ):
         raise InvalidValue(
             f"{NAME}: initial gives each vertex of A another partner among 0 to {others - 1}; A may "

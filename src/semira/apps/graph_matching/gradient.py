@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import Matrix, Vector, binary, device, device_traits, monoid
+from semira import Matrix, Vector, binary, device, monoid
 from semira.apps.graph_matching.problem import Pairs, Problem
 from semira.kernels import ArrayKernel, rows_of
 
@@ -58,18 +59,69 @@ class Atom:
 
 
 @dataclass(frozen=True, slots=True)
+class Term:
+    """The product of a column and a row.
+
+    Attributes
+    ----------
+    fixed, moving : ndarray, shape (m,)
+        Terms of several permutations that have the same fixed side are added up on the other.
+    is_left : bool
+        Whether the fixed side is the column.
+    """
+
+    fixed: Floats
+    moving: Floats
+    is_left: bool = True
+
+    def scaled(self, share: float) -> Term:
+        """Return a part of it."""
+        return Term(self.fixed, share * self.moving, self.is_left)
+
+    def adds_to(self, other: Term) -> bool:
+        """Whether the two have the same fixed side."""
+        return self.is_left == other.is_left and np.array_equal(self.fixed, other.fixed)
+
+    @property
+    def sides(self) -> tuple[Floats, Floats]:
+        """Column and row."""
+        return (self.fixed, self.moving) if self.is_left else (self.moving, self.fixed)
+
+
+def summed(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """Return terms with as few products as possible."""
+    found: list[Term] = []
+    for term in terms:
+        for place, other in enumerate(found):
+            if term.adds_to(other):
+                found[place] = Term(term.fixed, other.moving + term.moving, term.is_left)
+                break
+        else:
+            found.append(term)
+    return tuple(term for term in found if term.fixed.any() and term.moving.any())
+
+
+@dataclass(frozen=True, slots=True)
 class Gradient:
-    """``S + X @ Y.T``, over the vertices that are matched.
+    """A sparse matrix and products of a column and a row, over the vertices that are matched.
 
     Attributes
     ----------
     S : Matrix, shape (m, m), FP64
-    X, Y : ndarray, shape (m, rank)
+    terms : tuple of Term
     """
 
     S: Matrix
-    X: Floats
-    Y: Floats
+    terms: tuple[Term, ...]
+
+    @property
+    def factors(self) -> tuple[Floats, Floats]:
+        """X and Y of shape (m, terms): the products are ``X @ Y.T``."""
+        m = self.S.nrows
+        X, Y = (
+            np.array([term.sides[side] for term in self.terms]).reshape(-1, m).T for side in (0, 1)
+        )
+        return X, Y
 
     def mixed(self, other: Gradient, share: float) -> Gradient:
         """Return ``(1 - share) * self + share * other``."""
@@ -77,11 +129,9 @@ class Gradient:
             return other
         near = self.S.apply(binary.times, right=1 - share).new()
         far = other.S.apply(binary.times, right=share).new()
-        return Gradient(
-            near.ewise_add(far, monoid.plus).new(),
-            (1 - share) * self.X + share * other.X,
-            (1 - share) * self.Y + share * other.Y,
-        )
+        terms = [term.scaled(1 - share) for term in self.terms]
+        terms += [term.scaled(share) for term in other.terms]
+        return Gradient(near.ewise_add(far, monoid.plus).new(), summed(terms))
 
     def along(self, atom: Atom, xp: Any) -> float:
         """Return the sum of products with a permutation, or a part of one."""
@@ -92,12 +142,12 @@ class Gradient:
             device=here,
         )  # fmt: skip
         known = ~atom.lone
-        total = float(out.sum())
-        total += float((self.X[known] * self.Y[atom.of[known]]).sum())
+        X, Y = self.factors
+        total = float(out.sum()) + float((X[known] * Y[atom.of[known]]).sum())
         if atom.spread and not known.all():
             left = atom.left.astype(float)
             sums = times(self.S, left)[atom.lone]
-            low = (self.X[atom.lone].sum(0) * (left @ self.Y)).sum()
+            low = (X[atom.lone].sum(0) * (left @ Y)).sum()
             total += (float(sums.sum()) + float(low)) / float(left.sum())
         return total
 
@@ -148,28 +198,25 @@ class Gradients:
             if self._weight != 1:
                 part = part.apply(binary.times, right=self._weight).new()
             S = part if S is None else S.ewise_add(part, monoid.plus).new()
-        X, Y = self._low_rank(atom, to)
-        return Gradient(S, X, Y)
+        return Gradient(S, summed(self._terms(atom, to)))
 
-    def _low_rank(self, atom: Atom, to: Pairs) -> tuple[Floats, Floats]:
-        """Return the columns of the product: even shares of vertices, and pairs without edges."""
-        p, m, columns = self._p, len(atom.of), []
+    def _terms(self, atom: Atom, to: Pairs) -> list[Term]:
+        """Return the products: of even shares of vertices, and of pairs without edges."""
+        p = self._p
         lone, left = np.zeros(p.n), np.zeros(p.n)
         if atom.spread:
             lone[p.rest_a[atom.lone]], left[p.rest_b[atom.left]] = 1.0, 1.0
         count = max(lone.sum(), 1.0)
-        for one, other in self._sides:
-            x = times(one, lone)
-            y = _times_left(left, other)
-            columns.append((x, self._weight * y / count))
+        terms = []
+        if lone.any():
+            for one, other in self._sides:
+                y = _times_left(left, other) * (self._weight / count)
+                terms.append(Term(times(one, lone), y))
         if p.adopted:
-            columns += self._without_edges(to, lone, left, count)
-        X, Y = (np.array([each[side] for each in columns]).reshape(-1, m).T for side in (0, 1))
-        return X, Y
+            terms += self._without_edges(to, lone, left, count)
+        return terms
 
-    def _without_edges(
-        self, to: Pairs, lone: Floats, left: Floats, count: float
-    ) -> list[tuple[Floats, Floats]]:
+    def _without_edges(self, to: Pairs, lone: Floats, left: Floats, count: float) -> list[Term]:
         """Return what pairs that have no edge add, of both graphs."""
         p = self._p
         a, b = self._real
@@ -183,7 +230,10 @@ class Gradients:
         y = sum(_times_left(pa, other) for _, other in self._sides)
         both = 2.0 * float(a @ pb)
         near, far = a[p.rest_a], b[p.rest_b]
-        return [(factor * x, -2.0 * far), (near, -2.0 * factor * y + both * far)]
+        return [
+            Term(-2.0 * far, factor * x, is_left=False),
+            Term(near, both * far - 2.0 * factor * y),
+        ]
 
 
 def _times_left(x: Floats, A: Matrix) -> Floats:
@@ -191,8 +241,3 @@ def _times_left(x: Floats, A: Matrix) -> Floats:
     with device(A.device):
         made: Vector = Vector.from_dense(x).vxm(A, "plus_times").new()
     return np.asarray(made.to_dense(0.0))
-
-
-def lends(name: str) -> bool:
-    """Whether a device has memory of its own."""
-    return device_traits(name).own_memory

@@ -21,7 +21,7 @@ from semira.exceptions import (
     OutOfMemory,
 )
 
-NAME = "graph_matching"
+NAME = "graph_match"
 
 PADDINGS = ("naive", "adopted")
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MatchingResult:
-    """Result of `graph_matching`.
+    """Result of `graph_match`.
 
     Attributes
     ----------

@@ -6,7 +6,7 @@ from semira.apps.row import Application
 
 ROWS = (
     Application(
-        name="graph_matching",
+        name="graph_match",
         title="graph matching",
         module="semira.apps.graph_matching",
         files={

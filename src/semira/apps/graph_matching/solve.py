@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from semira import Matrix, monoid
+from semira import device as here
 from semira.apps.assignment.problem import ADDED, sparse, with_product
 from semira.apps.assignment.solve import assign
-from semira.apps.graph_matching.gradient import Atom, Gradient, Gradients
+from semira.apps.graph_matching.gradient import Atom, Gradient, Gradients, Term, summed
 from semira.apps.graph_matching.problem import Pairs, Problem
 from semira.kernels import rows_of
 
@@ -102,20 +103,22 @@ def _search(
 ) -> Search:  # fmt: skip
     """Climb from a mixture of permutations."""
     m, device = len(problem.rest_a), problem.device
-    here = gradients.at(atoms[0][1])
+    now = gradients.at(atoms[0][1])
     for weight, atom in atoms[1:]:
-        here = here.mixed(gradients.at(atom), weight)
-    own = sum(weight * here.along(atom, xp) for weight, atom in atoms)
+        now = now.mixed(gradients.at(atom), weight)
+    own = sum(weight * now.along(atom, xp) for weight, atom in atoms)
     square = sum(v * w * a.overlap(b) for v, a in atoms for w, b in atoms)
     steps: list[float] = []
     converged = False
     # A part of a permutation is left at once: its objective is that of fewer vertices.
     partial = any(atom.lone.any() and not atom.spread for _, atom in atoms)
-    target = atoms[0][1]
     for _ in range(settings.max_iterations):
-        target = Atom(_best(here, settings.method, device, xp))
+        target = Atom(_best(now, settings.method, device, xp))
+        if len(atoms) == 1 and np.array_equal(target.of, atoms[0][1].of):
+            converged = True
+            break
         there = gradients.at(target)
-        up, far = here.along(target, xp), there.along(target, xp)
+        up, far = now.along(target, xp), there.along(target, xp)
         back = sum(weight * there.along(atom, xp) for weight, atom in atoms)
         share = 1.0 if partial else _share(up - own, 0.5 * (far - back - up + own), abs(own))
         if share == 0:
@@ -127,7 +130,7 @@ def _search(
         own = (1 - share) ** 2 * own + share * (1 - share) * (up + back) + share**2 * far
         atoms = [(weight * (1 - share), atom) for weight, atom in atoms if share < 1]
         atoms.append((share, target))
-        here = here.mixed(there, share)
+        now = now.mixed(there, share)
         steps.append(share)
         if moved < settings.tolerance and not partial:
             converged = True
@@ -148,10 +151,11 @@ def _share(slope: float, bend: float, scale: float) -> float:
 def _best(gradient: Gradient, method: str, device: str, xp: Any) -> Pairs:
     """Return the permutation along a gradient."""
     costs = sparse(rows_of(gradient.S), ADDED, -1.0, xp)
-    used = (gradient.X != 0).any(0) & (gradient.Y != 0).any(0)
-    if used.any():
-        X, Y = xp.asarray(gradient.X[:, used]), xp.asarray(gradient.Y[:, used])
-        costs = with_product(costs, X, Y, xp)
+    if gradient.terms:
+        # What is the same for all vertices, or for all partners, decides nothing, and would hide
+        # what does.
+        X, Y = (each - each.mean(0) for each in gradient.factors)
+        costs = with_product(costs, xp.asarray(X), xp.asarray(Y), xp)
     found = assign(costs, method, device, xp).column_of
     return np.asarray(found.get() if hasattr(found, "get") else found).astype(np.int64)
 
@@ -162,14 +166,14 @@ def _projected(atoms: list[tuple[float, Atom]], method: str, device: str, xp: An
     if len(atoms) == len(whole) == 1:
         return whole[0][1].of
     m = len(atoms[0][1].of)
-    S = Matrix("FP64", m, m, device=device)
-    X, Y = np.zeros((m, 1)), np.zeros((m, 1))
-    for weight, atom in atoms:
-        rows = np.flatnonzero(~atom.lone)
-        part = Matrix.from_coo(
-            rows, atom.of[rows], np.full(len(rows), weight), nrows=m, ncols=m, device=device
-        )
-        S = S.ewise_add(part, monoid.plus).new()
-        if atom.spread and atom.lone.any():
-            X[:, 0], Y[:, 0] = atom.lone, atom.left * (weight / float(atom.lone.sum()))
-    return _best(Gradient(S, X, Y), method, device, xp)
+    terms = []
+    with here(device):
+        S = Matrix("FP64", m, m)
+        for weight, atom in atoms:
+            rows = np.flatnonzero(~atom.lone)
+            given = rows, atom.of[rows], np.full(len(rows), weight)
+            S = S.ewise_add(Matrix.from_coo(*given, nrows=m, ncols=m), monoid.plus).new()
+            if atom.spread and atom.lone.any():
+                even = atom.left * (weight / float(atom.lone.sum()))
+                terms.append(Term(atom.lone.astype(float), even))
+    return _best(Gradient(S, summed(terms)), method, device, xp)
