@@ -43,7 +43,7 @@ _BATCH = 256
 _BITS, _LEAST_BITS = 58, 26
 
 #: The span of costs over the first eps, and by what eps is divided from phase to phase. Of 4 to
-#: 2,000 and of 4 to 20 they take few rounds on uniform, whole, and Euclidean costs (n = 1,000, 2,000).
+#: 2,000 and 4 to 20 they take few rounds on uniform, whole and Euclidean costs (n = 1,000, 2,000).
 _FIRST, _DIVISOR = 50, 5
 
 METHODS = ("auto", "paths", "auction")

@@ -28,7 +28,7 @@ def graph_match(
     num_seeds: int = 0,
     soft_seeds: Any = None,
     similarity: Matrix | None = None,
-    initial: Any = "barycentre",
+    initial: str | Any = "barycentre",
     padding: str = "naive",
     max_iterations: int = 30,
     tolerance: float = 0.01,
@@ -46,8 +46,10 @@ def graph_match(
 
     Parameters
     ----------
-    A, other : Matrix, square, any real dtype
-        Entries are weights of edges. Directed or not, of equal size or not. Not modified.
+    A : Matrix, shape (n, n), any real dtype
+        A graph, directed or not; entries are weights of edges. Not modified.
+    other : Matrix, square, any real dtype
+        The other graph, of equal size or not. Not modified.
     seeds : array of int, shape (k, 2), optional
         Pairs (vertex of `A`, vertex of `other`) that are partners.
     num_seeds : int >= 0
@@ -173,8 +175,8 @@ def _start(initial: Any, problem: Problem) -> Any:
         or (given.max(initial=-1) >= others)
     ):
         raise InvalidValue(
-            f"{NAME}: initial gives each vertex of A another partner among 0 to {others - 1}; A may "
-            "not have more vertices"
+            f"{NAME}: initial gives each vertex of A another partner among 0 to {others - 1}; A "
+            "may not have more vertices"
         )
     if (given[problem.seeds[:, 0]] != problem.seeds[:, 1]).any():
         raise InvalidValue(f"{NAME}: initial gives a seed another partner than seeds does")

@@ -189,7 +189,7 @@ class Gradients:
         """Return the gradient at a permutation, a part of one, or a mixture of permutations."""
         to = self._p.full(atom.of)
         known = np.flatnonzero(to >= 0)
-        S = self._added
+        S: Any = self._added
         for left, right in self._sides:
             if len(known) == len(to):
                 part = left.mxm(right[to, :].new(), "plus_times").new()
@@ -226,8 +226,8 @@ class Gradients:
         pb[known] += b[to[known]]
         np.add.at(pa, to[known], a[known])
         factor = 2.0 if p.symmetric else 1.0
-        x = sum(times(one, pb) for one, _ in self._sides)
-        y = sum(_times_left(pa, other) for _, other in self._sides)
+        x = np.sum([times(one, pb) for one, _ in self._sides], 0)
+        y = np.sum([_times_left(pa, other) for _, other in self._sides], 0)
         both = 2.0 * float(a @ pb)
         near, far = a[p.rest_a], b[p.rest_b]
         return [

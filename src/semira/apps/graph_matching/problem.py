@@ -113,8 +113,9 @@ def checked(
     _check_once(np.concatenate((fixed, soft)))
     padded = [_padded(each, n) for each in (A, other)]
     _check_room(padded[0], padded[1], n - len(fixed))
+    first, second = padded
     return Problem(
-        *padded, None if similarity is None else _padded(similarity, n), sizes, fixed, soft,
+        first, second, None if similarity is None else _padded(similarity, n), sizes, fixed, soft,
         np.setdiff1d(np.arange(n), fixed[:, 0]), np.setdiff1d(np.arange(n), fixed[:, 1]),
         all(bool(each.isequal(each.T.new())) for each in padded), padding == "adopted",
     )  # fmt: skip
@@ -178,8 +179,8 @@ def _check_once(pairs: Pairs) -> None:
         vertices, counts = np.unique(pairs[:, side], return_counts=True)
         if (counts > 1).any():
             raise InvalidValue(
-                f"{NAME}: vertex {vertices[counts > 1][0]} of {graph} is in {counts.max()} pairs of "
-                "seeds and soft_seeds; it can have one partner"
+                f"{NAME}: vertex {vertices[counts > 1][0]} of {graph} is in {counts.max()} pairs "
+                "of seeds and soft_seeds; it can have one partner"
             )
 
 

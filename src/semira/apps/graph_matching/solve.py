@@ -174,6 +174,6 @@ def _projected(atoms: list[tuple[float, Atom]], method: str, device: str, xp: An
             given = rows, atom.of[rows], np.full(len(rows), weight)
             S = S.ewise_add(Matrix.from_coo(*given, nrows=m, ncols=m), monoid.plus).new()
             if atom.spread and atom.lone.any():
-                even = atom.left * (weight / float(atom.lone.sum()))
+                even = atom.left.astype(float) * (weight / float(atom.lone.sum()))
                 terms.append(Term(atom.lone.astype(float), even))
     return _best(Gradient(S, summed(terms)), method, device, xp)
