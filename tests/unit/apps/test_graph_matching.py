@@ -334,6 +334,14 @@ def test_graphs_with_little_to_match(device, n):
     assert graph_match(A, A, num_seeds=n).match.tolist() == list(range(n))
 
 
+@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT16", "INT64", "FP32"])
+def test_dtypes_of_weights(device, dtype):
+    A = matrix(drawn(7, 0.5, 1)).dup(dtype)
+    found = graph_match(A, A, num_seeds=4)
+    assert found.disagreements == 0
+    assert found.objective == A.nvals
+
+
 def test_what_is_given_is_not_changed(device):
     A, B = matrix(drawn(8, 0.4, 1)), matrix(drawn(11, 0.4, 2))
     before = A.dup(), B.dup()
@@ -390,6 +398,8 @@ THREE = gb.Matrix(float, 3, 3)
         ((TWO, TWO), {"tolerance": -1}, InvalidValue, "tolerance"),
         ((TWO, TWO), {"method": "x"}, InvalidValue, "method='x' is none of"),
         ((matrix(np.full((2, 2), np.nan)), TWO), {}, InvalidWeight, "entry of A is NaN"),
+        ((TWO, matrix(np.full((2, 2), -np.inf))), {}, InvalidWeight, "other is infinite"),
+        ((matrix(np.full((2, 2), 1j)), TWO), {}, DomainMismatch, "entries of A are FC64"),
     ],
 )  # fmt: skip
 def test_what_is_refused(given, options, error, text):

@@ -89,11 +89,11 @@ def graph_match(
     Raises
     ------
     DomainMismatch, DimensionMismatch
-        A graph is no square Matrix; seeds are no pairs; similarity has another shape.
+        A graph is no square Matrix, or complex; seeds are no pairs; similarity has another shape.
     DeviceMismatch
         The matrices are on several devices.
     InvalidWeight
-        A weight is NaN.
+        A weight is NaN, or infinite.
     InvalidIndex, IndexOutOfBound, InvalidValue
         A seed is no pair of vertices, a vertex has two partners, an option is out of range.
     OutOfMemory

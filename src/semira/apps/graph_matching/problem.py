@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import Matrix, free_memory
+from semira import Matrix, dtypes, free_memory, monoid, unary
 from semira.algorithms.checks import check_count, check_square, has_nan
 from semira.apps.assignment import memory as assignment_memory
 from semira.exceptions import (
     DeviceMismatch,
     DimensionMismatch,
+    DomainMismatch,
     IndexOutOfBound,
     InvalidIndex,
     InvalidValue,
@@ -88,11 +89,11 @@ def checked(
     Raises
     ------
     DomainMismatch, DimensionMismatch
-        A graph is no square Matrix; the similarity has another shape.
+        A graph is no square Matrix, or complex; the similarity has another shape.
     DeviceMismatch
         The matrices are on several devices.
     InvalidWeight
-        A weight is NaN.
+        A weight is NaN, or infinite.
     InvalidIndex, IndexOutOfBound, InvalidValue
         A seed is no pair of vertices, or a vertex has two partners.
     """
@@ -135,8 +136,13 @@ def _check_matrices(A: Any, other: Any, similarity: Any, sizes: tuple[int, int])
             raise DeviceMismatch(
                 f"{NAME}: A is on {A.device}, {name} on {each.device}; move one with .to(device)"
             )
+        if each.dtype in (dtypes.FC32, dtypes.FC64):
+            raise DomainMismatch(f"{NAME}: entries of {name} are {each.dtype.name}; use real ones")
         if has_nan(each):
             raise InvalidWeight(f"{NAME}: an entry of {name} is NaN; give it a number or drop it")
+        is_float = each.dtype in (dtypes.FP32, dtypes.FP64)
+        if is_float and each.apply(unary.isinf).new().reduce_scalar(monoid.lor).new().get(False):
+            raise InvalidWeight(f"{NAME}: an entry of {name} is infinite; use a large number")
 
 
 def _padded(A: Matrix, n: int) -> Matrix:
