@@ -202,6 +202,30 @@ def test_lists_that_are_too_short_are_made_again(monkeypatch):
         prove(found, costs)
 
 
+def test_costs_too_far_apart_for_an_auction_are_refused():
+    costs = np.random.default_rng(1).random((30, 30)) + 1e12 * (np.eye(30) > 0)
+    with gb.device("cpu"):
+        with pytest.raises(InvalidValue, match=r"half of them are below .*: use inf for"):
+            linear_sum_assignment(costs, method="auction")
+        found = linear_sum_assignment(costs, method="paths")
+        assert found.cost == pytest.approx(costs[scipys(costs)].sum())
+        finite = np.where(costs > 1e9, np.inf, costs)
+        assert linear_sum_assignment(finite, method="auction").cost == pytest.approx(found.cost)
+        whole = np.rint(costs * 8)
+        exact = linear_sum_assignment(whole, method="auction")
+        assert exact.cost == whole[scipys(whole)].sum()
+
+
+def test_tiny_costs():
+    costs = np.arange(9.0).reshape(3, 3)[::-1] ** 2 * 5e-324
+    with gb.device("cpu"):
+        assert linear_sum_assignment(costs).cost == costs[scipys(costs)].sum()
+        with pytest.raises(InvalidValue, match="rounds costs to"):
+            linear_sum_assignment(costs, method="auction")
+        costs = costs * 2.0**200
+        assert linear_sum_assignment(costs, method="auction").cost == costs[scipys(costs)].sum()
+
+
 def test_prices_that_overflow_are_tried_with_fewer_bits(monkeypatch):
     monkeypatch.setattr(solve, "_BITS", 61)
     costs = np.where(np.eye(9, k=-1) + np.eye(9) > 0, np.arange(81).reshape(9, 9) / 3, np.inf)

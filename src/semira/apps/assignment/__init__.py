@@ -62,7 +62,8 @@ def linear_sum_assignment(
         They have other than two dimensions.
     InvalidValue
         There is NaN, or an infinite cost of the wrong sign; no assignment avoids what must not be
-        chosen; an option is unknown, or ``"paths"`` is asked for on a GPU.
+        chosen; an option is unknown, or ``"paths"`` is asked for on a GPU. One cost is so large,
+        in place of ``inf``, that the auction would round the others too far.
     OutOfMemory
         It does not fit.
 
@@ -71,7 +72,7 @@ def linear_sum_assignment(
     ``"paths"`` reads the costs about twice, then little: most searches end within the 16 least
     costs of the rows they meet. At worst O(n^3). ``"auction"`` reads a row for each bid; the number
     of bids grows little faster than n on random costs. It computes with integers of 58 bits: costs
-    that are integers are exact, others are rounded to 2**-43 of the largest at n = 5,000.
+    that are integers are exact, others are rounded to about 2**-44 of the largest at n = 5,000.
     `memory` tells the bytes beside the costs. Neither waits for the other rows in an order that
     depends on threads: the same call returns the same pairs, on ``reference`` and ``cpu`` the same
     ones too. Where several assignments are best, paths and auction may find different ones.

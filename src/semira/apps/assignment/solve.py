@@ -42,6 +42,9 @@ _BATCH = 256
 #: Bits of the values of an auction, of the 62 that a price may have, and where it gives up.
 _BITS, _LEAST_BITS = 58, 26
 
+#: What costs are rounded to is at most this part of their median, which is that of a sample.
+_FINE, _SAMPLE = 1e-8, 1024
+
 #: The span of costs over the first eps, and by what eps is divided from phase to phase. Of 4 to
 #: 2,000 and 4 to 20 they take few rounds on uniform, whole and Euclidean costs (n = 1,000, 2,000).
 _FIRST, _DIVISOR = 50, 5
@@ -200,7 +203,9 @@ def _by_auction(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, float, in
     bits = _BITS
     while bits >= _LEAST_BITS:
         exponent = bits - int(np.ceil(np.log2(items + 1))) - int(np.ceil(np.log2(largest)))
-        scale = 1.0 if whole else float(np.ldexp(1.0, exponent))
+        scale = 1.0 if whole else float(np.ldexp(1.0, min(exponent, 1000)))
+        if not whole:
+            _check_fine(costs, 1.0 / scale, xp)
         column_of, price, state = _auction(costs, scale, device, xp)
         if not state[10]:
             v = price * (-1.0 / (scale * (items + 1)))
@@ -241,6 +246,24 @@ def _auction(costs: Costs, scale: float, device: str, xp: Any) -> tuple[Any, Any
         device=device,
     )  # fmt: skip
     return column_of, price, state.get() if hasattr(state, "get") else state
+
+
+def _check_fine(costs: Costs, coarse: float, xp: Any) -> None:
+    """Check that what costs are rounded to is little beside most of them.
+
+    Raises
+    ------
+    InvalidValue
+        It is not.
+    """
+    sample = abs(costs.values[:: max(1, len(costs.values) // _SAMPLE)].astype(np.float64))
+    sample = sample[xp.isfinite(sample) & (sample > 0)]
+    if not costs.rank and len(sample) and coarse > _FINE * float(xp.median(sample)):
+        raise InvalidValue(
+            f"{NAME}: an auction rounds costs to {coarse:.3g}, as one is {costs.largest:.6g}, and "
+            f"half of them are below {float(xp.median(sample)):.3g}: use inf for what must not be "
+            "chosen, integers, or method='paths' on a host"
+        )
 
 
 def _check_feasible(costs: Costs) -> None:
