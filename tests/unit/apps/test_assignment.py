@@ -168,6 +168,19 @@ def test_nothing_to_assign(device, method):
     assert sorted(empty.col_ind.tolist()) == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("kind", ["uniform", "few values"])
+def test_auctions_have_the_same_bits_everywhere(device, kind):
+    for shape in ((30, 30), (20, 26)):
+        costs = drawn(kind, shape, 7)
+        found = linear_sum_assignment(costs, method="auction")
+        with gb.device("cpu"):
+            expected = linear_sum_assignment(costs, method="auction")
+        assert found.col_ind.tolist() == expected.col_ind.tolist()
+        assert found.v.tolist() == expected.v.tolist()
+        assert found.u.tolist() == expected.u.tolist()
+        assert found.steps == expected.steps
+
+
 def test_hosts_agree_and_threads_do_not_matter():
     costs = drawn("few values", (60, 70))
     for method in METHODS:

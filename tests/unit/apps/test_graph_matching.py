@@ -312,7 +312,18 @@ def test_an_early_end_is_projected(device):
             check_counts(found, A, B)
 
 
-def test_devices_agree_by_auction():
+@pytest.mark.parametrize("options", [{}, {"initial": "seeds"}, {"restarts": 2}])
+def test_devices_agree_by_auction(device, options):
+    A, B = drawn(16, 0.3, 1, True), drawn(19, 0.3, 2, True)
+    given = {"num_seeds": 2, "method": "auction", **options}
+    found = graph_match(matrix(A), matrix(B), **given)
+    with gb.device("cpu"):
+        expected = graph_match(matrix(A), matrix(B), **given)
+    assert found.match.tolist() == expected.match.tolist()
+    assert found.steps == expected.steps
+
+
+def test_hosts_agree():
     A, B = drawn(20, 0.3, 1, True), drawn(20, 0.3, 2, True)
     found = []
     for name in ("reference", "cpu"):

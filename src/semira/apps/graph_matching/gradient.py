@@ -143,7 +143,9 @@ class Gradient:
         )  # fmt: skip
         known = ~atom.lone
         X, Y = self.factors
-        total = float(out.sum()) + float((X[known] * Y[atom.of[known]]).sum())
+        # On the host in one order: a step has the same length on every device.
+        picked = np.asarray(out.get() if hasattr(out, "get") else out)
+        total = float(picked.sum()) + float((X[known] * Y[atom.of[known]]).sum())
         if atom.spread and not known.all():
             left = atom.left.astype(float)
             sums = times(self.S, left)[atom.lone]

@@ -55,6 +55,104 @@ __device__ inline BestTwo best_of_block(long long i, BestTwo mine) {
   return mine;
 }
 
+// Bidders that one block leaves to a warp each, and the longest rows for which that is quicker than
+// barriers of all blocks.
+constexpr int kFew = 8, kShort = 4096;
+
+// The best column of a row of all costs, as the threads of a warp find it.
+template <class C, class P, class I>
+__device__ BestTwo best_of_warp(const CostRows<C, P, I>& costs, long long i, bool is_row,
+                                long long items, double factor, const long long* price) {
+  BestTwo found{kNever, kNever, -1};
+  const int lane = threadIdx.x % 32;
+#pragma unroll 8
+  for (long long j = lane; j < items; j += 32) {
+    long long value = 0;
+    if (is_row) {
+      const bool is_there = j < costs.columns;
+      value = is_there ? worth(costs.cost[i * costs.columns + j], factor, items + 1) : 0;
+    }
+    if (value != kNever) found.take(i, BestTwo{value - price[j], kNever, j});
+  }
+  for (int step = 16; step > 0; step /= 2) {
+    const BestTwo other{__shfl_xor_sync(kAllLanes, found.first, step),
+                        __shfl_xor_sync(kAllLanes, found.second, step),
+                        __shfl_xor_sync(kAllLanes, found.best, step)};
+    found.take(i, other);
+  }
+  return found;
+}
+
+// What a few bidders want, one of them in each place.
+struct FewBids {
+  long long row[kFew], best[kFew], raised[kFew], word[kFew];
+
+  __device__ bool wins(int one, int count) const {
+    for (int k = 0; k < count; ++k) {
+      if (k != one && best[k] == best[one] && word[k] > word[one]) return false;
+    }
+    return true;
+  }
+
+  // Gives columns to the winners, by one thread; returns how many rows bid next.
+  __device__ int settle(int count, long long* price, int* owner, int* column_of) {
+    long long later[kFew];
+    int left = 0;
+    for (int k = 0; k < count; ++k) {
+      if (best[k] < 0) continue;
+      long long waits = row[k];
+      if (wins(k, count)) {
+        const long long j = best[k];
+        waits = owner[j];
+        owner[j] = static_cast<int>(row[k]);
+        column_of[row[k]] = static_cast<int>(j);
+        price[j] += raised[k];
+        if (waits >= 0) column_of[waits] = -1;
+      }
+      if (waits >= 0) later[left++] = waits;
+    }
+    for (int k = 0; k < left; ++k) row[k] = later[k];
+    return left;
+  }
+};
+
+// Rounds of a few bidders, until all rows have columns, by one block: the others wait at one barrier.
+template <class C, class P, class I>
+__device__ void bid_alone(const CostRows<C, P, I>& costs, long long rows, long long items,
+                          double factor, int count, long long eps, int* queue, int* target,
+                          long long* price, int* owner, int* column_of, long long mask,
+                          long long* state) {
+  __shared__ FewBids few;
+  __shared__ int waiting;
+  const int warp = threadIdx.x / 32, first = count;
+  const bool leads = threadIdx.x == 0;
+  if (static_cast<int>(threadIdx.x) < count) few.row[threadIdx.x] = queue[threadIdx.x];
+  __syncthreads();
+  long long bids = 0;
+  while (count > 0) {
+    bids += count;
+    if (warp < count) {
+      const long long i = few.row[warp];
+      const BestTwo found = best_of_warp(costs, i, i < rows, items, factor, price);
+      const long long raised = found.second > kNever ? found.first - found.second + eps : eps;
+      const bool fits = found.best >= 0 && raised <= 4611686018427387903ll - price[found.best];
+      if (threadIdx.x % 32 == 0) {
+        few.best[warp] = fits ? found.best : -1;
+        few.raised[warp] = raised;
+        few.word[warp] = (raised & ~mask) | (mask - i);
+        if (!fits) state[10] = 1;
+      }
+    }
+    __syncthreads();
+    if (leads) waiting = few.settle(count, price, owner, column_of);
+    __syncthreads();
+    count = waiting;
+  }
+  // Nothing is left to `settle`, and to `close` but what is next.
+  if (static_cast<int>(threadIdx.x) < first) target[queue[threadIdx.x]] = -1;
+  if (leads) state[6] += bids - first;
+}
+
 template <class C, class P, class I>
 __device__ void bid(long long bidders, long long rows, long long mode, const C* cost,
                     const P* indptr, const I* indices, const double* x, const double* y,
@@ -66,6 +164,12 @@ __device__ void bid(long long bidders, long long rows, long long mode, const C* 
   const long long number = state[1], count = state[2], eps = state[3], unit = items + 1;
   const bool fresh = state[7] != 0, leads = threadIdx.x == 0;
   __shared__ long long own;
+  if (mode == 0 && !fresh && count <= kFew && items <= kShort) {
+    if (block_number() != 0) return;
+    bid_alone(costs, rows, items, factor, static_cast<int>(count), eps,
+              queue + (number & 1) * items, target, price, owner, column_of, mask, state);
+    return;
+  }
   for (long long k = block_number(); k < count; k += gridDim.x) {
     const long long place = (number & 1) * items + k;
     long long i = fresh ? k : queue[place];
