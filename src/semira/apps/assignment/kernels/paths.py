@@ -253,18 +253,23 @@ def search_all(
     i = np.int64(root)
     far = 0.0
     while left > 0:
-        load_row(i, mode, cost, indptr, indices, x, y, rank, sign, columns, row)
+        if mode != 0:
+            load_row(i, mode, cost, indptr, indices, x, y, rank, sign, columns, row)
         least = float("inf")
         at = np.int64(-1)
         for t in range(left):
             j = np.int64(touched[t])
-            d = row[j] - v[j] - far
-            if d < key[j]:
+            value = sign * np.float64(cost[i * columns + j]) if mode == 0 else row[j]
+            d = value - v[j] - far
+            nearest = key[j]
+            if d < nearest:
+                nearest = d
                 key[j] = d
                 before[j] = i
-                carried[j] = row[j]
-            if key[j] < least or (key[j] == least and at >= 0 and row_of[j] < 0):
-                least = key[j]
+                carried[j] = value
+            is_tie = nearest == least and nearest < float("inf") and row_of[j] < 0
+            if nearest < least or is_tie:
+                least = nearest
                 at = np.int64(t)
         if at < 0:
             break

@@ -45,7 +45,7 @@ struct CostRows {
     __shared__ unsigned marks[kMarked / 32];
     for (long long low = 0; low < columns; low += kMarked) {
       const long long high = min(columns, low + kMarked);
-      for (int k = threadIdx.x; k < kMarked / 32; k += blockDim.x) marks[k] = 0;
+      for (int k = threadIdx.x; k < (high - low + 31) / 32; k += blockDim.x) marks[k] = 0;
       __syncthreads();
       for (P e = begin + threadIdx.x; e < end; e += blockDim.x) {
         const long long j = indices[e];
