@@ -267,11 +267,10 @@ def search_all(
                 key[j] = d
                 before[j] = i
                 carried[j] = value
-            is_tie = nearest == least and nearest < float("inf") and row_of[j] < 0
-            if nearest < least or is_tie:
+            if nearest < least or (nearest == least and row_of[j] < 0):
                 least = nearest
                 at = np.int64(t)
-        if at < 0:
+        if least == float("inf"):
             break
         j = np.int64(touched[at])
         if row_of[j] < 0:
