@@ -9,7 +9,9 @@ has other numbers, and 2 % of the vertices are seeds.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import importlib
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,8 +50,8 @@ def assignments(n: int, device: str, calls: int) -> None:
             given = cupy.asarray(costs)
         with gb.device(device):
             linear_sum_assignment(given)
-            found, *ours = least(lambda given=given: linear_sum_assignment(given), calls)
-        pairs, *peers = least(lambda costs=costs: by_scipy(costs), min(calls, 3))
+            found, *ours = least(partial(linear_sum_assignment, given), calls)
+        pairs, *peers = least(partial(by_scipy, costs), min(calls, 3))
         assert abs(found.cost - costs[pairs].sum()) <= 1e-9 * np.abs(costs[pairs]).sum()
         _print(f"assignment, {name}", n, "semira", ours)
         _print(f"assignment, {name}", n, "SciPy", peers)
@@ -61,8 +63,8 @@ def matchings(n: int, device: str, calls: int) -> None:
     seeds = np.stack((np.arange(n // 50), number[: n // 50]), 1)
     with gb.device(device):
         one, two = (
-            gb.Matrix.from_coo(*np.nonzero(each), 1.0, nrows=n, ncols=n)
-            for each in (one_dense, two_dense)
+            gb.Matrix.from_coo(rows, columns, 1.0, nrows=n, ncols=n)
+            for rows, columns in (np.nonzero(one_dense), np.nonzero(two_dense))
         )
     for start in ("barycentre", "seeds"):
 
@@ -74,14 +76,14 @@ def matchings(n: int, device: str, calls: int) -> None:
         _print(f"matching from {start}", n, "semira", times)
         assert (found.match == number).all()
     try:
-        from graspologic.match import graph_match
+        peer = importlib.import_module("graspologic.match").graph_match
     except ImportError:
         return
-    _, *times = least(lambda: graph_match(one_dense, two_dense, partial_match=seeds, rng=0), 1)
+    _, *times = least(lambda: peer(one_dense, two_dense, partial_match=seeds, rng=0), 1)
     _print("matching", n, "graspologic", times)
 
 
-def _print(what: str, n: int, who: str, times: list[float]) -> None:
+def _print(what: str, n: int, who: str, times: Sequence[float]) -> None:
     print(f"{what:28} {n:6} {who:12} {1e3 * times[0]:10.1f} {1e3 * times[1]:10.1f}", flush=True)
 
 

@@ -198,7 +198,7 @@ def memory(n: int, entries_a: int, entries_b: int) -> int:
     Examples
     --------
     >>> memory(2000, 200_000, 200_000)
-    192642000
+    192650000
     """
     meet = min(n * n, 2 * entries_a * entries_b // max(n, 1))
     return 4 * 12 * meet + assignment_memory(n, n)
