@@ -238,3 +238,32 @@ def test_a_map_is_drawn(invoke, tmp_path):
     assert result.exit_code == 0, result.output
     assert "median error km" in result.stdout
     assert "median error of what was hidden" in place.read_text()
+
+
+# Assignment and matching, with files -----------------------------------------------------------
+
+
+def test_costs_of_any_shape_are_assigned(invoke, tmp_path):
+    place = tmp_path / "benefits.mtx"
+    place.write_text("%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 5\n1 2 4\n2 1 4\n")
+    result = invoke("run", "linear-sum-assignment", place, "--maximize", "--out", "-")
+    assert lines_of(result.stdout) == [
+        {"row": "0", "column": "1", "cost": "4.0"}, {"row": "1", "column": "0", "cost": "4.0"},
+    ]  # fmt: skip
+
+
+def test_two_graphs_are_matched_from_files(invoke, invoke_json, tmp_path):
+    heading = "%%MatrixMarket matrix coordinate pattern symmetric\n5 5 5\n"
+    one, two, pairs = (tmp_path / name for name in ("one.mtx", "two.mtx", "pairs.txt"))
+    one.write_text(heading + "2 1\n3 2\n4 3\n5 4\n3 1\n")
+    two.write_text(heading + "5 4\n4 3\n3 2\n2 1\n5 3\n")
+    pairs.write_text("0 4\n4 0\n")
+    out = tmp_path / "match.csv"
+    given = ("run", "graph-match", one, "--other", two, "--seeds", pairs)
+    record = invoke_json(*given, "--initial", "seeds", "--out", out)
+    assert record["result"]["disagreements"] == 0
+    assert [row["match"] for row in lines_of(out.read_text())] == ["4", "3", "2", "1", "0"]
+    pairs.write_text("0 4\n4\n")
+    result = invoke(*given)
+    assert result.exit_code == 1
+    assert "line 2: '4' is no pair of vertex numbers" in " ".join(result.stderr.split())

@@ -15,7 +15,10 @@ from typing import Any
 from semira.algorithms.registry import homes
 
 #: Public names that are neither algorithms nor their results.
-_OTHERS = {"BFS_METHODS": f"{__name__}.bfs_methods"}
+_OTHERS = {
+    "BFS_METHODS": f"{__name__}.bfs_methods",
+    "linear_sum_assignment": "semira.apps.assignment",
+}
 
 #: What other libraries call our algorithms.
 _SYNONYMS = {
@@ -23,9 +26,11 @@ _SYNONYMS = {
     "clustering": "local_clustering_coefficient",
     "dijkstra": "sssp",
     "floyd_warshall": "all_pairs_shortest_paths",
+    "graph_match": "semira.apps.graph_match",
     "greedy_color": "graph_colouring",
     "leiden": "semira.apps.leiden",
     "louvain": "semira.apps.louvain",
+    "min_weight_full_bipartite_matching": "linear_sum_assignment",
     "minimum_spanning_tree": "minimum_spanning_forest",
     "shortest_path": "sssp",
     "shortest_path_length": "sssp",

@@ -51,3 +51,4 @@ from semira.algorithms.strongly_connected_components import strongly_connected_c
 from semira.algorithms.triangle_count import triangle_count as triangle_count
 from semira.algorithms.widest_path import widest_path as widest_path
 from semira.algorithms.widest_path import WidestPathResult as WidestPathResult
+from semira.apps.assignment import linear_sum_assignment as linear_sum_assignment

@@ -17,6 +17,8 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "geolocation": ("geolocate", "Locations"),
     "classification": ("classify", "EdgeFeatures"),
     "subgraph_matching": ("subgraph_match",),
+    "assignment": ("linear_sum_assignment",),
+    "graph_matching": ("graph_match",),
 }
 
 

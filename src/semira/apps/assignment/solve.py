@@ -1,0 +1,291 @@
+"""The two methods: shortest augmenting paths on hosts, an auction on every device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semira import device_traits, free_memory
+from semira.apps.assignment.problem import DENSE, NAME, Costs
+from semira.exceptions import InvalidValue, OutOfMemory, Panic
+from semira.kernels import ArrayKernel, run_loop
+
+_PATHS = "semira.apps.assignment.kernels:paths"
+_NEAREST = ArrayKernel(_PATHS, "nearest")
+_BID_ONCE = ArrayKernel(_PATHS, "bid_once")
+_AUGMENT = ArrayKernel(_PATHS, "augment")
+
+_AUCTION = "semira.apps.assignment.kernels:auction"
+_BID = ArrayKernel(_AUCTION, "bid", lanes=256)
+_SETTLE = ArrayKernel(_AUCTION, "settle")
+_CLOSE = ArrayKernel(_AUCTION, "close")
+
+_PROOF = "semira.apps.assignment.kernels:proof"
+_PROVE = ArrayKernel(_PROOF, "prove", lanes=256)
+_TIGHTEN = ArrayKernel(_PROOF, "tighten")
+_JUDGE = ArrayKernel(_PROOF, "judge")
+
+#: Dual values may miss costs by this part of the largest, and are raised so often at most.
+_LOOSE, _RAISED = 1e-13, 1000
+
+#: Costs of a row that its list keeps: 10 to 24 are as quick (n = 1,000 and 5,000, uniform).
+_LISTED = 16
+
+#: Searches leave lists alone after so many whole rows for each row.
+_MANY = 1
+
+#: Rows that get their column before Ctrl-C takes effect.
+_BATCH = 256
+
+#: Bits of the values of an auction, of the 62 that a price may have, and where it gives up.
+_BITS, _LEAST_BITS = 58, 26
+
+#: What costs are rounded to is at most this part of their median, which is that of a sample.
+_FINE, _SAMPLE = 1e-8, 1024
+
+#: The span of costs over the first eps, and by what eps is divided from phase to phase. Of 4 to
+#: 2,000 and 4 to 20 they take few rounds on uniform, whole and Euclidean costs (n = 1,000, 2,000).
+_FIRST, _DIVISOR = 50, 5
+
+METHODS = ("auto", "paths", "auction")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A solved problem.
+
+    Attributes
+    ----------
+    column_of : array of int32, shape (rows,)
+    v : array of FP64, shape (columns,)
+        Prices of columns, negated: what a dual solution is made of.
+    u : array of FP64, shape (rows,)
+        The least ``c - v`` of each row, so that no ``u + v`` is above a cost.
+    taken : array of FP64, shape (rows,)
+        The costs that were chosen. All of these are of the problem of the least sum.
+    method : {"paths", "auction"}
+    steps : int
+        Rows looked at by searches, or bids.
+    """
+
+    column_of: Any
+    v: Any
+    u: Any
+    taken: Any
+    method: str
+    steps: int
+
+
+def memory(rows: int, columns: int, *, method: str = "paths") -> int:
+    """Return the bytes that a solution takes beside the costs.
+
+    Parameters
+    ----------
+    rows, columns : int
+    method : {"paths", "auction"}
+
+    Examples
+    --------
+    >>> memory(1000, 1000)
+    325000
+    """
+    rows, columns = min(rows, columns), max(rows, columns)
+    if method == "auction":
+        return 60 * columns + 28 * rows
+    return (12 * min(_LISTED, columns) + 44) * rows + 89 * columns
+
+
+def assign(costs: Costs, method: str, device: str, xp: Any) -> Found:
+    """Return an optimal assignment of all rows.
+
+    Raises
+    ------
+    InvalidValue
+        There is none, or the method is unknown or not one of this device.
+    OutOfMemory
+        It does not fit.
+    """
+    chosen = _chosen(method, device)
+    needed, free = memory(costs.rows, costs.columns, method=chosen), free_memory(device)
+    if free is not None and needed > free:
+        raise OutOfMemory(
+            f"{NAME}: {costs.rows:,} rows and {costs.columns:,} columns take {needed:,} bytes, and "
+            f"{free:,} are free on {device}"
+        )
+    run = _by_paths if chosen == "paths" else _by_auction
+    column_of, v, coarse, steps = run(costs, device, xp)
+    u, taken = _duals(costs, column_of, v, max(coarse, _LOOSE * costs.largest), device, xp)
+    return Found(column_of, v, u, taken, chosen, steps)
+
+
+def _duals(
+    costs: Costs, column_of: Any, v: Any, tolerance: float, device: str, xp: Any
+) -> tuple[Any, Any]:
+    """Return duals of rows and their costs; raises those of columns, `v`, until they meet."""
+    rows = costs.rows
+    u, taken, state = xp.empty(rows), xp.empty(rows), xp.zeros(3, xp.int64)
+    given = (*costs.given, costs.sign, costs.columns, column_of, v, u, taken)
+    room: Any = {
+        "work": rows * costs.columns, "host_scratch": lambda: [(np.float64, costs.columns, None)],
+    }  # fmt: skip
+    most = min(rows + 1, _RAISED)
+    run_loop(
+        state,
+        _PROVE.launch(rows, *given, **room),
+        _TIGHTEN.launch(rows, tolerance, column_of, v, u, taken, state),
+        _JUDGE.launch(1, most, state),
+        device=device,
+    )
+    if int(state[2]) == most:
+        # The last duals of columns are newer than those of rows.
+        _PROVE(rows, *given, device=device, **room)
+    return u, taken
+
+
+def _chosen(method: str, device: str) -> str:
+    if method not in METHODS:
+        raise InvalidValue(f"{NAME}: method={method!r} is none of {', '.join(METHODS)}")
+    is_gpu = device_traits(device).own_memory
+    if method == "paths" and is_gpu:
+        raise InvalidValue(
+            f"{NAME}: method='paths' searches one path after the other, on hosts alone; use "
+            "'auction', or costs on the cpu"
+        )
+    return method if method != "auto" else "auction" if is_gpu else "paths"
+
+
+def _infeasible() -> InvalidValue:
+    return InvalidValue(
+        f"{NAME}: the cost matrix is infeasible: no assignment of all rows avoids costs that are "
+        "infinite or absent"
+    )
+
+
+def _by_paths(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, float, int]:
+    """Return columns of rows, duals of columns, 0, and how many rows were looked at."""
+    rows, columns = costs.rows, costs.columns
+    count = min(_LISTED, columns)
+    v = xp.zeros(columns)
+    lists = xp.empty(rows * count, xp.int32), xp.empty(rows * count), xp.empty(rows)
+    given = (*costs.given, costs.sign, columns, v, count, *lists)
+    room = [(np.float64, columns, None), (np.float64, count, None)]
+    _NEAREST(rows, *given, device=device, scratch=room, work=rows * columns)
+    free, row_of = xp.arange(rows, dtype=xp.int32), xp.full(columns, -1, xp.int32)
+    column_of, state = xp.full(rows, -1, xp.int32), xp.zeros(5, xp.int64)
+    state[1] = rows
+    shared = (
+        *given, xp.empty(columns), xp.empty(count), free, row_of, column_of, xp.zeros(rows), state,
+    )  # fmt: skip
+    _BID_ONCE(1, *shared, device=device)
+    search = (
+        xp.empty(rows + columns, xp.int32), xp.full(rows + columns, -1, xp.int32),
+        xp.full(rows + columns, np.inf), xp.empty(columns, xp.int32), xp.empty(columns),
+        xp.zeros(columns, xp.int8), xp.empty(columns, xp.int32), xp.empty(rows),
+    )  # fmt: skip
+    waiting = int(state[1])
+    for begin in range(0, waiting, _BATCH):
+        end = min(begin + _BATCH, waiting)
+        _AUGMENT(1, *shared, begin, end, int(_MANY * rows), *search, device=device)
+        if state[2]:
+            raise _infeasible()
+    return column_of, v, 0.0, int(state[3])
+
+
+def _by_auction(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, float, int]:
+    """Return columns of rows, duals of columns, how exact they are, and the number of bids."""
+    if costs.forbids:
+        _check_feasible(costs)
+    items = costs.columns
+    largest = costs.largest or 1.0
+    whole = costs.are_whole(xp) and largest * (items + 1) < 2.0**_BITS
+    bits = _BITS
+    while bits >= _LEAST_BITS:
+        exponent = bits - int(np.ceil(np.log2(items + 1))) - int(np.ceil(np.log2(largest)))
+        scale = 1.0 if whole else float(np.ldexp(1.0, min(exponent, 1000)))
+        if not whole:
+            _check_fine(costs, 1.0 / scale, xp)
+        column_of, price, state = _auction(costs, scale, device, xp)
+        if not state[10]:
+            v = price * (-1.0 / (scale * (items + 1)))
+            if costs.rows < items:
+                # Rows that there are not took the columns of least price, which are worth 0 then.
+                # Others are a little below their dual values, to which the proof raises them.
+                below, v = v - v.max() - 2.0 / scale, xp.zeros(items)
+                taken = column_of[: costs.rows]
+                v[taken] = below[taken]
+            exact = 0.0 if whole else 1.0 / scale
+            return column_of[: costs.rows], v, exact, int(state[6])
+        # Prices may rise by more than the span of costs where few may be chosen.
+        bits, whole = bits - 8, False
+    raise Panic(f"{NAME}: prices of the auction overflow")
+
+
+def _auction(costs: Costs, scale: float, device: str, xp: Any) -> tuple[Any, Any, Any]:
+    """Return columns of rows, prices of columns, and the state, of one auction."""
+    items = costs.columns
+    span = int(costs.largest * scale) * (items + 1)
+    price, words = xp.zeros(items, xp.int64), xp.zeros(items, xp.int64)
+    offer, mine = xp.empty(items, xp.int64), xp.empty(items, xp.int64)
+    owner, column_of = xp.full(items, -1, xp.int32), xp.full(items, -1, xp.int32)
+    queue, target = xp.empty(2 * items, xp.int32), xp.empty(items, xp.int32)
+    state = xp.asarray(np.array([0, 0, items, max(span // _FIRST, 1), 0, 0, 0, 1, 0, 0, 0]))
+    mask = (1 << items.bit_length()) - 1
+    run_loop(
+        state,
+        _BID.launch(
+            items, costs.rows, *costs.given, -costs.sign * scale, costs.columns, items, price,
+            owner, column_of, queue, target, offer, mine, words, mask, state,
+            host_scratch=lambda: [(np.int64, items, None)],
+        ),
+        _SETTLE.launch(
+            items, items, price, owner, column_of, queue, target, offer, mine, words, state
+        ),
+        _CLOSE.launch(items, items, _DIVISOR, queue, target, words, state),
+        device=device,
+    )  # fmt: skip
+    return column_of, price, state.get() if hasattr(state, "get") else state
+
+
+def _check_fine(costs: Costs, coarse: float, xp: Any) -> None:
+    """Check that what costs are rounded to is little beside most of them.
+
+    Raises
+    ------
+    InvalidValue
+        It is not.
+    """
+    sample = abs(costs.values[:: max(1, len(costs.values) // _SAMPLE)].astype(np.float64))
+    sample = sample[xp.isfinite(sample) & (sample > 0)]
+    if not costs.rank and len(sample) and coarse > _FINE * float(xp.median(sample)):
+        raise InvalidValue(
+            f"{NAME}: an auction rounds costs to {coarse:.3g}, as one is {costs.largest:.6g}, and "
+            f"half of them are below {float(xp.median(sample)):.3g}: use inf for what must not be "
+            "chosen, integers, or method='paths' on a host"
+        )
+
+
+def _check_feasible(costs: Costs) -> None:
+    """Check that all rows can be assigned: an auction without an end would not tell.
+
+    Raises
+    ------
+    InvalidValue
+        They cannot.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    indptr, indices, values = (
+        np.asarray(each.get() if hasattr(each, "get") else each)
+        for each in (costs.indptr, costs.indices, costs.values)
+    )
+    shape = costs.rows, costs.columns
+    if costs.mode == DENSE:
+        graph = csr_array(np.isfinite(values[: shape[0] * shape[1]].reshape(shape)))
+    else:
+        graph = csr_array((np.isfinite(values), indices, indptr), shape, copy=True)
+        graph.eliminate_zeros()
+    if (maximum_bipartite_matching(graph, "column") < 0).any():
+        raise _infeasible()
