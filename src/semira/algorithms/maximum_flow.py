@@ -1,0 +1,190 @@
+"""Maximum flows and minimum cuts: push-relabel on integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira import Matrix, Vector, binary, device, device_traits, monoid, select
+from semira.algorithms.flows.network import check_ends
+from semira.algorithms.flows.solve import Solved, solve
+from semira.algorithms.naming import Vertex, takes_graph, vertex
+from semira.algorithms.run import Layout, Run
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Cut(Run):
+    """What a maximum flow and a minimum cut have in common."""
+
+    value: int | float
+    method: str
+    reason: str
+    searches: int
+    _capacities: Matrix = field(kw_only=True)
+    _solved: Solved = field(kw_only=True)
+    _made: dict[str, Any] = field(kw_only=True)
+
+    @property
+    def source_side(self) -> Vector:
+        """Vertices on the source's side of the cut, True: those that arcs with room lead to.
+
+        Of all minimum cuts it is the one with the smallest side of the source. BOOL, shape (n,).
+        """
+        return self._once("source_side", lambda: self._side(self._solved.reached))
+
+    @property
+    def sink_side(self) -> Vector:
+        """All other vertices, True. BOOL, shape (n,)."""
+        return self._once("sink_side", lambda: self._side(~self._solved.reached))
+
+    @property
+    def cut_edges(self) -> Matrix:
+        """Entries of the matrix from the source's side to the sink's; they are saturated."""
+        return self._once("cut_edges", self._cut_edges)
+
+    @property
+    def cut_value(self) -> int | float:
+        """Sum of the capacities of `cut_edges`: equal to `value`, up to rounding of floats."""
+        found = self.cut_edges.reduce_scalar(monoid.plus, allow_empty=False).value
+        return float(found) if self._is_float else int(found)
+
+    @property
+    def partition(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Vertices on both sides, by name in a Graph: the source's side first."""
+        sides = (self.source_side.to_coo()[0], self.sink_side.to_coo()[0])
+        return self._names(sides[0]), self._names(sides[1])
+
+    @property
+    def _is_float(self) -> bool:
+        return bool(self._capacities.dtype.kind == "F")
+
+    def _once(self, name: str, make: Any) -> Any:
+        if name not in self._made:
+            with device(self._capacities.device):
+                self._made[name] = make()
+        return self._made[name]
+
+    def _side(self, inside: Any) -> Vector:
+        found = Vector.from_dense(inside)
+        return found.select(select.valuene, False).new()
+
+    def _cut_edges(self) -> Matrix:
+        capacities = self._capacities
+        if not self._is_float:
+            capacities = capacities.dup("UINT64" if capacities.dtype.kind == "U" else "INT64")
+        from_here = self.source_side.diag().mxm(capacities, "any_second").new()
+        found: Matrix = from_here.mxm(self.sink_side.diag(), "any_first").new()
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MaximumFlowResult(_Cut):
+    """Result of `maximum_flow`: a flow, and the cut that proves it.
+
+    Attributes
+    ----------
+    value : int or float
+        What gets from the source to the sink.
+    iterations : int
+        Relabels of ``"highest_label"``, rounds of ``"push_relabel"``.
+    method, reason : str
+        The algorithm that ran, and why.
+    searches : int
+        Breadth-first searches that made heights distances.
+    """
+
+    layout = Layout("flow", answer=("value",))
+
+    @property
+    def flow(self) -> Matrix:
+        """What flows over each entry of the matrix, >= 0: INT64, or FP64 for floats.
+
+        Entry (i, j) is what flows from i to j; of two opposite entries one has 0. What SciPy
+        returns is ``flow - flow.T``.
+        """
+        return self._once("flow", self._flow)
+
+    @property
+    def residual(self) -> Matrix:
+        """What more could flow over each arc, entries where that is not 0: also back over used ones.
+
+        INT64, or FP64 for floats.
+        """
+        return self._once("residual", self._residual)
+
+    def _flow(self) -> Matrix:
+        solved = self._solved
+        network, xp = solved.network, solved.network.xp
+        flow = self._numbers(xp.maximum(network.capacity - solved.room, 0))
+        if self._is_float:
+            # Of a saturated arc the very number that the matrix has.
+            is_full = abs(flow - network.given) <= np.ldexp(0.5, -network.shift)
+            flow = xp.where(is_full, network.given, flow)
+        found: Matrix = self._over_arcs(flow).ewise_mult(self._capacities, binary.first).new()
+        return found
+
+    def _residual(self) -> Matrix:
+        solved = self._solved
+        network, xp = solved.network, solved.network.xp
+        left = self._numbers(solved.room)
+        # Clipped capacities have more room.
+        more = network.given - self._numbers(network.capacity)
+        left = xp.where(network.capacity == network.clip, left + more, left)
+        found: Matrix = self._over_arcs(left).select(select.valuegt, 0).new()
+        return found
+
+    def _numbers(self, units: Any) -> Any:
+        """Return units as numbers of the matrix."""
+        network = self._solved.network
+        if not self._is_float:
+            return units
+        return network.xp.ldexp(units.astype(network.xp.float64), network.xp.int32(-network.shift))
+
+    def _over_arcs(self, values: Any) -> Matrix:
+        network = self._solved.network
+        return Matrix.from_csr(
+            network.indptr, network.indices, values, nrows=network.n, ncols=network.n
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MinimumCutResult(_Cut):
+    """Result of `minimum_cut`.
+
+    Attributes
+    ----------
+    value : int or float
+        Sum of the capacities of the edges that are cut.
+    iterations, method, reason, searches
+        As of `MaximumFlowResult`.
+    """
+
+    layout = Layout("source_side", answer=("value",))
+
+
+@takes_graph(source=vertex, sink=vertex)
+def maximum_flow(
+    A: Matrix, /, source: Vertex, sink: Vertex, *, algorithm: str | None = None, initial: Any = None
+) -> MaximumFlowResult:
+    """Return a maximum flow from `source` to `sink`, and the cut that proves it."""
+    ends = check_ends(A, source, sink, "maximum_flow")
+    found = solve(A, *ends, algorithm, initial, "maximum_flow")
+    return MaximumFlowResult(*_facts(found), _capacities=A.dup(), _solved=found, _made={})
+
+
+@takes_graph(source=vertex, sink=vertex)
+def minimum_cut(
+    A: Matrix, /, source: Vertex, sink: Vertex, *, algorithm: str | None = None
+) -> MinimumCutResult:
+    """Return the edges of least capacity without which no path leads from `source` to `sink`."""
+    ends = check_ends(A, source, sink, "minimum_cut")
+    found = solve(A, *ends, algorithm, None, "minimum_cut")
+    return MinimumCutResult(*_facts(found), _capacities=A.dup(), _solved=found, _made={})
+
+
+def _facts(found: Solved) -> tuple[Any, ...]:
+    drained = found.drained
+    return (drained.rounds, (), found.value, found.algorithm, found.reason, drained.searches)
