@@ -22,8 +22,8 @@ _MOST = 2.0**60
 #: What the source and the sink have, or take, at least: more than all flow.
 ENDLESS = 1 << 62
 
-#: Bits of the greatest exponent of a unit.
-_LEAST_UNIT = 1000
+#: A unit is 2**-1100 at least: of the least floats 26 bits are left.
+_LEAST_UNIT = 1100
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,9 +141,7 @@ def _reached(network: Network, room: Any, source: int) -> Any:
     return level.to_dense(-1, device=network.device if lends else None) >= 0
 
 
-def _checked(
-    network: Network, room: Any, reached: Any, source: int, sink: int, name: str
-) -> int:
+def _checked(network: Network, room: Any, reached: Any, source: int, sink: int, name: str) -> int:
     """Return the value of a flow, if it is one, and as great as the cut that it leaves."""
     xp = network.xp
     found = xp.zeros(5, xp.int64)

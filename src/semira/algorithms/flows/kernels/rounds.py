@@ -20,8 +20,9 @@ def share(at, count, n):
 
 
 @kernel
-def act(low, high, n, aside, indptr, indices, back, room, excess, incoming, height, mark, lists,
-        state):
+def act(
+    low, high, n, aside, indptr, indices, back, room, excess, incoming, height, mark, lists, state
+):
     """Reset heights, search on by a level, collect vertices with excess, or let them push."""
     mode, side, count = state[1], state[2], state[6]
     current, other, counter = side * n, (1 - side) * n, 5 - side

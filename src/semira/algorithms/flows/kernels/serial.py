@@ -8,8 +8,24 @@ from semira.kernels import helper, kernel
 
 
 @helper
-def relabel_all(n, aside, indptr, indices, back, room, excess, height, current, active, after, layer,
-                following, preceding, queue, state):
+def relabel_all(
+    n,
+    aside,
+    indptr,
+    indices,
+    back,
+    room,
+    excess,
+    height,
+    current,
+    active,
+    after,
+    layer,
+    following,
+    preceding,
+    queue,
+    state,
+):
     """Set heights to distances to takers, `n` if there is no way, and list vertices by height."""
     for h in range(n + 1):
         active[h] = -1
@@ -67,8 +83,28 @@ def leave_layer(v, h, layer, following, preceding):
 
 
 @kernel
-def drain(low, high, n, aside, indptr, indices, back, room, excess, height, current, active, after, layer,
-          following, preceding, queue, state, often, budget):
+def drain(
+    low,
+    high,
+    n,
+    aside,
+    indptr,
+    indices,
+    back,
+    room,
+    excess,
+    height,
+    current,
+    active,
+    after,
+    layer,
+    following,
+    preceding,
+    queue,
+    state,
+    often,
+    budget,
+):
     """Send excess to takers; `state[0]` is 1 at the end, else call again.
 
     `state` has then: highest active height, highest height, work since heights were distances,
@@ -77,8 +113,24 @@ def drain(low, high, n, aside, indptr, indices, back, room, excess, height, curr
     for _ in range(low, high):
         left = budget
         if state[5] == 0:
-            relabel_all(n, aside, indptr, indices, back, room, excess, height, current, active, after,
-                        layer, following, preceding, queue, state)
+            relabel_all(
+                n,
+                aside,
+                indptr,
+                indices,
+                back,
+                room,
+                excess,
+                height,
+                current,
+                active,
+                after,
+                layer,
+                following,
+                preceding,
+                queue,
+                state,
+            )
         while left > 0:
             h = state[1]
             if h < 0:
@@ -122,8 +174,9 @@ def drain(low, high, n, aside, indptr, indices, back, room, excess, height, curr
                 state[3] += end - begin + 12
                 left -= end - begin + 12
                 best += 1
-                is_gap = leave_layer(v, h, layer, following, preceding)
-                if is_gap:
+                # Those it sent to may be active one below.
+                state[1] = h
+                if leave_layer(v, h, layer, following, preceding):
                     # Nothing at h: who is above cannot reach a taker.
                     top = state[2]
                     for g in range(h + 1, top + 1):
@@ -152,9 +205,24 @@ def drain(low, high, n, aside, indptr, indices, back, room, excess, height, curr
                 e = place
             excess[v] = mine
             current[v] = e
-            # Its targets may be active one below.
             if mine == 0:
                 state[1] = h
             if state[3] > often:
-                relabel_all(n, aside, indptr, indices, back, room, excess, height, current, active, after,
-                            layer, following, preceding, queue, state)
+                relabel_all(
+                    n,
+                    aside,
+                    indptr,
+                    indices,
+                    back,
+                    room,
+                    excess,
+                    height,
+                    current,
+                    active,
+                    after,
+                    layer,
+                    following,
+                    preceding,
+                    queue,
+                    state,
+                )
