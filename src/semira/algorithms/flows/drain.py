@@ -18,8 +18,8 @@ _COMMIT = ArrayKernel(_ROUNDS, "commit")
 
 ALGORITHMS = ("highest_label", "push_relabel")
 
-#: Arcs that a host looks at before it lets go of the thread, so that Ctrl-C takes effect.
-_BUDGET = 1 << 25
+#: Relabels of a call of the kernel, so that Ctrl-C takes effect.
+_BUDGET = 1 << 21
 
 #: Rounds for each level of the search before, until heights are distances again.
 _PACE = 2
@@ -35,10 +35,13 @@ class Drained:
         Rounds of push-relabel; by one thread: relabels.
     searches : int
         Times that heights became distances.
+    height : array of int32, shape (n,)
+        Arcs to the nearest taker; n where there is no way to one.
     """
 
     rounds: int = 0
     searches: int = 0
+    height: Any = None
 
 
 def choose(algorithm: str | None, device: str, n: int, arcs: int) -> tuple[str, str]:
@@ -98,7 +101,7 @@ def _by_one_thread(network: Network, room: Any, excess: Any, aside: int) -> Drai
             current, active, after, layer, following, preceding, queue, state, often, _BUDGET,
             device=network.device,
         )  # fmt: skip
-    return Drained(int(state[4]), int(state[5]))
+    return Drained(int(state[4]), int(state[5]), height)
 
 
 def _in_rounds(network: Network, room: Any, excess: Any, aside: int) -> Drained:
@@ -121,4 +124,4 @@ def _in_rounds(network: Network, room: Any, excess: Any, aside: int) -> Drained:
         device=network.device,
     )  # fmt: skip
     told = state.get() if device_traits(network.device).own_memory else state
-    return Drained(int(told[11]), int(told[10]))
+    return Drained(int(told[11]), int(told[10]), height)
