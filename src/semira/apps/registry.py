@@ -15,6 +15,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "sampling": ("sample_neighbours", "sample_hops", "neighbour_loader"),
     "local_clustering": ("local_clusters",),
     "geolocation": ("geolocate", "Locations"),
+    "lasso": ("fused_lasso", "FusedLasso"),
 }
 
 

@@ -21,6 +21,9 @@ ALGORITHMS = ("highest_label", "push_relabel")
 #: Relabels of a call of the kernel, so that Ctrl-C takes effect.
 _BUDGET = 1 << 21
 
+#: Work of a host for each vertex and arc, until heights are distances again.
+_OFTEN = 4
+
 #: Rounds for each level of the search before, until heights are distances again.
 _PACE = 2
 
@@ -94,7 +97,7 @@ def _by_one_thread(network: Network, room: Any, excess: Any, aside: int) -> Drai
     active, layer = xp.empty(n + 1, xp.int32), xp.empty(n + 1, xp.int32)
     current = xp.empty(n, network.indptr.dtype)
     state = xp.zeros(8, xp.int64)
-    often = 24 * n + 2 * len(network.indices)
+    often = _OFTEN * (12 * n + len(network.indices))
     while not state[0]:
         _DRAIN(
             1, n, aside, network.indptr, network.indices, network.back, room, excess, height,

@@ -10,10 +10,10 @@ import numpy as np
 
 from semira.algorithms.flows.drain import choose, drain
 from semira.algorithms.flows.network import Network
-from semira.apps.fused_lasso.problem import Problem
+from semira.apps.lasso.problem import Problem
 from semira.kernels import ArrayKernel
 
-_PLACE = "semira.apps.fused_lasso.kernels:trend"
+_PLACE = "semira.apps.lasso.kernels:trend"
 _TALLY = ArrayKernel(_PLACE, "tally")
 _CLOSE = ArrayKernel(_PLACE, "close_arcs")
 _SHIFT = ArrayKernel(_PLACE, "shift")
@@ -58,10 +58,10 @@ def split(problem: Problem, progress: Callable[[int, int], None] | None = None) 
     All parts of a level share one flow.
     """
     xp, n, device = problem.xp, problem.n, problem.device
-    network, rest, unit, mean = _in_units(problem)
+    network, rest, middle, unit = _in_units(problem)
     algorithm, _ = choose(None, device, n, len(problem.indices))
     room = network.capacity.copy()
-    value, units = xp.zeros(n, xp.int64), xp.zeros(len(room), xp.int64)
+    value, units = xp.full(n, middle, xp.int64), xp.zeros(len(room), xp.int64)
     key, active = xp.zeros(n, xp.int32), xp.ones(n, xp.int8)
     closed = xp.zeros(len(room), xp.int8)
     parts, levels, rounds = min(n, 1), 0, 0
@@ -89,24 +89,24 @@ def split(problem: Problem, progress: Callable[[int, int], None] | None = None) 
         n, problem.indptr, network.capacity, room, closed, problem.limit, unit, flow, units,
         device=device, work=len(room),
     )  # fmt: skip
-    x = mean + value.astype(xp.float64) * unit
+    x = value.astype(xp.float64) * unit
     return Levels(x, flow, levels, rounds, algorithm)
 
 
-def _in_units(problem: Problem) -> tuple[Network, Any, float, float]:
-    """Return the network, what each vertex exceeds the mean by, the size of a unit, and the mean."""
-    xp = problem.xp
-    mean = float(problem.y.mean()) if problem.n else 0.0
-    off = problem.y - mean
-    most = float(abs(off).sum())
-    shift = min(_BITS - int(np.frexp(most)[1]), 1000) if most else 0
+def _in_units(problem: Problem) -> tuple[Network, Any, int, float]:
+    """Return the network, what each vertex exceeds the mean by, the mean, and the size of a unit."""
+    xp, y = problem.xp, problem.y
+    mean = float(y.mean()) if problem.n else 0.0
+    most, size = float(abs(y - mean).sum()), float(abs(y).max()) if problem.n else 0.0
+    shift = min(_BITS - int(np.frexp(max(most, size))[1]), 1100) if size else 0
+    middle = round(float(np.ldexp(mean, shift)))
+    rest = xp.rint(xp.ldexp(y, xp.int32(shift))).astype(xp.int64) - middle
     # No edge carries more than all deviations together.
-    clip = float(np.ldexp(most, shift)) + 2.0
+    clip = float(np.ldexp(most, shift) + 2.0 * (problem.n + 1))
     limit = xp.minimum(problem.limit, 2.0 * float(np.ldexp(clip, -shift)))
     capacity = xp.minimum(xp.rint(xp.ldexp(limit, xp.int32(shift))), clip).astype(xp.int64)
-    rest = xp.rint(xp.ldexp(off, xp.int32(shift))).astype(xp.int64)
     network = Network(
         xp, problem.device, problem.n, problem.indptr, problem.indices, problem.back, problem.limit,
         capacity, int(clip), shift, False,
     )  # fmt: skip
-    return network, rest, float(np.ldexp(1.0, -shift)), mean
+    return network, rest, middle, float(np.ldexp(1.0, -shift))

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from semira import device_traits
-from semira.apps.fused_lasso.problem import SOLVERS, Problem
+from semira.apps.lasso.problem import SOLVERS, Problem
 from semira.exceptions import InvalidValue
 from semira.kernels import ArrayKernel, run_loop
 
-_PLACE = "semira.apps.fused_lasso.kernels:trend"
+_PLACE = "semira.apps.lasso.kernels:trend"
 _SET = ArrayKernel(_PLACE, "place")
 _STEP = ArrayKernel(_PLACE, "step")
 _ENERGIES = ArrayKernel(_PLACE, "energies")

@@ -6,10 +6,10 @@ from typing import Any
 
 from semira import Matrix
 from semira.algorithms.checks import check_count, check_number
-from semira.apps.fused_lasso.cuts import split
-from semira.apps.fused_lasso.problem import check_graph, memory, problem_of
-from semira.apps.fused_lasso.result import FusedLasso
-from semira.apps.fused_lasso.solve import certify, choose, descend
+from semira.apps.lasso.cuts import split
+from semira.apps.lasso.problem import check_graph, memory, problem_of
+from semira.apps.lasso.result import FusedLasso
+from semira.apps.lasso.solve import certify, choose, descend
 from semira.kernels import array_module
 
 __all__ = ["FusedLasso", "fused_lasso", "memory"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semira import Matrix, Vector, binary, device_traits, dtypes, select
+from semira import Matrix, Vector, binary, device_traits, dtypes, free_memory, select
 from semira.algorithms.checks import (
     check_number,
     check_ordered,
@@ -16,10 +16,13 @@ from semira.algorithms.checks import (
     check_weights,
 )
 from semira.algorithms.flows.network import back_of
-from semira.exceptions import DimensionMismatch, InvalidValue
+from semira.exceptions import DimensionMismatch, InvalidValue, OutOfMemory
 from semira.kernels import rows_of
 
 SOLVERS = ("cuts", "primal_dual")
+
+#: Most vertices: a level may have twice as many parts, by 32-bit numbers.
+_MOST = 2**30
 
 #: Bytes of an arc and of a vertex at most.
 _ARC_BYTES, _VERTEX_BYTES = 64, 96
@@ -143,7 +146,15 @@ def problem_of(
 
 
 def check_graph(A: Any) -> None:
-    """Check a matrix of weights: square, real, none negative or NaN."""
-    check_square(A, "fused_lasso")
+    """Check a matrix of weights: square, real, none negative or NaN; and that there is memory."""
+    n = check_square(A, "fused_lasso")
     check_ordered(A, "fused_lasso")
     check_weights(A, "fused_lasso")
+    if n > _MOST:
+        raise InvalidValue(f"fused_lasso: a graph has at most {_MOST} = 2**30 vertices, not {n}")
+    needed, free = memory(n, A.nvals), free_memory(A.device)
+    if free is not None and needed > free:
+        raise OutOfMemory(
+            f"fused_lasso of {n:,} vertices and {A.nvals:,} entries takes {needed:,} bytes, and "
+            f"{free:,} are free; use a smaller graph or a device with more memory"
+        )
