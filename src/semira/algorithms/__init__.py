@@ -20,7 +20,7 @@ _OTHERS = {
     # Their two ends are more than a row of the registry knows.
     **dict.fromkeys(
         ("maximum_flow", "minimum_cut", "MaximumFlowResult", "MinimumCutResult"),
-        f"{__name__}.network_flow",
+        f"{__name__}.flows",
     ),
 }
 

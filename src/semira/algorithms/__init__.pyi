@@ -12,6 +12,10 @@ from semira.algorithms.connected_components import connected_components as conne
 from semira.algorithms.eccentricity import diameter as diameter
 from semira.algorithms.eccentricity import eccentricity as eccentricity
 from semira.algorithms.eccentricity import EccentricityResult as EccentricityResult
+from semira.algorithms.flows import maximum_flow as maximum_flow
+from semira.algorithms.flows import MaximumFlowResult as MaximumFlowResult
+from semira.algorithms.flows import minimum_cut as minimum_cut
+from semira.algorithms.flows import MinimumCutResult as MinimumCutResult
 from semira.algorithms.graph_colouring import ColouringResult as ColouringResult
 from semira.algorithms.graph_colouring import graph_colouring as graph_colouring
 from semira.algorithms.hits import hits as hits
@@ -36,10 +40,6 @@ from semira.algorithms.minimum_spanning_forest import ForestResult as ForestResu
 from semira.algorithms.minimum_spanning_forest import minimum_spanning_forest as minimum_spanning_forest
 from semira.algorithms.multi_source_bfs import multi_source_bfs as multi_source_bfs
 from semira.algorithms.multi_source_bfs import MultiSourceResult as MultiSourceResult
-from semira.algorithms.network_flow import maximum_flow as maximum_flow
-from semira.algorithms.network_flow import MaximumFlowResult as MaximumFlowResult
-from semira.algorithms.network_flow import minimum_cut as minimum_cut
-from semira.algorithms.network_flow import MinimumCutResult as MinimumCutResult
 from semira.algorithms.pagerank import pagerank as pagerank
 from semira.algorithms.personalised_pagerank import personalised_pagerank as personalised_pagerank
 from semira.algorithms.results import BFSResult as BFSResult

@@ -7,7 +7,8 @@ from functools import cache
 
 from semira.apps.row import Application
 
-#: Folders of this package and the functions that each brings. One line a folder.
+#: Folders of this package and the functions that each brings. One line a folder. Those of ``flow``
+#: are algorithms.
 FOLDERS: dict[str, tuple[str, ...]] = {
     "communities": ("louvain", "leiden", "modularity", "contract"),
     "walks": ("random_walks",),
@@ -15,6 +16,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "sampling": ("sample_neighbours", "sample_hops", "neighbour_loader"),
     "local_clustering": ("local_clusters",),
     "geolocation": ("geolocate", "Locations"),
+    "flow": (),
     "lasso": ("fused_lasso", "FusedLasso"),
 }
 

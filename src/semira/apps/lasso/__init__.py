@@ -121,6 +121,6 @@ def fused_lasso(
             found = descend(problem, tolerance, most)
             iterations = found.steps
     return FusedLasso(
-        solver, reason, iterations, found.objective, found.gap,
+        solver, reason, iterations, found.objective, max(found.gap, 0.0),
         found.gap <= tolerance * found.objective, A.device, found.x, problem.y,
     )  # fmt: skip

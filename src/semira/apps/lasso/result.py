@@ -25,7 +25,8 @@ class FusedLasso:
     objective : float
         ``0.5 |x - y|^2 + lambda1 |x|_1 + lambda2 sum of w_ij |x_i - x_j|``.
     gap : float
-        What `objective` exceeds that of a dual solution by: no other x is better by more.
+        What `objective` exceeds that of a dual solution by: no other x is better by more. 0 where
+        rounding makes it negative.
     converged : bool
         Whether ``gap <= tolerance * objective``.
     """
