@@ -258,6 +258,6 @@ def test_wrong_input(device):
 
 
 def test_the_choice_says_why():
-    assert choose(None, "cpu", 10, 20)[0] == "highest_label"
-    assert "10 vertices" in choose(None, "cpu", 10, 20)[1]
+    assert choose("auto", "cpu", 10, 20)[0] == "highest_label"
+    assert "10 vertices" in choose("auto", "cpu", 10, 20)[1]
     assert choose("push_relabel", "cpu", 10, 20) == ("push_relabel", "as asked for")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -13,6 +14,8 @@ from semira.algorithms.flows.network import check_ends
 from semira.algorithms.flows.solve import Solved, solve
 from semira.algorithms.naming import Vertex, takes_graph, vertex
 from semira.algorithms.run import Layout, Run
+
+_Made = TypeVar("_Made", Vector, Matrix)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -74,11 +77,12 @@ class _Cut(Run):
     def _is_float(self) -> bool:
         return bool(self._capacities.dtype.kind == "F")
 
-    def _once(self, name: str, make: Any) -> Any:
+    def _once(self, name: str, make: Callable[[], _Made]) -> _Made:
         if name not in self._made:
             with device(self._capacities.device):
                 self._made[name] = make()
-        return self._made[name]
+        found: _Made = self._made[name]
+        return found
 
     def _side(self, inside: Any) -> Vector:
         found = Vector.from_dense(inside)
@@ -195,7 +199,7 @@ def maximum_flow(
     source: Vertex,
     sink: Vertex,
     *,
-    algorithm: str | None = None,
+    algorithm: str = "auto",
     initial: MaximumFlowResult | Matrix | None = None,
 ) -> MaximumFlowResult:
     """Return a maximum flow from `source` to `sink`, and the cut that proves it.
@@ -210,9 +214,9 @@ def maximum_flow(
         Where the flow begins.
     sink : int, 0 <= sink < n; a name in a Graph with labels
         Where it ends.
-    algorithm : {"highest_label", "push_relabel"}, optional
+    algorithm : {"auto", "highest_label", "push_relabel"}
         ``"highest_label"`` is one thread of a host that takes the highest vertex first.
-        ``"push_relabel"`` pushes from all vertices at once, in rounds. By default the first on
+        ``"push_relabel"`` pushes from all vertices at once, in rounds. ``"auto"`` is the first on
         hosts, the second on GPUs; ``result.reason`` tells.
     initial : MaximumFlowResult or Matrix of flows, shape (n, n), optional
         A flow to start from, such as the one before some capacities changed. It need not fit: what
@@ -277,7 +281,7 @@ def maximum_flow(
 
 @takes_graph(source=vertex, sink=vertex)
 def minimum_cut(
-    A: Matrix, /, source: Vertex, sink: Vertex, *, algorithm: str | None = None
+    A: Matrix, /, source: Vertex, sink: Vertex, *, algorithm: str = "auto"
 ) -> MinimumCutResult:
     """Return the edges of least capacity without which no path leads from `source` to `sink`.
 
@@ -289,7 +293,7 @@ def minimum_cut(
         A vertex on one side.
     sink : int, 0 <= sink < n; a name in a Graph with labels
         A vertex on the other side.
-    algorithm : {"highest_label", "push_relabel"}, optional
+    algorithm : {"auto", "highest_label", "push_relabel"}
         As of `maximum_flow`.
 
     Returns

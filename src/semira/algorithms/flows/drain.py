@@ -47,7 +47,7 @@ class Drained:
     height: Any = None
 
 
-def choose(algorithm: str | None, device: str, n: int, arcs: int) -> tuple[str, str]:
+def choose(algorithm: str, device: str, n: int, arcs: int) -> tuple[str, str]:
     """Return the algorithm for a network, and why.
 
     Raises
@@ -55,15 +55,15 @@ def choose(algorithm: str | None, device: str, n: int, arcs: int) -> tuple[str, 
     InvalidValue
         There is no such algorithm, or not on this device.
     """
-    if algorithm not in (None, *ALGORITHMS):
-        raise InvalidValue(f"algorithm={algorithm!r} must be one of {', '.join(ALGORITHMS)}")
+    if algorithm not in ("auto", *ALGORITHMS):
+        raise InvalidValue(f"algorithm={algorithm!r} must be one of auto, {', '.join(ALGORITHMS)}")
     is_gpu = device_traits(device).own_memory
     if is_gpu and algorithm == "highest_label":
         raise InvalidValue(
             "algorithm='highest_label' runs on one thread of a host; leave it out, or move the "
             "matrix to a host"
         )
-    if algorithm is not None:
+    if algorithm != "auto":
         return algorithm, "as asked for"
     what = f"{n:,} vertices, {arcs:,} arcs"
     if is_gpu:

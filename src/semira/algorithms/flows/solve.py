@@ -53,9 +53,7 @@ class Solved:
         return float(np.ldexp(float(self.units), -self.network.shift))
 
 
-def solve(
-    A: Matrix, source: int, sink: int, algorithm: str | None, initial: Any, name: str
-) -> Solved:
+def solve(A: Matrix, source: int, sink: int, algorithm: str, initial: Any, name: str) -> Solved:
     """Return a maximum flow from `source` to `sink`, checked."""
     with array_module(A.device) as xp:
         network = network_of(A, source, sink, xp, name)

@@ -23,7 +23,7 @@ def fused_lasso(
     lambda1: float = 0.0,
     lambda2: float = 1.0,
     weighted: bool = True,
-    solver: str | None = None,
+    solver: str = "auto",
     tolerance: float = 1e-6,
     max_iterations: int = 20_000,
 ) -> FusedLasso:
@@ -45,10 +45,10 @@ def fused_lasso(
         Price of differences over edges.
     weighted : bool
         Read the weights; else all are 1.
-    solver : {"cuts", "primal_dual"}, optional
+    solver : {"auto", "cuts", "primal_dual"}
         ``"cuts"`` is exact: parts split at minimum cuts. ``"primal_dual"`` takes accelerated
-        gradient steps until the gap is small. By default the first on hosts, the second on GPUs;
-        ``result.reason`` tells.
+        gradient steps until the gap is small. ``"auto"`` is the first on hosts, the second on
+        GPUs; ``result.reason`` tells.
     tolerance : float >= 0
         ``"primal_dual"`` stops when the duality gap is at most so much of the objective.
     max_iterations : int >= 1
@@ -75,11 +75,11 @@ def fused_lasso(
     -----
     The report calls our `lambda2` lambda1, and our `lambda1` lambda2.
 
-    ``"cuts"`` [1]_: all vertices are one part. A maximum flow sends what vertices exceed the mean of
-    their part by to those below it, over edges that carry ``lambda2 w`` at most; what cannot get
-    there splits the part along full edges, and both sides go on around their own means. Values are
-    counted in units of ``sum |y - mean| / 2**58``, so every device computes the same x. One maximum
-    flow for all parts of a level; some 10 to 40 levels.
+    ``"cuts"`` [1]_: all vertices are one part. A maximum flow sends what vertices exceed the mean
+    of their part by to those below it, over edges that carry ``lambda2 w`` at most. What cannot get
+    there splits the part along full edges, and both sides go on around their own means. One maximum
+    flow for all parts of a level; some 10 to 40 levels. Values are counted in units of
+    ``sum |y - mean| / 2**58``, so that every device computes the same x.
 
     ``"primal_dual"``: two products with the incidence matrix and a clip in each step, O(n + nvals),
     all in one launch of a GPU. The number of steps grows with `lambda2`.

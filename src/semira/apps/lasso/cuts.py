@@ -59,7 +59,7 @@ def split(problem: Problem, progress: Callable[[int, int], None] | None = None) 
     """
     xp, n, device = problem.xp, problem.n, problem.device
     network, rest, middle, unit = _in_units(problem)
-    algorithm, _ = choose(None, device, n, len(problem.indices))
+    algorithm, _ = choose("auto", device, n, len(problem.indices))
     room = network.capacity.copy()
     value, units = xp.full(n, middle, xp.int64), xp.zeros(len(room), xp.int64)
     key, active = xp.zeros(n, xp.int32), xp.ones(n, xp.int8)
@@ -94,7 +94,7 @@ def split(problem: Problem, progress: Callable[[int, int], None] | None = None) 
 
 
 def _in_units(problem: Problem) -> tuple[Network, Any, int, float]:
-    """Return the network, what each vertex exceeds the mean by, the mean, and the size of a unit."""
+    """Return the network, what vertices exceed the mean by, the mean, and the size of a unit."""
     xp, y = problem.xp, problem.y
     mean = float(y.mean()) if problem.n else 0.0
     most, size = float(abs(y - mean).sum()), float(abs(y).max()) if problem.n else 0.0

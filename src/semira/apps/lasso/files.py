@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from semira.exceptions import FileFormatError, FileReadError, MissingFile
 
 
-def read_values(
-    path: str, size: int, labels: NDArray[Any] | None = None
-) -> NDArray[np.float64]:
-    """A value for each vertex: numbers in order, or lines "name value"; or a .npy file.
+def read_values(path: str, size: int, labels: NDArray[Any] | None = None) -> NDArray[np.float64]:
+    """Values: a number for each vertex in order, or lines "name value"; or a .npy file.
 
     Parameters
     ----------

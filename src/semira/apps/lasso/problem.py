@@ -106,8 +106,7 @@ def check_values(y: Any, n: int, xp: Any, device: str) -> Any:
             raise DimensionMismatch(f"fused_lasso: y has {y.size} values, not {n}")
         if y.nvals != n:
             raise InvalidValue(
-                f"fused_lasso: y lacks {n - y.nvals} of {n} values; fill them, as by "
-                "y.ewise_union"
+                f"fused_lasso: y lacks {n - y.nvals} of {n} values; fill them, as by y.ewise_union"
             )
         if y.dtype.kind not in "BIUF":
             raise InvalidValue(f"fused_lasso: y has the dtype {y.dtype}; give real numbers")

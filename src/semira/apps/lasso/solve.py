@@ -49,7 +49,7 @@ class Pair:
     restarts: int = 0
 
 
-def choose(solver: str | None, device: str) -> tuple[str, str]:
+def choose(solver: str, device: str) -> tuple[str, str]:
     """Return the solver, and why.
 
     Raises
@@ -57,9 +57,9 @@ def choose(solver: str | None, device: str) -> tuple[str, str]:
     InvalidValue
         There is no such solver.
     """
-    if solver is not None and solver not in SOLVERS:
-        raise InvalidValue(f"solver={solver!r} must be one of {', '.join(SOLVERS)}")
-    if solver is not None:
+    if solver not in ("auto", *SOLVERS):
+        raise InvalidValue(f"solver={solver!r} must be one of auto, {', '.join(SOLVERS)}")
+    if solver != "auto":
         return solver, "as asked for"
     if device_traits(device).own_memory:
         return "primal_dual", "a GPU takes thousands of its steps in one launch"
@@ -69,9 +69,9 @@ def choose(solver: str | None, device: str) -> tuple[str, str]:
 def descend(problem: Problem, tolerance: float, most: int) -> Pair:
     """Minimise by accelerated projected gradients on the dual problem.
 
-    The flow u of ``min 0.5 |soft(y - D'u)|^2`` within its limits gives ``x = soft(y - D'u)``. A step
-    goes by ``1 / (d_i + d_j)`` along the edge between vertices of these degrees; the momentum starts
-    again when the gap grows.
+    The flow u of ``min 0.5 |soft(y - D'u)|^2`` within its limits gives ``x = soft(y - D'u)``. A
+    step goes by ``1 / (d_i + d_j)`` along the edge between vertices of these degrees; the momentum
+    starts again when the gap grows.
     """
     xp, n = problem.xp, problem.n
     flow, ahead = xp.zeros(len(problem.indices)), xp.zeros(len(problem.indices))

@@ -38,9 +38,9 @@ def act(
             v = lists[current + i]
             for e in range(indptr[v], indptr[v + 1]):
                 u = indices[e]
-                if height[u] == n and room[back[e]] > 0 and u != aside:
-                    if atomic_min(height, u, level) == n:
-                        lists[other + atomic_add(state, counter, 1)] = u
+                is_new = height[u] == n and room[back[e]] > 0 and u != aside
+                if is_new and atomic_min(height, u, level) == n:
+                    lists[other + atomic_add(state, counter, 1)] = u
     elif mode == 2:
         for v in range(low, high):
             if excess[v] > 0 and height[v] < n:
