@@ -24,7 +24,8 @@ _BUDGET = 1 << 21
 #: Work of a host for each vertex and arc, until heights are distances again.
 _OFTEN = 4
 
-#: Rounds for each level of the search before, until heights are distances again.
+#: Rounds for four levels of the search before, until heights are distances again. On a grid of 200 x
+#: 200 the fewest turns.
 _PACE = 2
 
 
@@ -120,8 +121,8 @@ def _in_rounds(network: Network, room: Any, excess: Any, aside: int) -> Drained:
             height, mark, lists, state,
         ),
         _SETTLE.launch(
-            n, n, network.indptr, network.indices, room, excess, incoming, height, fresh, lists,
-            state,
+            n, n, aside, network.indptr, network.indices, network.back, room, excess, incoming,
+            height, fresh, lists, state,
         ),
         _COMMIT.launch(n, n, height, fresh, lists, state),
         device=network.device,

@@ -14,6 +14,60 @@ struct List {
   __device__ __forceinline__ void add(int v) const { places[atomic_add(length, 1)] = v; }
 };
 
+// Gives a level to whom arcs with room lead from to vertices of a list; lists them. Four threads a
+// vertex: rows may be long.
+template <class P, class I, class B>
+__device__ void spread(long long count, const int* list, const List& next, int level, int far,
+                       long long aside, const P* indptr, const I* indices, const B* back,
+                       const long long* room, int* height) {
+  const Group<4> four;
+  for (long long i = four.first; i < count; i += four.step) {
+    const int v = list[i];
+    for (P e = indptr[v] + four.lane; e < indptr[v + 1]; e += 4) {
+      const I u = indices[e];
+      if (height[u] == far && room[back[e]] > 0 && u != aside &&
+          atomicMin(&height[u], level) == far) {
+        next.add(static_cast<int>(u));
+      }
+    }
+  }
+}
+
+// Decides what the next turn does; lists that nobody reads then are empty.
+__device__ inline void turn(long long side, long long mode, long long* state) {
+  long long found = state[kCounts + 1 - side];
+  state[kSide] = 1 - side;
+  ++state[kTurns];
+  if (mode == kReset) {
+    state[kMode] = kSearch;
+    state[kLevel] = 0;
+    ++state[kSearches];
+    state[kCounts + 1 - side] = 0;
+  } else if (mode == kSearch) {
+    // Two levels: the second is where the list was that the first came from.
+    state[kSide] = side;
+    state[kLevel] += min(found, 1LL);
+    found = state[kCounts + side];
+    state[kCounts + 1 - side] = 0;
+    if (found > 0) {
+      ++state[kLevel];
+    } else {
+      state[kMode] = kCollect;
+    }
+  } else if (mode == kCollect) {
+    state[kMode] = kPush;
+    state[kSince] = 0;
+    state[kMost] = max(16LL, state[kPace] * state[kLevel] / 4);
+    state[kEnd] = 1 - min(found, 1LL);
+  } else {
+    ++state[kSince];
+    ++state[kRounds];
+    if (found == 0 || state[kSince] >= state[kMost]) state[kMode] = kReset;
+  }
+  state[kCounts + side] = 0;
+  state[kCount] = found;
+}
+
 }  // namespace rounds
 
 template <class P, class I, class B>
@@ -33,19 +87,8 @@ __device__ void act(long long items, long long n, long long aside, const P* indp
       if (takes) next.add(static_cast<int>(v));
     }
   } else if (mode == kSearch) {
-    // Four threads a vertex: rows may be long.
-    const Group<4> four;
-    const int level = static_cast<int>(state[kLevel]) + 1;
-    for (long long i = four.first; i < count; i += four.step) {
-      const int v = current[i];
-      for (P e = indptr[v] + four.lane; e < indptr[v + 1]; e += 4) {
-        const I u = indices[e];
-        if (height[u] == far && room[back[e]] > 0 && u != aside &&
-            atomicMin(&height[u], level) == far) {
-          next.add(static_cast<int>(u));
-        }
-      }
-    }
+    spread(count, current, next, static_cast<int>(state[kLevel]) + 1, far, aside, indptr, indices,
+           back, room, height);
   } else if (mode == kCollect) {
     for (long long v = mine.first; v < n; v += mine.step) {
       if (excess[v] > 0 && height[v] < far) next.add(static_cast<int>(v));
@@ -73,10 +116,11 @@ __device__ void act(long long items, long long n, long long aside, const P* indp
   }
 }
 
-template <class P, class I>
-__device__ void settle(long long items, long long n, const P* indptr, const I* indices,
-                       const long long* room, long long* excess, long long* incoming,
-                       const int* height, int* fresh, const int* lists, long long* state) {
+template <class P, class I, class B>
+__device__ void settle(long long items, long long n, long long aside, const P* indptr,
+                       const I* indices, const B* back, const long long* room, long long* excess,
+                       long long* incoming, int* height, int* fresh, int* lists,
+                       long long* state) {
   using namespace rounds;
   const Group<1> mine;
   const long long side = state[kSide], mode = state[kMode];
@@ -84,10 +128,14 @@ __device__ void settle(long long items, long long n, const P* indptr, const I* i
     state[kOldSide] = side;
     state[kOldMode] = mode;
   }
-  if (mode != kPush) return;
   const int far = static_cast<int>(n);
   const int* list = lists + (1 - side) * n;
   const long long count = state[kCounts + 1 - side];
+  if (mode == kSearch) {
+    spread(count, list, List{lists + side * n, state + kCounts + side},
+           static_cast<int>(state[kLevel]) + 2, far, aside, indptr, indices, back, room, height);
+  }
+  if (mode != kPush) return;
   for (long long i = mine.first; i < count; i += mine.step) {
     const int v = list[i];
     int h = height[v];
@@ -110,34 +158,10 @@ __device__ inline void commit(long long items, long long n, int* height, const i
   using namespace rounds;
   const Group<1> mine;
   const long long side = state[kOldSide], mode = state[kOldMode];
-  const long long count = state[kCounts + 1 - side];
   if (mode == kPush) {
     const int* list = lists + (1 - side) * n;
+    const long long count = state[kCounts + 1 - side];
     for (long long i = mine.first; i < count; i += mine.step) height[list[i]] = fresh[i];
   }
-  if (mine.first != 0) return;
-  state[kSide] = 1 - side;
-  state[kCounts + side] = 0;
-  state[kCount] = count;
-  ++state[kTurns];
-  if (mode == kReset) {
-    state[kMode] = kSearch;
-    state[kLevel] = 0;
-    ++state[kSearches];
-  } else if (mode == kSearch) {
-    if (count > 0) {
-      ++state[kLevel];
-    } else {
-      state[kMode] = kCollect;
-    }
-  } else if (mode == kCollect) {
-    state[kMode] = kPush;
-    state[kSince] = 0;
-    state[kMost] = max(16LL, state[kPace] * state[kLevel]);
-    if (count == 0) state[kEnd] = 1;
-  } else {
-    ++state[kSince];
-    ++state[kRounds];
-    if (count == 0 || state[kSince] >= state[kMost]) state[kMode] = kReset;
-  }
+  if (mine.first == 0) turn(side, mode, state);
 }
