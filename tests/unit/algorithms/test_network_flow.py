@@ -257,6 +257,17 @@ def test_wrong_input(device):
         maximum_flow(A, 0, 2, initial=wide)
 
 
+def test_what_does_not_fit_is_refused(device, monkeypatch):
+    with gb.device(device):
+        A = gb.Matrix.from_coo([0, 1], [1, 2], [3, 2], nrows=3, ncols=3)
+        wide = gb.Matrix("INT64", 2**31, 2**31)
+    with pytest.raises(exceptions.InvalidValue, match="fewer than 2"):
+        maximum_flow(wide, 0, 2)
+    monkeypatch.setattr("semira.algorithms.flows.network.free_memory", lambda _: 10)
+    with pytest.raises(exceptions.OutOfMemory, match="10 are free"):
+        maximum_flow(A, 0, 2)
+
+
 def test_the_choice_says_why():
     assert choose("auto", "cpu", 10, 20)[0] == "highest_label"
     assert "10 vertices" in choose("auto", "cpu", 10, 20)[1]

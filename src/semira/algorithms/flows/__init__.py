@@ -241,7 +241,9 @@ def maximum_flow(
     InvalidValue
         Source and sink are the same vertex; integers leave the source, and reach the sink, whose
         sum is 2**60 or more; a path of infinite capacities has no maximum; there is no such
-        algorithm, or not on this device.
+        algorithm, or not on this device; there are 2**31 vertices or more.
+    OutOfMemory
+        The arrays do not fit into the memory that is free.
 
     Notes
     -----

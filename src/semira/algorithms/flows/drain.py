@@ -24,8 +24,8 @@ _BUDGET = 1 << 21
 #: Work of a host for each vertex and arc, until heights are distances again.
 _OFTEN = 4
 
-#: Rounds for four levels of the search before, until heights are distances again. On a grid of 200 x
-#: 200 the fewest turns.
+#: Rounds for four levels of the search before, until heights are distances again: the fewest turns
+#: on a grid of 200 x 200.
 _PACE = 2
 
 

@@ -7,14 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, binary, dtypes, select
+from semira import Matrix, binary, dtypes, free_memory, select
 from semira.algorithms.checks import check_ordered, check_square, check_vertex, check_weights
-from semira.exceptions import InvalidValue
+from semira.exceptions import InvalidValue, OutOfMemory
 from semira.kernels import ArrayKernel, rows_of
 
 _PLACE = "semira.algorithms.flows.kernels:arcs"
 _OPPOSITES = ArrayKernel(_PLACE, "opposites")
 _IMBALANCE = ArrayKernel(_PLACE, "imbalance")
+
+#: Lists of vertices have 32-bit numbers.
+_WIDE = 2**31
+
+#: Bytes of an arc and of a vertex.
+_ARC_BYTES, _VERTEX_BYTES = 48, 40
 
 #: What leaves the source has fewer units: sums of excess stay below 2**62.
 _MOST = 2.0**60
@@ -87,7 +93,9 @@ def check_ends(A: Any, source: Any, sink: Any, name: str) -> tuple[int, int]:
     NegativeWeight, InvalidWeight
         A capacity is negative, or NaN.
     InvalidValue
-        Source and sink are the same vertex.
+        Source and sink are the same vertex, or there are 2**31 vertices or more.
+    OutOfMemory
+        The arrays do not fit.
     """
     n = check_square(A, name)
     check_ordered(A, name)
@@ -95,7 +103,30 @@ def check_ends(A: Any, source: Any, sink: Any, name: str) -> tuple[int, int]:
     source, sink = check_vertex(source, n), check_vertex(sink, n, "sink")
     if source == sink:
         raise InvalidValue(f"{name}: source and sink are both {source}; name two vertices")
+    if n >= _WIDE:
+        raise InvalidValue(f"{name}: a network has fewer than 2**31 vertices, not {n}")
+    needed, free = memory(n, A.nvals), free_memory(A.device)
+    if free is not None and needed > free:
+        raise OutOfMemory(
+            f"{name} of {n:,} vertices and {A.nvals:,} edges takes {needed:,} bytes, and {free:,} "
+            "are free; use a smaller graph or a device with more memory"
+        )
     return source, sink
+
+
+def memory(vertices: int, edges: int) -> int:
+    """Return the bytes that a flow works with at most, beside the matrix.
+
+    Parameters
+    ----------
+    vertices, edges : int
+
+    Examples
+    --------
+    >>> memory(1_000_000, 3_998_000) // 2**20
+    404
+    """
+    return _VERTEX_BYTES * vertices + 2 * _ARC_BYTES * edges
 
 
 def arcs_both_ways(A: Matrix) -> Matrix:
