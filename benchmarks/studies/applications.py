@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import semira as gb
 from benchmarks.harness import Options, Study, option
 from benchmarks.studies.selection import choose_cases
-from semira import apps
+from semira import algorithms, apps
 from semira.backends.registry import backend_for
 from semira.base.errors import GraphblasException
 from semira.bench.device import free_memory
@@ -115,6 +115,19 @@ def _subgraphs(pairs: Sequence[tuple[int, int]], labels: int = 0) -> Make:
     return make
 
 
+def _flow(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
+    source, sink = rng.choice(np.unique(_starts(matrix, rng, SEEDS)), 2, replace=False)
+    return lambda: algorithms.maximum_flow(matrix, source, sink)
+
+
+def _lasso(solver: str) -> Make:
+    def make(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
+        y = rng.standard_normal(matrix.nrows)
+        return lambda: apps.fused_lasso(matrix, y, lambda2=0.1, weighted=False, solver=solver)
+
+    return make
+
+
 #: What is measured, by name.
 CASES: dict[str, Make] = {
     "Louvain": _communities("louvain"),
@@ -131,6 +144,9 @@ CASES: dict[str, Make] = {
     "subgraphs, houses of 10 labels": _subgraphs(
         [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)], labels=10
     ),
+    "maximum flow": _flow,
+    "fused lasso, cuts": _lasso("cuts"),
+    "fused lasso, primal-dual": _lasso("primal_dual"),
     "local cluster, FISTA": _clusters(1),
     "local clusters, pushes": _clusters(CLUSTERS, method="push", alpha=0.15, rho=1e-6),
 }

@@ -14,10 +14,15 @@ from typing import Any
 
 from semira.algorithms.registry import homes
 
-#: Public names that are neither algorithms nor their results.
+#: Public names that are not in the registry.
 _OTHERS = {
     "BFS_METHODS": f"{__name__}.bfs_methods",
     "linear_sum_assignment": "semira.apps.assignment",
+    # Their two ends are more than a row of the registry knows.
+    **dict.fromkeys(
+        ("maximum_flow", "minimum_cut", "MaximumFlowResult", "MinimumCutResult"),
+        f"{__name__}.flows",
+    ),
 }
 
 #: What other libraries call our algorithms.
@@ -30,7 +35,11 @@ _SYNONYMS = {
     "greedy_color": "graph_colouring",
     "leiden": "semira.apps.leiden",
     "louvain": "semira.apps.louvain",
+    "max_flow": "maximum_flow",
+    "maxflow": "maximum_flow",
+    "min_cut": "minimum_cut",
     "min_weight_full_bipartite_matching": "linear_sum_assignment",
+    "mincut": "minimum_cut",
     "minimum_spanning_tree": "minimum_spanning_forest",
     "shortest_path": "sssp",
     "shortest_path_length": "sssp",

@@ -12,6 +12,10 @@ from semira.algorithms.connected_components import connected_components as conne
 from semira.algorithms.eccentricity import diameter as diameter
 from semira.algorithms.eccentricity import eccentricity as eccentricity
 from semira.algorithms.eccentricity import EccentricityResult as EccentricityResult
+from semira.algorithms.flows import maximum_flow as maximum_flow
+from semira.algorithms.flows import MaximumFlowResult as MaximumFlowResult
+from semira.algorithms.flows import minimum_cut as minimum_cut
+from semira.algorithms.flows import MinimumCutResult as MinimumCutResult
 from semira.algorithms.graph_colouring import ColouringResult as ColouringResult
 from semira.algorithms.graph_colouring import graph_colouring as graph_colouring
 from semira.algorithms.hits import hits as hits

@@ -7,7 +7,8 @@ from functools import cache
 
 from semira.apps.row import Application
 
-#: Folders of this package and the functions that each brings. One line a folder.
+#: Folders of this package and the functions that each brings. One line a folder. Those of ``flow``
+#: are algorithms.
 FOLDERS: dict[str, tuple[str, ...]] = {
     "communities": ("louvain", "leiden", "modularity", "contract"),
     "walks": ("random_walks",),
@@ -19,6 +20,8 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "subgraph_matching": ("subgraph_match",),
     "assignment": ("linear_sum_assignment",),
     "graph_matching": ("graph_match",),
+    "flow": (),
+    "lasso": ("fused_lasso", "FusedLasso"),
 }
 
 

@@ -45,6 +45,8 @@ class Application:
     vertices : tuple of str
         Parameters that are vertices: typed as names or numbers between commas. One that is in
         `files` too may be typed as either.
+    single : tuple of str
+        Those of them that are one vertex.
     vertex_columns : tuple of str
         Columns of the table that are vertices; ``--out`` writes their names beside them.
     plot : str
@@ -58,6 +60,7 @@ class Application:
     module: str
     files: Mapping[str, str] = field(default_factory=dict)
     vertices: tuple[str, ...] = ()
+    single: tuple[str, ...] = ()
     vertex_columns: tuple[str, ...] = ("vertex",)
     plot: str = ""
     weighted: bool = True

@@ -36,6 +36,7 @@ _OPPOSITES = {"weighted": "--weighted/--unweighted", "directed": "--directed/--u
 #: Options of all commands that a parameter may be called like.
 _TAKEN = {*READING.options, "file", "device", "repeat", "json", "plot", "out"} - {"seed"}
 
+_VERTEX = "A name of the file, or a number that counts from 0"
 _VERTICES = "Names of the file, or numbers that count from 0, between commas"
 
 
@@ -45,7 +46,8 @@ def options_of(row: Application) -> dict[str, str]:
     for name in row.vertices:
         told = texts.get(name, told_of(row.function, name))
         or_file = ", or a file" if name in row.files else ""
-        texts[name] = f"{told} {_VERTICES}{or_file}.".strip()
+        kind = _VERTEX if name in row.single else _VERTICES
+        texts[name] = f"{told} {kind}{or_file}.".strip()
     texts |= {name: each.text for name, each in row.parameters.items()}
     return {option_of(row, name): text for name, text in texts.items()}
 
@@ -93,7 +95,8 @@ def own_options(row: Application) -> Group:
 
 
 def _metavar(row: Application, name: str) -> str:
-    kinds = ["VERTEX,..."] * (name in row.vertices) + ["FILE"] * (name in row.files)
+    vertex = "VERTEX" if name in row.single else "VERTEX,..."
+    kinds = [vertex] * (name in row.vertices) + ["FILE"] * (name in row.files)
     return "|".join(kinds)
 
 
@@ -140,6 +143,8 @@ def arguments_of(row: Application, given: Mapping[str, Any], graph: Graph) -> di
         if is_file:
             read = _read(load(row.files[name]), value, graph)
             found |= {name: read} if name in _parameters(row) else read
+        elif name in row.single:
+            found[name] = find_vertex(graph, value, typed(name))
         elif name in row.vertices:
             found[name] = [find_vertex(graph, each, typed(name)) for each in _names(value, graph)]
         else:

@@ -1,0 +1,131 @@
+"""Sends excess to takers: by one thread of a host, or by all threads in rounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from semira import device_traits
+from semira.algorithms.flows.network import Network
+from semira.exceptions import InvalidValue
+from semira.kernels import ArrayKernel, run_loop
+
+_DRAIN = ArrayKernel("semira.algorithms.flows.kernels:serial", "drain")
+_ROUNDS = "semira.algorithms.flows.kernels:rounds"
+_ACT = ArrayKernel(_ROUNDS, "act")
+_SETTLE = ArrayKernel(_ROUNDS, "settle")
+_COMMIT = ArrayKernel(_ROUNDS, "commit")
+
+ALGORITHMS = ("highest_label", "push_relabel")
+
+#: Relabels of a call of the kernel, so that Ctrl-C takes effect.
+_BUDGET = 1 << 21
+
+#: Work of a host for each vertex and arc, until heights are distances again.
+_OFTEN = 4
+
+#: Rounds for four levels of the search before, until heights are distances again: the fewest turns
+#: on a grid of 200 x 200.
+_PACE = 2
+
+
+@dataclass(slots=True)
+class Drained:
+    """What happened on the way.
+
+    Attributes
+    ----------
+    rounds : int
+        Rounds of push-relabel; by one thread: relabels.
+    searches : int
+        Times that heights became distances.
+    height : array of int32, shape (n,)
+        Arcs to the nearest taker; n where there is no way to one.
+    """
+
+    rounds: int = 0
+    searches: int = 0
+    height: Any = None
+
+
+def choose(algorithm: str, device: str, n: int, arcs: int) -> tuple[str, str]:
+    """Return the algorithm for a network, and why.
+
+    Raises
+    ------
+    InvalidValue
+        There is no such algorithm, or not on this device.
+    """
+    if algorithm not in ("auto", *ALGORITHMS):
+        raise InvalidValue(f"algorithm={algorithm!r} must be one of auto, {', '.join(ALGORITHMS)}")
+    is_gpu = device_traits(device).own_memory
+    if is_gpu and algorithm == "highest_label":
+        raise InvalidValue(
+            "algorithm='highest_label' runs on one thread of a host; leave it out, or move the "
+            "matrix to a host"
+        )
+    if algorithm != "auto":
+        return algorithm, "as asked for"
+    what = f"{n:,} vertices, {arcs:,} arcs"
+    if is_gpu:
+        return "push_relabel", f"{what}: a GPU pushes from all vertices at once"
+    return "highest_label", f"{what}: one thread of a host needs the fewest pushes"
+
+
+def drain(network: Network, room: Any, excess: Any, algorithm: str, *, aside: int = -1) -> Drained:
+    """Send positive excess to vertices with negative excess, until no more can reach one.
+
+    Parameters
+    ----------
+    network : Network
+    room : array of int64
+        What arcs have left. Changed.
+    excess : array of int64, shape (n,)
+        Changed. What cannot reach a taker stays on its way.
+    algorithm : str
+    aside : int
+        A vertex that nothing is sent to; -1: none.
+    """
+    if algorithm == "highest_label":
+        return _by_one_thread(network, room, excess, aside)
+    return _in_rounds(network, room, excess, aside)
+
+
+def _by_one_thread(network: Network, room: Any, excess: Any, aside: int) -> Drained:
+    xp, n = network.xp, network.n
+    lists = [xp.empty(n, xp.int32) for _ in range(5)]
+    height, after, following, preceding, queue = lists
+    active, layer = xp.empty(n + 1, xp.int32), xp.empty(n + 1, xp.int32)
+    current = xp.empty(n, network.indptr.dtype)
+    state = xp.zeros(8, xp.int64)
+    often = _OFTEN * (12 * n + len(network.indices))
+    while not state[0]:
+        _DRAIN(
+            1, n, aside, network.indptr, network.indices, network.back, room, excess, height,
+            current, active, after, layer, following, preceding, queue, state, often, _BUDGET,
+            device=network.device,
+        )  # fmt: skip
+    return Drained(int(state[4]), int(state[5]), height)
+
+
+def _in_rounds(network: Network, room: Any, excess: Any, aside: int) -> Drained:
+    xp, n = network.xp, network.n
+    height, fresh, mark = xp.empty(n, xp.int32), xp.empty(n, xp.int32), xp.zeros(n, xp.int32)
+    lists, incoming = xp.empty(2 * n, xp.int32), xp.zeros(n, xp.int64)
+    state = xp.zeros(16, xp.int64)
+    state[14] = _PACE
+    run_loop(
+        state,
+        _ACT.launch(
+            n, n, aside, network.indptr, network.indices, network.back, room, excess, incoming,
+            height, mark, lists, state,
+        ),
+        _SETTLE.launch(
+            n, n, aside, network.indptr, network.indices, network.back, room, excess, incoming,
+            height, fresh, lists, state,
+        ),
+        _COMMIT.launch(n, n, height, fresh, lists, state),
+        device=network.device,
+    )  # fmt: skip
+    told = state.get() if device_traits(network.device).own_memory else state
+    return Drained(int(told[11]), int(told[10]), height)

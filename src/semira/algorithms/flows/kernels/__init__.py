@@ -1,0 +1,1 @@
+"""Kernels of flows: Python for hosts, and CUDA templates of the same names."""

@@ -1,0 +1,169 @@
+"""Push-relabel in rounds: all vertices with excess at once, and breadth-first searches for heights.
+
+A turn of the loop is `act`, `settle` and `commit`. What a vertex does depends on the state before
+the turn alone, and integers are summed: any number of threads computes the same flow.
+
+`state` holds: end, mode, side of the current list, its copy, lengths of both lists, length of the
+current list, level, rounds since heights were distances, most of them, searches, rounds, turns,
+copy of the mode, rounds for each four levels. Modes are 0 reset, 1 search, 2 collect, 3 push.
+"""
+
+import numpy as np
+
+from semira.kernels import atomic_add, atomic_max, atomic_min, helper, kernel
+
+
+@helper
+def share(at, count, n):
+    """Return where a worker begins in a list: its part of all items is that of the list."""
+    return np.int64(at) * np.int64(count) // np.int64(n)
+
+
+@helper
+def spread(
+    first, last, level, n, aside, indptr, indices, back, room, height, lists, current, other,
+    counter, state,
+):  # fmt: skip
+    """Give a level to whom arcs with room lead from to vertices of a list; list them."""
+    for i in range(first, last):
+        v = lists[current + i]
+        for e in range(indptr[v], indptr[v + 1]):
+            u = indices[e]
+            is_new = height[u] == n and room[back[e]] > 0 and u != aside
+            if is_new and atomic_min(height, u, level) == n:
+                lists[other + atomic_add(state, counter, 1)] = u
+
+
+@helper
+def push(v, stamp, n, indptr, indices, back, room, excess, incoming, height, mark, lists, other,
+         counter, state):  # fmt: skip
+    """Send the excess of a vertex along arcs that lead down; list who has some now."""
+    mine, h = excess[v], height[v]
+    if mine <= 0 or h >= n:
+        return
+    for e in range(indptr[v], indptr[v + 1]):
+        w = indices[e]
+        if height[w] != h - 1 or room[e] == 0:
+            continue
+        sent = min(room[e], mine)
+        room[e] -= sent
+        room[back[e]] += sent
+        mine -= sent
+        atomic_add(incoming, w, sent)
+        if atomic_max(mark, w, stamp) < stamp:
+            lists[other + atomic_add(state, counter, 1)] = w
+        if mine == 0:
+            break
+    excess[v] = mine
+    if mine > 0 and atomic_max(mark, v, stamp) < stamp:
+        lists[other + atomic_add(state, counter, 1)] = v
+
+
+@kernel
+def act(
+    low, high, n, aside, indptr, indices, back, room, excess, incoming, height, mark, lists, state
+):  # fmt: skip
+    """Reset heights, search on by a level, collect vertices with excess, or let them push."""
+    mode, side, count = state[1], state[2], state[6]
+    current, other, counter = side * n, (1 - side) * n, 5 - side
+    first, last = share(low, count, n), share(high, count, n)
+    if mode == 0:
+        for v in range(low, high):
+            height[v] = n
+            if excess[v] < 0:
+                height[v] = 0
+                lists[other + atomic_add(state, counter, 1)] = v
+    elif mode == 1:
+        spread(
+            first, last, state[7] + 1, n, aside, indptr, indices, back, room, height, lists,
+            current, other, counter, state,
+        )  # fmt: skip
+    elif mode == 2:
+        for v in range(low, high):
+            if excess[v] > 0 and height[v] < n:
+                lists[other + atomic_add(state, counter, 1)] = v
+    else:
+        for i in range(first, last):
+            push(
+                lists[current + i], state[12] + 1, n, indptr, indices, back, room, excess, incoming,
+                height, mark, lists, other, counter, state,
+            )  # fmt: skip
+
+
+@kernel
+def settle(
+    low, high, n, aside, indptr, indices, back, room, excess, incoming, height, fresh, lists, state
+):  # fmt: skip
+    """Add what came in; who cannot push finds a new height. Or search on by another level."""
+    mode, side = state[1], state[2]
+    if low == 0:
+        state[3] = side
+        state[13] = mode
+    count, other = state[5 - side], (1 - side) * n
+    first, last = share(low, count, n), share(high, count, n)
+    if mode == 1:
+        spread(
+            first, last, state[7] + 2, n, aside, indptr, indices, back, room, height, lists, other,
+            side * n, 4 + side, state,
+        )  # fmt: skip
+    elif mode == 3:
+        for i in range(first, last):
+            v = lists[other + i]
+            mine, h = excess[v] + incoming[v], height[v]
+            excess[v] = mine
+            incoming[v] = 0
+            if mine > 0 and h < n:
+                least = n
+                for e in range(indptr[v], indptr[v + 1]):
+                    if room[e] > 0:
+                        least = min(least, height[indices[e]])
+                if least >= h:
+                    h = min(least + 1, n)
+            fresh[i] = h
+
+
+@helper
+def turn(side, mode, state):
+    """Decide what the next turn does; lists that nobody reads then are empty."""
+    found = state[5 - side]
+    state[2] = 1 - side
+    state[12] += 1
+    if mode == 0:
+        state[1] = 1
+        state[7] = 0
+        state[10] += 1
+        state[5 - side] = 0
+    elif mode == 1:
+        # Two levels: the second is where the list was that the first came from.
+        state[2] = side
+        state[7] += min(found, 1)
+        found = state[4 + side]
+        state[5 - side] = 0
+        if found > 0:
+            state[7] += 1
+        else:
+            state[1] = 2
+    elif mode == 2:
+        state[1] = 3
+        state[8] = 0
+        state[9] = max(16, state[14] * state[7] // 4)
+        state[0] = 1 - min(found, 1)
+    else:
+        state[8] += 1
+        state[11] += 1
+        if found == 0 or state[8] >= state[9]:
+            state[1] = 0
+    state[4 + side] = 0
+    state[6] = found
+
+
+@kernel
+def commit(low, high, n, height, fresh, lists, state):
+    """Write new heights; the first item turns the page."""
+    side, mode = state[3], state[13]
+    if mode == 3:
+        count, other = state[5 - side], (1 - side) * n
+        for i in range(share(low, count, n), share(high, count, n)):
+            height[lists[other + i]] = fresh[i]
+    if low == 0:
+        turn(side, mode, state)

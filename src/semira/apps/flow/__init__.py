@@ -1,0 +1,1 @@
+"""Commands of maximum flows and minimum cuts, which are algorithms (`semira.algorithms`)."""

@@ -1,0 +1,85 @@
+"""Values of vertices in files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.exceptions import FileFormatError, FileReadError, MissingFile
+
+
+def read_values(path: str, size: int, labels: NDArray[Any] | None = None) -> NDArray[np.float64]:
+    """Values: a number for each vertex in order, or lines "name value"; or a .npy file.
+
+    Parameters
+    ----------
+    path : str
+        A text file with as many numbers as there are vertices, separated by white space or commas,
+        on as many lines as you like: an image as rows of pixels too. Or, where vertices have names,
+        lines of a name and a number. Lines that begin with ``#`` or ``%`` are comments. Or an array
+        of NumPy, of any shape.
+    size : int
+        Number of vertices.
+    labels : ndarray, shape (size,), optional
+        Names of the vertices.
+
+    Returns
+    -------
+    ndarray of float64, shape (size,)
+
+    Raises
+    ------
+    MissingFile, FileReadError
+        The file cannot be read.
+    FileFormatError
+        There are more or fewer numbers than vertices, something is no number, or a name is unknown
+        or lacks a value; the message has the line.
+    """
+    try:
+        if path.endswith(".npy"):
+            return _sized(path, np.load(path, allow_pickle=False), size)
+        text = Path(path).read_text("utf-8")
+    except FileNotFoundError as error:
+        raise MissingFile(f"{path}: there is no such file of values") from error
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        raise FileReadError(f"{path}: cannot be read: {error}") from error
+    numbers = {} if labels is None else {str(name): at for at, name in enumerate(labels.tolist())}
+    found: list[float] = []
+    named: dict[int, float] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        words = re.split(r"\s*,\s*|\s+", line.strip())
+        if words == [""] or words[0].startswith(("#", "%")):
+            continue
+        if len(words) == 2 and words[0] in numbers:
+            named[numbers[words[0]]] = _number(path, number, words[1])
+        else:
+            found += [_number(path, number, word) for word in words if word]
+    if not named:
+        return _sized(path, np.array(found, np.float64), size)
+    if found or len(named) < size:
+        raise FileFormatError(
+            f"{path}: {len(named)} of {size} names have values, and {len(found)} numbers have no "
+            "name; give all names, or numbers alone"
+        )
+    return np.array([named[at] for at in range(size)])
+
+
+def _number(path: str, line: int, word: str) -> float:
+    try:
+        return float(word)
+    except ValueError as error:
+        raise FileFormatError(
+            f"{path}, line {line}: {word!r} is no number, and no vertex with one number"
+        ) from error
+
+
+def _sized(path: str, values: NDArray[Any], size: int) -> NDArray[np.float64]:
+    if values.dtype.kind not in "biuf":
+        raise FileFormatError(f"{path}: has values of {values.dtype}, not real numbers")
+    if values.size != size:
+        raise FileFormatError(f"{path}: has {values.size} values, but the graph {size} vertices")
+    return values.ravel().astype(np.float64)

@@ -1,0 +1,76 @@
+"""Pictures of fits: two images where the graph is a grid, else values in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semira.apps.lasso.result import FusedLasso
+
+#: Vertices that a curve shows; of more, every second, third, ...
+_MOST = 20_000
+
+
+def width_of(A: Any) -> int:
+    """Return the columns of the grid that a graph is, row by row, with four neighbours; 0 if none.
+
+    Examples
+    --------
+    >>> from semira import Matrix
+    >>> width_of(Matrix.from_coo([0, 1, 3, 4, 0, 1, 2], [1, 2, 4, 5, 3, 4, 5], nrows=6, ncols=6))
+    3
+    """
+    rows, cols = (part.astype(np.int64) for part in A.to_coo(values=False)[:2])
+    low, high = np.minimum(rows, cols), np.maximum(rows, cols)
+    edges = np.unique((low * A.nrows + high)[low < high])
+    steps = edges % max(A.nrows, 1) - edges // max(A.nrows, 1)
+    width = int(steps.max(initial=0))
+    if width < 2 or A.nrows % width or not np.isin(steps, (1, width)).all():
+        return 0
+    height = A.nrows // width
+    return width if len(edges) == height * (width - 1) + width * (height - 1) else 0
+
+
+def draw(result: FusedLasso, A: Any, path: str) -> None:
+    """Draw what was given and what was fitted.
+
+    Parameters
+    ----------
+    result : FusedLasso
+    A : Matrix
+        A grid whose vertices are pixels, row by row, is drawn as two heat maps.
+    path : str
+        A name that Matplotlib knows the suffix of.
+    """
+    from matplotlib.figure import Figure
+
+    table = result.table()
+    given, fitted = np.asarray(table["given"]), np.asarray(table["fitted"])
+    width = width_of(A)
+    told = f"{result.levels:,} levels, relative gap {result.relative_gap:.1e}"
+    if width:
+        figure = Figure((8, 4), layout="constrained")
+        panels = figure.subplots(1, 2)
+        low, high = given.min(), given.max()
+        for panel, name, values in zip(panels, ("given", told), (given, fitted), strict=True):
+            shown = panel.imshow(
+                values.reshape(-1, width), vmin=low, vmax=high, cmap="viridis",
+                interpolation="nearest",
+            )  # fmt: skip
+            panel.set_title(name, loc="left")
+            panel.set_axis_off()
+        figure.colorbar(shown, ax=panels, shrink=0.8)
+    else:
+        figure = Figure((7, 4.5), layout="constrained")
+        panel = figure.subplots()
+        order = np.argsort(fitted, kind="stable")
+        order = order[:: -(-len(order) // _MOST) or 1]
+        place = np.arange(len(order))
+        panel.plot(place, given[order], ".", ms=2, color="#999999", label="given")
+        panel.plot(place, fitted[order], color="#0072b2", lw=1.4, label="fitted")
+        panel.set(xlabel="vertices, by fitted value", ylabel="value")
+        panel.set_title(told, loc="left")
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.legend(frameon=False)
+    figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)

@@ -1,0 +1,159 @@
+"""What a fused lasso is given, checked, as arrays of its device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from semira import Matrix, Vector, binary, device_traits, dtypes, free_memory, select
+from semira.algorithms.checks import (
+    check_number,
+    check_ordered,
+    check_square,
+    check_weights,
+)
+from semira.algorithms.flows.network import back_of
+from semira.exceptions import DimensionMismatch, InvalidValue, OutOfMemory
+from semira.kernels import rows_of
+
+SOLVERS = ("cuts", "primal_dual")
+
+#: Most vertices: a level may have twice as many parts, by 32-bit numbers.
+_MOST = 2**30
+
+#: Bytes of an arc and of a vertex at most.
+_ARC_BYTES, _VERTEX_BYTES = 64, 96
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem; arcs are the entries of a symmetric pattern without loops.
+
+    Attributes
+    ----------
+    xp : module
+        NumPy or CuPy.
+    device : str
+    n : int
+    indptr, indices, back : array of int32 or int64
+        `back` is the place of the opposite of each arc.
+    limit : array of float64
+        ``lambda2`` times the weight of each arc.
+    y : array of float64, shape (n,)
+    threshold : float
+        ``lambda1``.
+    """
+
+    xp: Any
+    device: str
+    n: int
+    indptr: Any
+    indices: Any
+    back: Any
+    limit: Any
+    y: Any
+    threshold: float
+
+
+def memory(vertices: int, edges: int) -> int:
+    """Return the bytes that a call works with at most, beside the matrix.
+
+    Parameters
+    ----------
+    vertices, edges : int
+        Each edge once.
+
+    Examples
+    --------
+    >>> memory(1_000_000, 1_998_000) // 2**20
+    335
+    """
+    return _VERTEX_BYTES * vertices + 2 * _ARC_BYTES * edges
+
+
+def edges_both_ways(A: Matrix, weighted: bool) -> Matrix:
+    """Return the weight of each edge in both directions, without loops; the greater of two.
+
+    It stays with `A` (`Matrix.derived`) and is not to be written.
+    """
+
+    def both_ways() -> Matrix:
+        edges = A.select(select.offdiag).new(dtypes.FP64)
+        if not weighted:
+            edges << edges.apply(binary.second, right=1.0)
+        edges << edges.ewise_add(edges.T.new(), binary.max)
+        return edges
+
+    found: Matrix = A.derived(("edges both ways", weighted), both_ways)
+    return found
+
+
+def check_values(y: Any, n: int, xp: Any, device: str) -> Any:
+    """Return the values of the vertices as an array of the device.
+
+    Raises
+    ------
+    DimensionMismatch
+        There are others than n.
+    InvalidValue
+        One is missing, infinite or NaN, or no number.
+    """
+    if isinstance(y, Vector):
+        if y.size != n:
+            raise DimensionMismatch(f"fused_lasso: y has {y.size} values, not {n}")
+        if y.nvals != n:
+            raise InvalidValue(
+                f"fused_lasso: y lacks {n - y.nvals} of {n} values; fill them, as by y.ewise_union"
+            )
+        if y.dtype.kind not in "BIUF":
+            raise InvalidValue(f"fused_lasso: y has the dtype {y.dtype}; give real numbers")
+        shares = device_traits(device).lends_arrays and y.device == device
+        y = y.to_dense(device=device if shares else None)
+    elif not hasattr(y, "get"):
+        y = np.asarray(y)
+    if y.dtype.kind not in "biuf":
+        raise InvalidValue(f"fused_lasso: y has the dtype {y.dtype}; give real numbers")
+    if y.shape != (n,):
+        raise DimensionMismatch(f"fused_lasso: y has the shape {y.shape}, not {(n,)}")
+    found = xp.asarray(y, dtype=xp.float64)
+    if not bool(xp.isfinite(found).all()):
+        at = int(xp.argmin(xp.isfinite(found)))
+        raise InvalidValue(f"fused_lasso: y[{at}]={float(found[at])} is no finite number")
+    return found
+
+
+def problem_of(
+    A: Any, y: ArrayLike | Vector, lambda1: Any, lambda2: Any, weighted: bool, xp: Any
+) -> Problem:
+    """Return the problem of a call of `fused_lasso`; call inside of `array_module`."""
+    n = A.nrows
+    values = check_values(y, n, xp, A.device)
+    edges = edges_both_ways(A, weighted)
+    rows, back = rows_of(edges), back_of(edges, edges, xp)
+    limit = check_number(lambda2, "lambda2", np.finfo(float).max) * rows.values
+    if not bool(xp.isfinite(limit).all()):
+        raise InvalidValue(
+            f"fused_lasso: lambda2={lambda2!r} times a weight is infinite; make both finite"
+        )
+    return Problem(
+        xp, A.device, n, rows.indptr, rows.indices, back, limit, values,
+        check_number(lambda1, "lambda1", np.finfo(float).max),
+    )  # fmt: skip
+
+
+def check_graph(A: Any) -> None:
+    """Check a matrix of weights: square, real, none negative or NaN; and that there is memory."""
+    n = check_square(A, "fused_lasso")
+    check_ordered(A, "fused_lasso")
+    check_weights(A, "fused_lasso")
+    if n > _MOST:
+        raise InvalidValue(f"fused_lasso: a graph has at most {_MOST} = 2**30 vertices, not {n}")
+    needed, free = memory(n, A.nvals), free_memory(A.device)
+    if free is not None and needed > free:
+        raise OutOfMemory(
+            f"fused_lasso of {n:,} vertices and {A.nvals:,} entries takes {needed:,} bytes, and "
+            f"{free:,} are free; use a smaller graph or a device with more memory"
+        )
