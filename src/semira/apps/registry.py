@@ -14,8 +14,12 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "sage": ("sage_embedding",),
     "sampling": ("sample_neighbours", "sample_hops", "neighbour_loader"),
     "local_clustering": ("local_clusters",),
+    "products": (
+        "filtered_product", "product_blocks", "product_trace", "row_log_sum_exp", "row_softmax",
+    ),
+    "projections": ("project", "project_blocks"),
     "geolocation": ("geolocate", "Locations"),
-}
+}  # fmt: skip
 
 
 def functions() -> dict[str, str]:

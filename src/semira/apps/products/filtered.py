@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
-
-import numpy as np
 
 import semira as gb
 from semira import Matrix
@@ -25,7 +24,7 @@ from semira.kernels import Rows as Arrays
 from semira.kernels import array_module, rows_of
 
 
-def memory(A: Matrix, B: Matrix, *, top: int | None = None) -> int:
+def memory(B: Matrix, *, top: int | None = None) -> int:
     """Return the bytes of a worker of `filtered_product`: a thread of the host, a block of a GPU.
 
     All of them take at most a quarter of the free memory, or of ``memory=``; with one worker or
@@ -33,8 +32,7 @@ def memory(A: Matrix, B: Matrix, *, top: int | None = None) -> int:
 
     Examples
     --------
-    >>> A = Matrix(int, 10, 1000)
-    >>> memory(A.T.new(), A)
+    >>> memory(Matrix(int, 10, 1000))
     8398
     """
     return worker_bytes(B.ncols, 0 if top is None else top, False)
@@ -64,16 +62,17 @@ def filtered_product(
     A : Matrix, shape (m, k), real
     B : Matrix, shape (k, n), real
         Not modified.
-    multiply : {"times", "pair", "first", "second", "truediv", "share", "min"} or function
-        f: ``x * y``, 1, x, y, ``x / y``, ``x / (x + y)``, the smaller one, or a Python function of
-        two numbers, or a binary operator.
+    multiply : {"times", "pair", "first", "second", "truediv", "share", "min", "exists"} or function
+        f: ``x * y``, 1, x, y, ``x / y``, ``x / (x + y)``, the smaller one; with ``"exists"`` the
+        result is a pattern, True everywhere. Or a Python function of two numbers, or a binary
+        operator.
     top : int >= 1, optional
         The greatest entries that a row keeps; of equal ones the first columns.
     threshold : float, optional
         The least value that is kept.
     drop_diagonal : bool
         Leave out (i, i).
-    weigh : {"overlap", "jaccard", "scaled"}, optional
+    weigh : "overlap", "jaccard" or "scaled", optional
         Divide ``c_ij`` by ``min(left[i], right[j])``, ``left[i] + right[j] - c_ij``, or
         ``left[i] * right[j]``.
     left, right : array or full Vector, shapes (m,) and (n,), optional
@@ -159,10 +158,8 @@ def product_blocks(
     Examples
     --------
     >>> A = Matrix.from_coo([0, 0, 1, 1, 2], [0, 1, 0, 1, 1], [1, 1, 1, 1, 1])
-    >>> for first, rows in product_blocks(A, A.T.new(), "pair", memory=650):
-    ...     print(first, rows.nvals)
-    0 6
-    2 3
+    >>> sum(rows.nvals for _, rows in product_blocks(A, A.T.new(), "pair", memory=1 << 20))
+    9
     """
     checked = _Call(A, B, multiply, top, threshold, drop_diagonal, weigh, left, right, memory)
     return checked.blocks()
@@ -187,20 +184,25 @@ class _Call:
             if isinstance(multiply, str):
                 if multiply not in PRODUCTS:
                     known = ", ".join(PRODUCTS)
-                    raise InvalidValue(f"multiply={multiply!r} must be one of {known}, or a function")
+                    raise InvalidValue(
+                        f"multiply={multiply!r} must be one of {known}, or a function"
+                    )
+                if multiply == "exists" and (top, threshold, weigh) != (None, None, None):
+                    raise InvalidValue("multiply='exists' leaves nothing to compare or to weigh")
                 self._product = self._named(multiply, xp)
             else:
                 self._operator = _semiring_of(multiply)
 
     def _named(self, multiply: str, xp: Any) -> Product:
-        reads = multiply != "pair"
-        arrays = [rows_with_values(each, reads, "filtered_product") for each in (self._A, self._B)]
+        reads = multiply not in ("pair", "exists")
+        left = rows_with_values(self._A, reads, "filtered_product")
+        right = rows_with_values(self._B, reads, "filtered_product")
         if self._filters[0]:
-            for each in arrays:
+            for each in (left, right):
                 check_no_nan(each.values, "filtered_product", xp)
         diagonal = 0 if self._drop else None
         return made_product(
-            *arrays, multiply, self._filters, xp, weigh=self._weigh, diagonal=diagonal
+            left, right, multiply, self._filters, xp, weigh=self._weigh, diagonal=diagonal
         )
 
     def whole(self) -> Matrix:
@@ -233,9 +235,9 @@ class _Call:
         """Yield blocks that `Matrix.mxm` made, filtered."""
         with array_module(self.device) as xp:
             kept = rows_of(self._A, values=False), rows_of(self._B, values=False)
-            counted = made_product(*kept, "pair", self._filters, xp)
+            counted = made_product(kept[0], kept[1], "pair", self._filters, xp)
             bounds = Rows(counted, self.device, xp, self._memory).bounds()
-        for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+        for first, last in pairwise(bounds):
             made = self._A[first:last, :].new().mxm(self._B, self._operator).new()
             with array_module(self.device) as xp:
                 block = self._filtered(made, first, last, xp)
@@ -283,8 +285,3 @@ def matrix_of_part(part: Part, width: int, device: str) -> Matrix:
             is_iso=is_iso,
         )  # fmt: skip
     return made
-
-
-def total_of(values: Any) -> int | float:
-    """Return the sum of values, on the host."""
-    return 0 if values is None else np.asarray(values.sum()).item()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +12,17 @@ from semira.apps.sampling.problem import check_int, matrix_of
 from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, InvalidWeight
 from semira.kernels import Rows, rows_of
 
-#: Names of products of two values, as the kernel numbers them.
-PRODUCTS = {"pair": 0, "times": 1, "first": 2, "second": 3, "truediv": 4, "share": 5, "min": 6}
+#: Names of products of two values, as the kernel numbers them; "exists" keeps no values.
+PRODUCTS = {
+    "exists": 0,
+    "pair": 0,
+    "times": 1,
+    "first": 2,
+    "second": 3,
+    "truediv": 4,
+    "share": 5,
+    "min": 6,
+}
 
 #: Ways to weigh a sum: by the smaller of two numbers, by both less the sum, by their product.
 WEIGHTS = {None: 0, "overlap": 1, "jaccard": 2, "scaled": 3}
@@ -71,10 +79,14 @@ def check_operands(A: Any, B: Any, name: str) -> tuple[Matrix, Matrix]:
             f"{name}: {left.ncols} columns of the left operand meet {right.nrows} rows of the right"
         )
     if left.device != right.device:
-        raise InvalidValue(f"{name}: operands on {left.device} and {right.device}: move one of them")
+        raise InvalidValue(
+            f"{name}: operands on {left.device} and {right.device}: move one of them"
+        )
     if right.ncols >= 2**31:
-        raise InvalidValue(f"{name}: {right.ncols} columns; at most 2**31 - 1, because each worker "
-                           "has a sum for every column")
+        raise InvalidValue(
+            f"{name}: {right.ncols} columns; at most 2**31 - 1, because each worker "
+            "has a sum for every column"
+        )
     return left, right
 
 
@@ -106,7 +118,9 @@ def number_of(value: Any, name: str) -> float:
     return number
 
 
-def check_weigh(weigh: Any, left: Any, right: Any, shape: tuple[int, int], xp: Any) -> Any:
+def check_weigh(
+    weigh: Any, left: Any, right: Any, shape: tuple[int, int], xp: Any
+) -> tuple[int, Any, Any]:
     """Return the number of a way to weigh sums, and its arrays.
 
     Raises
@@ -128,24 +142,23 @@ def check_weigh(weigh: Any, left: Any, right: Any, shape: tuple[int, int], xp: A
         if array.shape != (length,):
             raise DimensionMismatch(f"{name} has shape {array.shape}; it needs {length} numbers")
         found.append(array)
-    return WEIGHTS[weigh], *found
+    return WEIGHTS[weigh], found[0], found[1]
 
 
 def made_product(
     left: Rows, right: Rows, kind: str, filters: tuple[int, float, int | None], xp: Any, *,
-    weigh: Any = (0, None, None), diagonal: int | None = None, valued: bool = True,
-    floats: bool = False,
+    weigh: Any = (0, None, None), diagonal: int | None = None,
 ) -> Product:  # fmt: skip
     """Return what the kernel is given: sums are counts, 64-bit integers or doubles."""
     number = PRODUCTS[kind]
     top, threshold, _ = filters
-    reads = {"pair": (), "first": (0,), "second": (1,)}.get(kind, (0, 1))
+    reads = {"exists": (), "pair": (), "first": (0,), "second": (1,)}.get(kind, (0, 1))
     given = [rows.values for rows in (left, right)]
     is_float = (
-        floats or weigh[0] > 0 or kind in ("truediv", "share")
+        weigh[0] > 0 or kind in ("truediv", "share")
         or any(given[each].dtype.kind == "f" for each in reads)
     )  # fmt: skip
-    counts = kind == "pair" and not is_float
+    counts = kind in ("exists", "pair") and not is_float
     dtype = np.dtype(np.float64 if is_float else np.int64)
     one = xp.ones(1, dtype)
     values = [
@@ -155,8 +168,8 @@ def made_product(
     ones = xp.ones(1, xp.float64)
     weights = [ones if each is None else each for each in weigh[1:]]
     return Product(
-        left, right, *values, number, weigh[0], *weights, threshold, diagonal, top,
-        right.shape[1], dtype, counts, valued,
+        left, right, values[0], values[1], number, weigh[0], weights[0], weights[1], threshold,
+        diagonal, top, right.shape[1], dtype, counts, kind != "exists",
     )  # fmt: skip
 
 
@@ -169,7 +182,9 @@ def rows_with_values(matrix: Matrix, wanted: bool, name: str) -> Rows:
         Values are complex numbers or records.
     """
     if wanted and np.dtype(matrix.dtype.np_type).kind not in "biuf":
-        raise DomainMismatch(f"{name}: values of dtype {matrix.dtype} have no order; use real numbers")
+        raise DomainMismatch(
+            f"{name}: values of dtype {matrix.dtype} have no order; use real numbers"
+        )
     return rows_of(matrix, values=wanted)
 
 
@@ -181,7 +196,6 @@ def check_no_nan(values: Any, name: str, xp: Any) -> None:
     InvalidWeight
     """
     if values is not None and values.dtype.kind == "f" and bool(xp.isnan(values).any()):
-        raise InvalidWeight(f"{name}: a value is NaN, which has no order; remove it or leave top= out")
-
-
-Function = Callable[[Any, Any], Any]
+        raise InvalidWeight(
+            f"{name}: a value is NaN, which has no order; remove it or leave top= out"
+        )

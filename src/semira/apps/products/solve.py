@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from semira import free_memory
 from semira.apps.products.problem import Product
 from semira.apps.sampling.problem import index_dtype
+from semira.base.settings import settings
 from semira.exceptions import OutOfMemory
 from semira.kernels import ArrayKernel
 
@@ -121,7 +123,7 @@ class Rows:
     def parts(self) -> Iterator[Part]:
         """Yield the rows in parts that fit into the budget."""
         bounds = self.bounds()
-        for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+        for first, last in pairwise(bounds):
             yield self.part(first, last)
 
     def bounds(self) -> list[int]:
@@ -136,7 +138,10 @@ class Rows:
         if budget is None:
             free = free_memory(self._device)
             budget = (1 << 30) if free is None else free // 4
-        spare = budget - worker_bytes(self.width, self._product.top, self._product.counts)
+        each = worker_bytes(self.width, self._product.top, self._product.counts)
+        # A GPU has as many blocks as fit; a host has its threads.
+        count = 1 if self._device == "cuda" else min(settings().threads, self.nrows)
+        spare = budget - count * each
         # Packing copies, and so does whoever takes the part away.
         most = max(spare, 0) // ((2 if self._product.top else 1) * self.entry_bytes)
         ends = np.zeros(self.nrows + 1, np.int64)

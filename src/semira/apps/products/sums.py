@@ -48,8 +48,8 @@ def row_log_sum_exp(A: Matrix, /) -> Vector:
     """
     A = matrix_of(A, "row_log_sum_exp", square=False)
     _, most, total = _exponentials(A, "row_log_sum_exp")
-    found: Vector = total.apply(unary.log).new()
-    found: Vector = found.ewise_mult(most, binary.plus).new()
+    # The logarithm of the sum, and the greatest value again.
+    found: Vector = total.apply(unary.log).new().ewise_mult(most, binary.plus).new()
     return found
 
 
@@ -85,8 +85,8 @@ def row_softmax(A: Matrix, /) -> Matrix:
     """
     A = matrix_of(A, "row_softmax", square=False)
     powers, _, total = _exponentials(A, "row_softmax")
-    # s_ij = e_ij / t_i
-    found: Matrix = powers.ewise_mult(total, binary.truediv).new()
+    # Each exponential over the sum of its row.
+    found: Matrix = total.ewise_mult(powers, binary.rtruediv).new()
     return found
 
 
@@ -94,7 +94,7 @@ def _exponentials(A: Matrix, name: str) -> tuple[Matrix, Vector, Vector]:
     """Return exp(a_ij - m_i), m_i, and the sums of the rows."""
     number = _float_dtype(A, name)
     most: Vector = A.reduce_rowwise(monoid.max).new(number)
-    less: Matrix = A.ewise_mult(most, binary.minus).new(number)
+    less: Matrix = most.ewise_mult(A, binary.rminus).new(number)
     powers: Matrix = less.apply(unary.exp).new()
     total: Vector = powers.reduce_rowwise(monoid.plus).new()
     return powers, most, total

@@ -314,6 +314,17 @@ __device__ void row_work(long long items, const P* indptr, const I* indices, con
   }
 }
 
+// A thread for each row: the order of a host.
+template <class P>
+__device__ void row_squares(long long items, const P* indptr, const double* values, double* sums) {
+  const Group<1> mine;
+  for (long long row = mine.first; row < items; row += mine.step) {
+    double total = 0;
+    for (P p = indptr[row]; p < indptr[row + 1]; ++p) total += __dmul_rn(values[p], values[p]);
+    sums[row] = total;
+  }
+}
+
 template <class C, class R>
 __device__ void pack_rows(long long items, const long long* place, const C* columns,
                           const R* results, bool valued, const long long* indptr, C* new_columns,

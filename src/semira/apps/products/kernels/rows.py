@@ -1,7 +1,7 @@
 """Rows of a product of sparse matrices, filtered before they are written.
 
-A row has a sum for each column, a bit for each column that is there, and a bit for each word of bits
-that is not 0: what is touched is found in order, without a sort.
+A row has a sum and a bit for each column, and a bit for each word of bits that is not 0: what is
+there is found in order, without a sort.
 """
 
 import numpy as np
@@ -72,8 +72,8 @@ def population(word):
 
 @kernel
 def count_rows(
-    low, high, task, order, indptr, indices, indptr2, indices2, sizes, marks, bits, groups
-):  # noqa: ARG001 - order and marks are those of GPUs
+    low, high, task, order, indptr, indices, indptr2, indices2, sizes, marks, bits, groups,  # noqa: ARG001 - of GPUs
+):  # fmt: skip
     """Count the entries of rows of a product; `task` is that of `multiply_rows`."""
     first, diagonal, width = task[0], task[5], task[8]
     for item in range(low, high):
@@ -96,77 +96,99 @@ def count_rows(
         sizes[item] = count
 
 
-@kernel
-def multiply_rows(
-    low, high, task, order, indptr, indices, values, indptr2, indices2, values2, left, right,
-    threshold, place, columns, results, sizes, table, room, marks, acc, bits, groups, heap,
-):  # fmt: skip  # noqa: ARG001 - order, room and marks are those of GPUs
-    """Multiply rows from `first` on, drop entries of each, and write the rest where it belongs.
-
-    Kinds of products are 0: 1, 1: x y, 2: x, 3: y, 4: x / y, 5: x / (x + y), 6: the smaller one.
-    Ways to weigh a sum are those of `finish`. Entries `diagonal` to the right of the row's number
-    are left out. With `writes` 0 rows are only counted, with 1 columns are written, with 2 values
-    too.
-    """
-    first, kind, weigh, step, step2 = task[0], task[1], task[2], task[3], task[4]
-    diagonal, top, writes, width = task[5], task[6], task[7], task[8]
-    for item in range(low, high):
-        row = np.int64(first + item)
-        for p in range(indptr[row], indptr[row + 1]):
-            w = np.int64(indices[p])
-            x = values[p * step]
-            if kind == 0:
-                for q in range(indptr2[w], indptr2[w + 1]):
-                    c = np.int64(indices2[q])
-                    mark(c, bits, groups)
-                    acc[c] += 1
-                continue
+@helper
+def add_row(task, row, indptr, indices, values, indptr2, indices2, values2, acc, bits, groups):
+    """Add up the products of a row."""
+    kind, step, step2 = task[1], task[3], task[4]
+    for p in range(indptr[row], indptr[row + 1]):
+        w = np.int64(indices[p])
+        x = values[p * step]
+        if kind == 0:
             for q in range(indptr2[w], indptr2[w + 1]):
                 c = np.int64(indices2[q])
-                y = values2[q * step2]
                 mark(c, bits, groups)
-                if kind == 1:
-                    acc[c] += x * y
-                elif kind == 2:
-                    acc[c] += x
-                elif kind == 3:
-                    acc[c] += y
-                elif kind == 4:
-                    acc[c] += x / y
-                elif kind == 5:
-                    acc[c] += x / (x + y)
+                acc[c] += 1
+            continue
+        for q in range(indptr2[w], indptr2[w + 1]):
+            c = np.int64(indices2[q])
+            y = values2[q * step2]
+            mark(c, bits, groups)
+            if kind == 1:
+                acc[c] += x * y
+            elif kind == 2:
+                acc[c] += x
+            elif kind == 3:
+                acc[c] += y
+            elif kind == 4:
+                acc[c] += x / y
+            elif kind == 5:
+                acc[c] += x / (x + y)
+            else:
+                acc[c] += min(x, y)
+
+
+@helper
+def rank_row(task, row, left, right, threshold, table, acc, bits, groups, heap):
+    """Weigh a row, drop entries of it, enter the rest into the heap; return how many there are."""
+    weigh, diagonal, top = task[2], task[5], task[6]
+    found = np.int64(0)
+    for group in range(task[8] // 4096 + 1):
+        words = groups[group]
+        while words != 0:
+            at = group * 64 + lowest(words, table)
+            words = words & (words - np.uint64(1))
+            rest = bits[at]
+            while rest != 0:
+                c = at * 64 + lowest(rest, table)
+                bit = rest & (~rest + np.uint64(1))
+                rest = rest ^ bit
+                finish(weigh, acc, c, row, left, right)
+                if c - row == diagonal or not acc[c] >= threshold:
+                    bits[at] = bits[at] ^ bit
+                    acc[c] = 0
                 else:
-                    acc[c] += min(x, y)
-        found = np.int64(0)
-        if top > 0:
-            for group in range(width // 4096 + 1):
-                words = groups[group]
-                while words != 0:
-                    at = group * 64 + lowest(words, table)
-                    words = words & (words - np.uint64(1))
-                    rest = bits[at]
-                    while rest != 0:
-                        c = at * 64 + lowest(rest, table)
-                        bit = rest & (~rest + np.uint64(1))
-                        rest = rest ^ bit
-                        finish(weigh, acc, c, row, left, right)
-                        if c - row == diagonal or not acc[c] >= threshold:
-                            bits[at] = bits[at] ^ bit
-                            acc[c] = 0
-                        else:
-                            push(heap, found, top, acc[c])
-                            found += 1
-        # Of the values that equal the last one, the first columns.
-        equal = np.int64(0)
-        if found > top:
-            equal = top
-            for k in range(top):
-                if heap[k] > heap[0]:
-                    equal -= 1
-        chosen = found > top
+                    push(heap, found, top, acc[c])
+                    found += 1
+    return found
+
+
+@helper
+def equals_kept(heap, top):
+    """Return how many of the greatest values equal the last of them."""
+    equal = top
+    for k in range(top):
+        if heap[k] > heap[0]:
+            equal -= 1
+    return equal
+
+
+@kernel
+def multiply_rows(
+    low, high, task, order, indptr, indices, values, indptr2, indices2, values2, left, right,  # noqa: ARG001 - of GPUs
+    threshold, place, columns, results, sizes, table, room, marks, acc, bits, groups, heap,  # noqa: ARG001
+):  # fmt: skip
+    """Multiply rows, drop entries of each, and write the rest where it belongs.
+
+    The task is: the first row, kind of products, way to weigh, steps from value to value (0 if all
+    are one), diagonal, top, writes, columns, blocks of threads. Kinds are 0: 1, 1: x y, 2: x, 3: y,
+    4: x / y, 5: x / (x + y), 6: the smaller one; ways to weigh are those of `finish`. Entries
+    `diagonal` to the right of the row's number are left out. With `writes` 0 rows are only counted,
+    with 1 columns are written, with 2 values too.
+    """
+    first, weigh, diagonal, top, writes = task[0], task[2], task[5], task[6], task[7]
+    for item in range(low, high):
+        row = np.int64(first + item)
+        add_row(task, row, indptr, indices, values, indptr2, indices2, values2, acc, bits, groups)
+        equal = np.int64(-1)
+        if (
+            top > 0
+            and rank_row(task, row, left, right, threshold, table, acc, bits, groups, heap) > top
+        ):
+            # Of the values that equal the last one, the first columns are kept.
+            equal = equals_kept(heap, top)
         at = np.int64(place[item]) if writes > 0 else np.int64(0)
         start = at
-        for group in range(width // 4096 + 1):
+        for group in range(task[8] // 4096 + 1):
             words = groups[group]
             groups[group] = 0
             while words != 0:
@@ -181,12 +203,10 @@ def multiply_rows(
                         finish(weigh, acc, c, row, left, right)
                     total = acc[c]
                     acc[c] = 0
-                    if chosen and top > 0:
-                        if total < heap[0]:
+                    if equal >= 0:
+                        if total < heap[0] or (total == heap[0] and equal == 0):
                             continue
                         if total == heap[0]:
-                            if equal == 0:
-                                continue
                             equal -= 1
                     elif top == 0 and (c - row == diagonal or total < threshold):
                         continue
@@ -207,6 +227,16 @@ def row_work(low, high, indptr, indices, indptr2, work):
             w = indices[p]
             total += np.int64(indptr2[w + 1]) - np.int64(indptr2[w])
         work[row] = total
+
+
+@kernel
+def row_squares(low, high, indptr, values, sums):
+    """Add up the squares of the values of each row, in their order."""
+    for row in range(low, high):
+        total = 0.0
+        for p in range(indptr[row], indptr[row + 1]):
+            total += values[p] * values[p]
+        sums[row] = total
 
 
 @kernel
