@@ -18,6 +18,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
         "filtered_product", "product_blocks", "product_trace", "row_log_sum_exp", "row_softmax",
     ),
     "projections": ("project", "project_blocks"),
+    "scan_statistics": ("local_scan", "scan_series"),
     "geolocation": ("geolocate", "Locations"),
 }  # fmt: skip
 
