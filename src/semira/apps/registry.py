@@ -19,6 +19,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     ),
     "projections": ("project", "project_blocks"),
     "scan_statistics": ("local_scan", "scan_series"),
+    "vertex_nomination": ("nominate",),
     "geolocation": ("geolocate", "Locations"),
 }  # fmt: skip
 

@@ -23,7 +23,7 @@ def standardised(value: NDArray[np.float64], before: NDArray[np.float64]) -> NDA
 def over_time(
     graphs: list[Any], scan: Any, tau: int, ell: int, locality: str, progress: Any
 ) -> ScanSeries:
-    """Return the statistic of each time; `scan` counts edges of a graph near vertices of another."""
+    """Return the statistic of each time; `scan` counts edges of a graph near vertices of one."""
     times = len(graphs)
     greatest, statistic = np.full(times, np.nan), np.full(times, np.nan)
     vertices = np.full(times, -1)
