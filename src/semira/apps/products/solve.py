@@ -219,7 +219,7 @@ class Rows:
             each = worker_bytes(self.width, product.top, product.counts)
             workers = self._workers(count, each)
             words = 3 * self.width * (8 // sums.itemsize) if product.top else self.width
-            room = xp.empty(max(workers * words, 1), sums)
+            room = xp.zeros(max(workers * words, 1), sums)
             task = xp.asarray(self._task(first, writes, workers))
             order, marks = self._order(first, count), self._marks(workers)
             _multiply(count, task, order, *given, task, room, marks, device=self._device)

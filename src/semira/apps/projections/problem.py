@@ -86,7 +86,7 @@ def checked(
         raise InvalidValue("weight='none' leaves nothing for top= and threshold= to compare")
     if np.dtype(A.dtype.np_type).kind not in "biuf":
         raise DomainMismatch(f"project: values of dtype {A.dtype} are no weights; use real numbers")
-    other = A.T.new()
+    other = transposed(A)
     left, right = (other, A) if onto == "columns" else (A, other)
     options: dict[str, Any] = {
         "top": top, "threshold": threshold, "drop_diagonal": not keep_diagonal, "memory": memory
@@ -98,6 +98,12 @@ def checked(
         numbers = _numbers(left, right, weight)
         options |= {"weigh": weigh, "left": numbers[0], "right": numbers[1]}
     return Problem(left, right, weight, onto, {"multiply": multiply, **options})
+
+
+def transposed(A: Matrix) -> Matrix:
+    """Return the transpose; it stays with the matrix."""
+    found: Matrix = A.derived("transposed", A.T.new)
+    return found
 
 
 def _with_values(left: Matrix, right: Matrix, weight: str) -> tuple[Matrix, Matrix]:

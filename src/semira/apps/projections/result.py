@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,7 @@ class Projection:
     onto: str
     weight: str
     _nvals: int
-    _lost: int | None
+    _lost: Callable[[], int] | None
 
     def facts(self) -> dict[str, Any]:
         """Return counts; of whole projections by ``count``, also the pairs that were lost: 0."""
@@ -40,7 +41,7 @@ class Projection:
             "entries_of_bipartite": self._nvals,
         }
         if self._lost is not None:
-            found["lost_pairs"] = self._lost
+            found["lost_pairs"] = self._lost()
         return found
 
     def table(self) -> dict[str, NDArray[np.generic]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from semira import Matrix
 from semira.apps.products.filtered import filtered_product, product_blocks
@@ -17,7 +18,7 @@ def whole_of(problem: Problem) -> Projection:
     made = filtered_product(problem.left, problem.right, **problem.options)
     if problem.is_symmetric:
         made.symmetric = True
-    lost = _lost_pairs(problem, made) if problem.is_whole else None
+    lost = partial(_lost_pairs, problem, made) if problem.is_whole else None
     return Projection(made, problem.onto, problem.weight, problem.left.nvals, lost)
 
 

@@ -79,7 +79,7 @@ def nominate(
     -----
     One set: the search of `multi_source_bfs` or `sssp` from all seeds together, recorded. Several
     sets: a row each of a matrix of frontiers, ``F min.+ A`` until no distance falls, as many sets
-    at a time as fit. Ranks are made when they are first asked for, or with `top` at once: O(r log r)
+    at a time as fit. Ranks are made when they are first asked for, with `top` at once: O(r log r)
     for r reached vertices. `facts` checks every distance by one more product.
 
     References

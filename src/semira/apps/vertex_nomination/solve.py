@@ -15,6 +15,7 @@ from semira import (
     Vector,
     binary,
     device,
+    device_traits,
     dtypes,
     free_memory,
     monoid,
@@ -55,14 +56,15 @@ def solved(problem: Problem) -> Nomination:
         distance = _combined(problem, distance)
         if problem.top:
             ranks, distance = [ranked(problem, distance, 0, 1)], None
-    is_checked = distance is not None and problem.weights is None
 
     def rank() -> Ranks:
         if ranks or distance is None:
             return joined(ranks)
         return ranked(problem, distance, 0, len(problem.sets))
 
-    check = partial(wrong_of, problem, distance) if is_checked else None
+    check = None
+    if distance is not None and problem.weights is None:
+        check = partial(wrong_of, problem, distance)
     count = 1 if problem.weights is not None else len(problem.sets)
     seeds = sum(len(each) for each in problem.sets)
     return Nomination(count, seeds, rounds, distance, rank, check)
@@ -104,7 +106,22 @@ def _distances(problem: Problem, first: int, last: int) -> tuple[Matrix, int]:
         if problem.by_hops:
             frontier = Matrix.from_coo(of, seeds, True, **shape)
             return distance, _hops(A, frontier, distance)
+        if not device_traits(A.device).own_memory:
+            return _one_by_one(problem, first, last, distance)
         return distance, _lengths(A, distance.dup(), distance)
+
+
+def _one_by_one(problem: Problem, first: int, last: int, distance: Matrix) -> tuple[Matrix, int]:
+    """Return the distances of several sets, each found by itself.
+
+    On hosts rows of a matrix cost more work; on a GPU searches alone leave most of it idle.
+    """
+    rounds = 0
+    for number in range(first, last):
+        found, iterations = _from_one(problem, problem.sets[number])
+        distance[number - first, :] << found
+        rounds = max(rounds, iterations)
+    return distance, rounds
 
 
 def _from_one(problem: Problem, seeds: NDArray[np.int64]) -> tuple[Vector, int]:

@@ -18,7 +18,7 @@ __device__ __forceinline__ unsigned long long rank_of(double x) {
   return rank_of(bits ^ ((bits >> 63) & 0x7fffffffffffffffll));
 }
 
-// The sums of one row, in columns of 1024 to a group.
+// The sums of one row, in columns of 1024 to a group; they are 0 between rows.
 template <class A>
 struct RowSums {
   A* sums;
@@ -45,7 +45,11 @@ struct RowSums {
           for (unsigned any = __ballot_sync(kAllLanes, word != 0); any != 0; any &= any - 1) {
             const int j = __ffs(static_cast<int>(any)) - 1;
             bool is_in = __shfl_sync(kAllLanes, word, j) >> lane & 1;
-            if (is_in) is_in = keep(1024 * g + 32 * j + lane);
+            const int c = 1024 * g + 32 * j + lane;
+            if (is_in && !keep(c)) {
+              is_in = false;
+              sums[c] = A(0);
+            }
             const unsigned kept = __ballot_sync(kAllLanes, is_in);
             if (lane == j) word = kept;
             count += __popc(kept);
@@ -123,7 +127,7 @@ struct RowSums {
       if (!(flags[g / 32] >> g % 32 & 1)) continue;
       const unsigned word = marks[32 * g + lane];
       marks[32 * g + lane] = 0;
-      if (writes == 0) continue;
+      if (sums == nullptr) continue;
       long long base = at + counts[g];
       for (unsigned any = __ballot_sync(kAllLanes, word != 0); any != 0; any &= any - 1) {
         const int j = __ffs(static_cast<int>(any)) - 1;
@@ -131,8 +135,9 @@ struct RowSums {
         if (kept >> lane & 1) {
           const int c = 1024 * g + 32 * j + lane;
           const long long to = base + __popc(kept & ((1u << lane) - 1));
-          columns[to] = static_cast<C>(c);
+          if (writes >= 1) columns[to] = static_cast<C>(c);
           if (writes == 2) results[to] = static_cast<R>(sums[c]);
+          sums[c] = A(0);
         }
         base += __popc(kept);
       }
@@ -145,7 +150,6 @@ struct RowSums {
 
 template <class A>
 __device__ __forceinline__ A term_of(long long kind, A x, A y) {
-  if (kind == 0) return A(1);
   if (kind == 1) return product(x, y);
   if (kind == 2) return x;
   if (kind == 3) return y;
@@ -153,7 +157,6 @@ __device__ __forceinline__ A term_of(long long kind, A x, A y) {
   if (kind == 5) return x / (x + y);
   return x < y ? x : y;
 }
-__device__ __forceinline__ int term_of(long long, int, int) { return 1; }
 
 // A sum weighed, as `finish` of rows.py has it.
 template <class A>
@@ -263,8 +266,15 @@ __device__ void multiply_rows(long long items, const long long* task, const long
       for (Q q = indptr2[w] + static_cast<Q>(threadIdx.x); q < indptr2[w + 1];
            q += static_cast<Q>(blockDim.x)) {
         const int c = static_cast<int>(indices2[q]);
-        const A term = term_of(kind, x, static_cast<A>(values2[q * step2]));
-        sums[c] = is_new(mine, c) ? A(0) + term : sums[c] + term;
+        const A sum = sums[c];
+        if (kind == 0) {
+          // A sum of ones is 0 where there is none.
+          if (sum == A(0)) is_new(mine, c);
+          sums[c] = sum + A(1);
+          continue;
+        }
+        is_new(mine, c);
+        sums[c] = sum + term_of(kind, x, static_cast<A>(values2[q * step2]));
       }
       __syncthreads();
     }
