@@ -150,6 +150,7 @@ struct RowSums {
 
 template <class A>
 __device__ __forceinline__ A term_of(long long kind, A x, A y) {
+  if (kind == 0) return A(1);
   if (kind == 1) return product(x, y);
   if (kind == 2) return x;
   if (kind == 3) return y;
@@ -267,14 +268,13 @@ __device__ void multiply_rows(long long items, const long long* task, const long
            q += static_cast<Q>(blockDim.x)) {
         const int c = static_cast<int>(indices2[q]);
         const A sum = sums[c];
-        if (kind == 0) {
-          // A sum of ones is 0 where there is none.
-          if (sum == A(0)) is_new(mine, c);
-          sums[c] = sum + A(1);
-          continue;
+        // A sum of ones is 0 where there is none.
+        if (kind != 0 || sum == A(0)) is_new(mine, c);
+        if constexpr (sizeof(A) == 4) {
+          sums[c] = sum + 1;
+        } else {
+          sums[c] = sum + term_of(kind, x, static_cast<A>(values2[q * step2]));
         }
-        is_new(mine, c);
-        sums[c] = sum + term_of(kind, x, static_cast<A>(values2[q * step2]));
       }
       __syncthreads();
     }
