@@ -59,7 +59,7 @@ def _walks(**options: Any) -> Make:
 
 
 def _communities(name: str) -> Make:
-    return lambda matrix, _rng: lambda: getattr(apps, name)(matrix)
+    return _simple(name)
 
 
 def _clusters(count: int, **options: Any) -> Make:
@@ -91,6 +91,18 @@ def _embedding(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
     return lambda: apps.sage_embedding(matrix, features)
 
 
+def _nominations(count: int) -> Make:
+    def make(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
+        sets = [np.unique(_starts(matrix, rng, 5)).tolist() for _ in range(count)]
+        return lambda: apps.nominate(matrix, sets, weighted=False, top=100)
+
+    return make
+
+
+def _simple(name: str, **options: Any) -> Make:
+    return lambda matrix, _rng: lambda: getattr(apps, name)(matrix, **options)
+
+
 #: What is measured, by name.
 CASES: dict[str, Make] = {
     "Louvain": _communities("louvain"),
@@ -102,6 +114,10 @@ CASES: dict[str, Make] = {
     "samples, 10 by weight": _samples_alone,
     "contraction": _contraction,
     "GraphSAGE, 64 features": _embedding,
+    "projection, top 10": _simple("project", top=10),
+    "scan statistics": _simple("local_scan", symmetric=True),
+    "nomination, 5 seeds": _nominations(1),
+    "nominations, 32 sets": _nominations(32),
     "local cluster, FISTA": _clusters(1),
     "local clusters, pushes": _clusters(CLUSTERS, method="push", alpha=0.15, rho=1e-6),
 }
