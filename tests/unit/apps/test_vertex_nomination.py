@@ -10,7 +10,7 @@ from tests.helpers import chesapeake
 
 import semira as gb
 from semira.apps import nominate
-from semira.apps.vertex_nomination import memory, picture
+from semira.apps.vertex_nomination import memory, picture, solve
 from semira.apps.vertex_nomination.files import read_weights
 from semira.exceptions import (
     DimensionMismatch,
@@ -114,6 +114,16 @@ def test_sets_go_in_parts_that_fit():
             assert parts.vertices(number).tolist() == whole.vertices(number).tolist()[:count]
             assert not options or count == min(3, len(whole.vertices(number)))
     assert nominate(A, sets, memory=1).distance.isequal(whole.distance)
+
+
+def test_sets_one_by_one_are_the_same(monkeypatch):
+    A = drawn(60, 200, 8, np.float64)
+    sets = [[3, 4], [10], [30, 31]]
+    whole = nominate(A, sets)
+    monkeypatch.setattr(solve, "_LARGE", 0)
+    alone = nominate(A, sets)
+    assert alone.distance.isequal(whole.distance)
+    assert alone.facts()["wrong_distances"] == 0
 
 
 def test_contexts_are_weighed():

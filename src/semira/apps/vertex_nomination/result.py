@@ -57,11 +57,11 @@ class Nomination:
     count: int
     seeds: int
     iterations: int
-    _distance: Matrix | None
-    _rank: Callable[[], Ranks]
-    _check: Callable[[], int] | None
+    _make: Callable[[], Matrix] | None
+    _rank: Callable[[Matrix | None], Ranks]
+    _check: Callable[[Matrix], int] | None
 
-    @property
+    @cached_property
     def distance(self) -> Matrix:
         """Distances from each set, shape (sets, n), seeds included; with weights one row of sums.
 
@@ -70,14 +70,14 @@ class Nomination:
         InvalidValue
             `top` was asked for, which keeps no distances.
         """
-        if self._distance is None:
+        if self._make is None:
             raise InvalidValue("this result has ranks alone; call nominate without top=")
-        return self._distance
+        return self._make()
 
     @cached_property
     def ranks(self) -> Ranks:
         """The ranks of all sets, on the host."""
-        return self._rank()
+        return self._rank(None if self._make is None else self.distance)
 
     def __len__(self) -> int:
         return self.count
@@ -107,7 +107,7 @@ class Nomination:
         if len(self.ranks.scores):
             found["farthest"] = self.ranks.scores.max().item()
         if self._check is not None:
-            found["wrong_distances"] = self._check()
+            found["wrong_distances"] = self._check(self.distance)
         return found
 
     def table(self) -> dict[str, NDArray[np.generic]]:
