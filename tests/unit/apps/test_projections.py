@@ -18,6 +18,7 @@ from semira.apps import (
     row_log_sum_exp,
     row_softmax,
 )
+from semira.apps.products import solve
 from semira.apps.projections import memory, picture
 from semira.base.settings import override, restore
 from semira.exceptions import (
@@ -200,6 +201,19 @@ def test_blocks_are_the_rows_of_the_whole():
         next(project_blocks(matrix(given), memory=400))
 
 
+def test_a_result_that_does_not_fit_is_refused(device, monkeypatch):
+    if device != "cpu":
+        pytest.skip("counts as the others do")
+    A = gb.Matrix.from_coo(np.zeros(2500, int), np.arange(2500), 1, nrows=1, ncols=2500)
+    monkeypatch.setattr(solve, "free_memory", lambda _device: 1 << 20)
+    told = (
+        r"the product takes 74,9\d\d,\d+ bytes, and 1,048,576 are free on cpu: keep less with top="
+    )
+    with pytest.raises(OutOfMemory, match=told):
+        project(A)
+    assert project(A, top=2).matrix.nvals == 5000
+
+
 def test_any_number_of_threads_makes_the_same(device):
     if device != "cpu":
         pytest.skip("has no threads to set")
@@ -278,6 +292,9 @@ def test_operands_that_do_not_fit_are_refused():
         project([[1]])
     with pytest.raises(InvalidWeight, match="a value is NaN"):
         project(gb.Matrix.from_coo([0, 0], [0, 1], [np.nan, 1]), weight="product", top=1)
+    large = gb.Matrix.from_coo([0, 0], [0, 1], np.array([2**63, 1], np.uint64))
+    with pytest.raises(InvalidValue, match="a value is 9223372036854775808, but sums of integers"):
+        project(large, weight="product")
     with pytest.raises(InvalidValue, match="belong together"):
         filtered_product(A, A.T.new(), weigh="overlap")
     with pytest.raises(InvalidValue, match="weigh='sum' must be one of overlap"):

@@ -83,7 +83,7 @@ def filtered_product(
     Returns
     -------
     Matrix, shape (m, n)
-        FP64 if a value or a quotient is; else INT64.
+        FP64 if a value or a quotient is; else INT64, whose sums wrap around.
 
     Raises
     ------
@@ -100,7 +100,8 @@ def filtered_product(
     -----
     O(partial products + entries), twice without `top`: rows are counted first, so that exactly the
     result is allocated. With `top`, room for `top` entries a row. Each thread of a host, or block
-    of a GPU, has a sum for each column. Sums are in the order of k on every device: the same bits.
+    of a GPU, has a sum for each column; rows take 24 bytes each, and values that are not INT64 or
+    FP64 are copied. Sums are in the order of k on every device: the same bits.
     With a Python function, blocks of rows are products of their own (`Matrix.mxm`), within
     ``memory=``, and their floats are in the order of the device.
 

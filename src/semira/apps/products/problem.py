@@ -178,14 +178,21 @@ def rows_with_values(matrix: Matrix, wanted: bool, name: str) -> Rows:
 
     Raises
     ------
-    DomainMismatch
-        Values are complex numbers or records.
+    DomainMismatch, InvalidValue
+        Values are complex numbers or records; one is beyond INT64.
     """
     if wanted and np.dtype(matrix.dtype.np_type).kind not in "biuf":
         raise DomainMismatch(
             f"{name}: values of dtype {matrix.dtype} have no order; use real numbers"
         )
-    return rows_of(matrix, values=wanted)
+    rows = rows_of(matrix, values=wanted)
+    if rows.values is not None and rows.values.dtype == np.uint64 and len(rows.values):
+        most = int(rows.values.max())
+        if most >= 2**63:
+            raise InvalidValue(
+                f"{name}: a value is {most}, but sums of integers are INT64; use FP64"
+            )
+    return rows
 
 
 def check_no_nan(values: Any, name: str, xp: Any) -> None:

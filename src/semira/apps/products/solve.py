@@ -168,7 +168,9 @@ class Rows:
         OutOfMemory
             They do not fit on the device.
         """
-        needed = int(self.sizes().sum()) * self.entry_bytes + 8 * self.nrows
+        # Rows with room for `top` entries are packed: a copy.
+        copies = 2 if self._product.top else 1
+        needed = int(self.sizes().sum()) * self.entry_bytes * copies + 8 * self.nrows
         free = free_memory(self._device) if needed > 1 << 26 else None
         if free is not None and needed > free:
             raise OutOfMemory(
