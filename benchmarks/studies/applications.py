@@ -60,7 +60,7 @@ def _walks(**options: Any) -> Make:
 
 
 def _communities(name: str) -> Make:
-    return lambda matrix, _rng: lambda: getattr(apps, name)(matrix)
+    return _simple(name)
 
 
 def _clusters(count: int, **options: Any) -> Make:
@@ -115,6 +115,14 @@ def _subgraphs(pairs: Sequence[tuple[int, int]], labels: int = 0) -> Make:
     return make
 
 
+def _nominations(count: int) -> Make:
+    def make(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
+        sets = [np.unique(_starts(matrix, rng, 5)).tolist() for _ in range(count)]
+        return lambda: apps.nominate(matrix, sets, weighted=False, top=100)
+
+    return make
+
+
 def _flow(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
     source, sink = rng.choice(np.unique(_starts(matrix, rng, SEEDS)), 2, replace=False)
     return lambda: algorithms.maximum_flow(matrix, source, sink)
@@ -126,6 +134,10 @@ def _lasso(solver: str) -> Make:
         return lambda: apps.fused_lasso(matrix, y, lambda2=0.1, weighted=False, solver=solver)
 
     return make
+
+
+def _simple(name: str, **options: Any) -> Make:
+    return lambda matrix, _rng: lambda: getattr(apps, name)(matrix, **options)
 
 
 #: What is measured, by name.
@@ -147,6 +159,10 @@ CASES: dict[str, Make] = {
     "maximum flow": _flow,
     "fused lasso, cuts": _lasso("cuts"),
     "fused lasso, primal-dual": _lasso("primal_dual"),
+    "projection, top 10": _simple("project", top=10),
+    "scan statistics": _simple("local_scan", symmetric=True),
+    "nomination, 5 seeds": _nominations(1),
+    "nominations, 32 sets": _nominations(32),
     "local cluster, FISTA": _clusters(1),
     "local clusters, pushes": _clusters(CLUSTERS, method="push", alpha=0.15, rho=1e-6),
 }

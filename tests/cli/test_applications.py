@@ -267,3 +267,51 @@ def test_two_graphs_are_matched_from_files(invoke, invoke_json, tmp_path):
     result = invoke(*given)
     assert result.exit_code == 1
     assert "line 2: '4' is no pair of vertex numbers" in " ".join(result.stderr.split())
+# projections, scan statistics, nomination -------------------------------------------------------
+def test_a_rectangular_matrix_is_projected(invoke, tmp_path):
+    pytest.importorskip("matplotlib")
+    graph = tmp_path / "ratings.mtx"
+    graph.write_text(
+        "%%MatrixMarket matrix coordinate pattern general\n2 3 4\n1 1\n1 2\n2 2\n2 3\n"
+    )
+    drawn, out = tmp_path / "weights.svg", tmp_path / "out.csv"
+    args = ("run", "project", graph, "--weight", "jaccard", "--out", out, "--plot", drawn)
+    assert invoke(*args).exit_code == 0
+    found = [tuple(row.values()) for row in lines_of(out.read_text())]
+    assert found == [("0", "1", "0.5"), ("1", "0", "0.5"), ("1", "2", "0.5"), ("2", "1", "0.5")]
+    assert "jaccard" in drawn.read_text()
+    refused = invoke("run", "project", graph, "--weight", "heavy")
+    assert refused.exit_code == 2
+    assert "--weight 'heavy' is none of count, none" in words_of(refused.output)
+
+
+def test_edges_of_another_file_are_counted_by_name(invoke, tmp_path):
+    graph, them = tmp_path / "us.csv", tmp_path / "them.csv"
+    graph.write_text("ann,bob\nann,cid\ncid,dan\n")
+    them.write_text("cid,bob\nann,bob\n")
+    args = ("run", "local-scan", graph, "--them", them, "--out", "-")
+    result = invoke(*args)
+    assert result.exit_code == 0, result.output
+    found = {row["label"]: int(row["statistic"]) for row in lines_of(result.stdout)}
+    # Around ann are bob and cid.
+    assert found == {"ann": 2, "bob": 1, "cid": 0, "dan": 0}
+    them.write_text("eve,bob\n")
+    refused = invoke(*args)
+    assert refused.exit_code == 1
+    assert "has no vertex 'eve'" in words_of(refused.output)
+
+
+def test_vertices_are_nominated_by_name_and_in_sets(invoke, tmp_path):
+    graph, seeds, weights = tmp_path / "g.csv", tmp_path / "seeds.txt", tmp_path / "weights.txt"
+    graph.write_text("ann,bob\nbob,cid\ncid,dan\n")
+    args = ("run", "nominate", graph, "--symmetrise", "--unweighted", "--out", "-", "--seeds")
+    rows = lines_of(invoke(*args, "ann", "--top", "2").stdout)
+    assert [(row["rank"], row["label"], row["score"]) for row in rows] == [
+        ("1", "bob", "1"), ("2", "cid", "2")
+    ]  # fmt: skip
+    seeds.write_text("ann\ndan\n")
+    weights.write_text("1\n3\n")
+    rows = lines_of(invoke(*args, seeds).stdout)
+    assert [row["ranking"] for row in rows] == ["0"] * 3 + ["1"] * 3
+    rows = lines_of(invoke(*args, seeds, "--weights-file", weights).stdout)
+    assert [(row["label"], row["score"]) for row in rows] == [("cid", "5.0"), ("bob", "7.0")]

@@ -15,6 +15,10 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "sage": ("sage_embedding",),
     "sampling": ("sample_neighbours", "sample_hops", "neighbour_loader"),
     "local_clustering": ("local_clusters",),
+    "products": ("filtered_product", "product_blocks", "product_trace"),
+    "projections": ("project", "project_blocks"),
+    "scan_statistics": ("local_scan", "scan_series"),
+    "vertex_nomination": ("nominate",),
     "geolocation": ("geolocate", "Locations"),
     "classification": ("classify", "EdgeFeatures"),
     "subgraph_matching": ("subgraph_match",),
@@ -22,7 +26,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "graph_matching": ("graph_match",),
     "flow": (),
     "lasso": ("fused_lasso", "FusedLasso"),
-}
+}  # fmt: skip
 
 
 def functions() -> dict[str, str]:

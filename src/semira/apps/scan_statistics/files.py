@@ -1,0 +1,63 @@
+"""Files of scan statistics: another graph, and sets of vertices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import semira as gb
+from semira import Matrix
+from semira.exceptions import FileFormatError
+
+
+def read_them(path: str, n: int, labels: NDArray[Any] | None = None) -> Matrix:
+    """Read another graph of the same vertices, whose edges are counted.
+
+    Parameters
+    ----------
+    path : str
+        Any file that `semira.io.read` reads.
+    n : int
+        Vertices of the first graph.
+    labels : ndarray, shape (n,), optional
+        Their names; vertices of the file are then found by name.
+
+    Returns
+    -------
+    Matrix, shape (n, n)
+
+    Raises
+    ------
+    FileFormatError
+        One of the files has names and the other has none, or a name is not known, or there are
+        more vertices.
+    """
+    graph = gb.io.read_graph(path)
+    if (graph.labels is None) != (labels is None):
+        raise FileFormatError(f"{path}: of the two graphs, one has names and the other has none")
+    matrix: Matrix = graph.matrix
+    if labels is None and matrix.shape == (n, n):
+        return matrix
+    places = np.arange(matrix.nrows)
+    if labels is not None and graph.labels is not None:
+        numbers = {str(name): at for at, name in enumerate(labels.tolist())}
+        named = [str(name) for name in graph.labels.tolist()]
+        unknown = [name for name in named if name not in numbers]
+        if unknown:
+            raise FileFormatError(f"{path}: the first graph has no vertex {unknown[0]!r}")
+        places = np.array([numbers[name] for name in named], np.int64)
+    if len(places) > n or matrix.nrows != matrix.ncols:
+        raise FileFormatError(
+            f"{path}: a graph of shape {matrix.shape}, the first has {n} vertices"
+        )
+    rows, columns, values = matrix.to_coo()
+    return Matrix.from_coo(places[rows], places[columns], values, nrows=n, ncols=n)
+
+
+def read_neighbourhoods(path: str, n: int) -> Matrix:
+    """Read sets of vertices that take the place of steps: a matrix with a row for each."""
+    del n
+    found: Matrix = gb.io.read(path)
+    return found

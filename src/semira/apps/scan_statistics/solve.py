@@ -1,0 +1,182 @@
+"""Scan statistics: by masked products of oriented edges, or neighbourhood by neighbourhood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semira import (
+    Matrix,
+    Vector,
+    binary,
+    device,
+    dtypes,
+    free_memory,
+    fused,
+    indexunary,
+    monoid,
+    select,
+    semiring,
+)
+from semira.algorithms.neighbours import by_rows
+from semira.algorithms.oriented_edges import oriented_edges
+from semira.algorithms.results import finished
+from semira.apps.scan_statistics.problem import Problem, shift_of, units_of
+from semira.kernels import ArrayKernel, array_module, rows_of
+
+_THREADS = 256
+_scan = ArrayKernel(
+    "semira.apps.scan_statistics.kernels:scan", "scan", lanes=_THREADS, threads=_THREADS
+)
+_row_work = ArrayKernel("semira.apps.products.kernels:rows", "row_work", lanes=32)
+
+#: Most blocks of threads on a GPU.
+_MOST = 1056
+
+_INT = dtypes.INT64
+
+
+def worker_bytes(n: int) -> int:
+    """Return the bytes of a thread of the host, or a block of a GPU: a list and a mark a vertex."""
+    return 9 * n
+
+
+def solved(problem: Problem) -> tuple[Vector, int]:
+    """Return the statistic of each vertex in units, and how many times these were doubled."""
+    shift = shift_of(problem.edges) if problem.weighted else 0
+    if problem.k == 0 and not problem.is_given:
+        return _at_vertices(problem, shift), shift
+    if problem.is_own and not problem.is_given and problem.is_undirected and problem.k == 1:
+        return _by_triangles(problem, shift), shift
+    return _by_neighbourhoods(problem, shift), shift
+
+
+def _edges_of(problem: Problem, shift: int) -> Matrix:
+    """Return what is counted, with integers as weights if they are."""
+    return units_of(problem.edges, shift) if problem.weighted else problem.edges
+
+
+def _sums(problem: Problem) -> tuple[Any, Any]:
+    """Return the semirings that add up the values of rows, and of columns."""
+    if problem.weighted:
+        return semiring.plus_first[_INT], semiring.plus_second[_INT]
+    return semiring.plus_pair[_INT], semiring.plus_pair[_INT]
+
+
+def _at_vertices(problem: Problem, shift: int) -> Vector:
+    """Return the weights of the edges at each vertex, of another graph those that both have."""
+    edges = _edges_of(problem, shift)
+    if not problem.is_own:
+        edges = edges.dup(mask=problem.us.S)
+    of_rows, of_columns = _sums(problem)
+    with device(edges.device):
+        found, ones = Vector(_INT, edges.nrows), Vector.from_scalar(1, edges.nrows, _INT)
+    found << 0
+    if problem.mode != "in":
+        found(binary.plus, **by_rows(edges, "pull")) << edges.mxv(ones, of_rows)
+    if problem.mode in ("in", "all"):
+        found(binary.plus, **by_rows(edges, "push")) << ones.vxm(edges, of_columns)
+    if problem.mode == "all":
+        # A loop is one edge, and was met at both ends.
+        loops = edges.select(select.diag).new()
+        found(binary.minus, **by_rows(loops, "pull")) << loops.mxv(ones, of_rows)
+    return found
+
+
+def _by_triangles(problem: Problem, shift: int) -> Vector:
+    """Return the edges at each vertex, and those opposite to it in a triangle."""
+    edges, n = _edges_of(problem, shift), problem.edges.nrows
+    L, places = _oriented(problem, edges)
+    of_rows, of_columns = _sums(problem)
+    first, second = of_rows, of_columns
+    with device(edges.device):
+        found, far = Vector(_INT, n), Vector(_INT, n)
+        ones = Vector.from_scalar(1, n, _INT)
+    pull, push = by_rows(L, "pull"), by_rows(L, "push")
+
+    def step() -> None:
+        # Of a triangle u -> v -> w, u -> w: C<L> has at (u, v) the edge v w, D<L> the edge u w, and
+        # E<L> at (u, w) the edge u v.
+        C = L.mxm(L.T, second).new(mask=L.S)
+        D = L.mxm(L.T, first).new(mask=L.S) if problem.weighted else C
+        E = L.mxm(L, first).new(mask=L.S)
+        far(**pull) << C.mxv(ones, semiring.plus_first[_INT])
+        far(binary.plus, **push) << ones.vxm(D, semiring.plus_second[_INT])
+        far(binary.plus, **push) << ones.vxm(E, semiring.plus_second[_INT])
+        found << 0
+        found(binary.plus, **by_rows(edges, "pull")) << edges.mxv(ones, of_rows)
+
+    finished(fused(step))
+    if places is None:
+        found(binary.plus) << far
+    else:
+        found.scatter(places, far, monoid.plus)
+    _add_loops(problem, edges, found)
+    return found
+
+
+def _oriented(problem: Problem, edges: Matrix) -> tuple[Matrix, Vector | None]:
+    """Return each edge once, towards its end of higher degree, and whose rows these are."""
+    if not problem.weighted:
+        graph = oriented_edges(problem.us, symmetric=True, order="auto")
+        return graph.edges, graph.places
+
+    def rising() -> Matrix:
+        n = edges.nrows
+        with device(edges.device):
+            ones, ranks = Vector.from_scalar(1, n, _INT), Matrix(_INT, n, 1)
+        degrees = edges.mxv(ones, semiring.plus_pair[_INT]).new()
+        # A column: n times the degree of each vertex, and its number.
+        ranks[:, 0] << degrees.apply(binary.times, right=n) + degrees.apply(indexunary.index)
+        rises = ranks.mxm(ranks.T, semiring.any_lt).new(mask=edges.S)
+        found: Matrix = edges.dup(mask=rises.V)
+        return found
+
+    made: Matrix = problem.edges.derived("rising units", rising)
+    return made, None
+
+
+def _add_loops(problem: Problem, edges: Matrix, found: Vector) -> None:
+    """Add the loops of neighbours; those of the vertices themselves are counted."""
+    loops: Matrix = problem.edges.derived("loops", lambda: problem.edges.select(select.diag).new())
+    if loops.nvals == 0:
+        return
+    loops = edges.dup(mask=loops.S)
+    of_rows, _ = _sums(problem)
+    ones = Vector.from_scalar(1, edges.nrows, _INT)
+    mine = loops.mxv(ones, of_rows).new()
+    found(binary.plus) << edges.mxv(mine, semiring.plus_second[_INT])
+    found(binary.minus) << mine
+
+
+def _by_neighbourhoods(problem: Problem, shift: int) -> Vector:
+    """Return the weight of the edges within each neighbourhood, a list of vertices at a time."""
+    near, edges, n = problem.near, _edges_of(problem, shift), problem.edges.nrows
+    with array_module(near.device) as xp:
+        lists, rows = rows_of(near, values=False), rows_of(edges, values=problem.weighted)
+        count = near.nrows
+        out, sizes, work = (xp.empty(count, xp.int64) for _ in range(3))
+        given = (lists.indptr, lists.indices, rows.indptr)
+        _row_work(count, *given, work, device=near.device, work=lists.indptr)
+        values = rows.values if problem.weighted and len(rows.indices) else xp.ones(1, xp.int64)
+        arguments = (
+            lists.indptr, lists.indices, problem.k, not problem.is_given, rows.indptr,
+            rows.indices, values, int(len(values) > 1), problem.is_undirected, out, sizes, n,
+        )  # fmt: skip
+        if near.device == "cuda":
+            free = free_memory(near.device) or 1 << 34
+            workers = max(1, min(_MOST, count, free // 4 // max(worker_bytes(n), 1)))
+            order = xp.ascontiguousarray(xp.argsort(-work))
+            room = xp.empty(max(workers * n, 1), xp.int32)
+            bits = xp.zeros(1 + workers * ((n + 31) // 32), xp.uint32)
+            _scan(count, order, *arguments, workers, room, bits, device=near.device)
+            return Vector.from_dense(out, device=near.device)
+        totals = np.zeros(count + 1, np.int64)
+        np.cumsum(work, out=totals[1:])
+        scratch = [(np.uint8, n, 0), (np.int64, n, None)]
+        _scan(
+            count, work, *arguments, 0, work, work, device=near.device, work=totals,
+            host_scratch=lambda: scratch,
+        )  # fmt: skip
+        return Vector.from_dense(out, device=near.device)

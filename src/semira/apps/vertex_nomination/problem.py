@@ -1,0 +1,98 @@
+"""Checks of vertex nomination: sets of seeds, lengths, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira import Matrix, dtypes
+from semira.algorithms.checks import (
+    check_lengths,
+    check_square,
+    check_vertices,
+    distance_dtype,
+    vertex_dtype,
+)
+from semira.apps.sampling.problem import check_int
+from semira.exceptions import DimensionMismatch, InvalidValue, InvalidWeight, NegativeWeight
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A checked call.
+
+    Attributes
+    ----------
+    graph : Matrix
+    sets : list of ndarray of int64
+        Seeds of each set, ascending.
+    top : int
+        0: all.
+    by_hops : bool
+        Whether every edge has length 1.
+    dtype : DataType
+        Of distances.
+    weights : ndarray of float64, or None
+    content : ndarray of float64, or None
+    memory : int or None
+    """
+
+    graph: Matrix
+    sets: list[NDArray[np.int64]]
+    top: int
+    by_hops: bool
+    dtype: Any
+    weights: NDArray[np.float64] | None
+    content: NDArray[np.float64] | None
+    memory: int | None
+
+
+def checked(
+    A: Any, seeds: Any, top: Any, weighted: Any, weights: Any, content: Any, memory: Any
+) -> Problem:
+    """Return the problem of a call of `nominate`, which says what is raised."""
+    n = check_square(A, "nominate")
+    sets = _sets(seeds, n)
+    by_hops = not weighted or A.dtype is dtypes.BOOL
+    number = vertex_dtype(n) if by_hops else distance_dtype(A, None, "nominate")
+    if not by_hops:
+        check_lengths(A, "nominate", number)
+    kept = 0 if top is None else check_int(top, "top", 1)
+    most = None if memory is None else check_int(memory, "memory", 1, 2**63 - 1)
+    given = None if weights is None else _numbers(weights, "weights", len(sets), "sets of seeds")
+    if given is not None and (given < 0).any():
+        raise NegativeWeight(f"weights: {given.min():g} is negative; weights are 0 or greater")
+    known = None if content is None else _numbers(content, "content", n, "vertices")
+    return Problem(A, sets, kept, by_hops, number, given, known, most)
+
+
+def _sets(seeds: Any, n: int) -> list[NDArray[np.int64]]:
+    if not isinstance(seeds, Iterable) or isinstance(seeds, (str, bytes)):
+        seeds = check_vertices(seeds, n, "seeds")
+    listed = list(seeds)
+    several = any(isinstance(each, Iterable) for each in listed)
+    groups = listed if several else [listed]
+    found = [np.unique(check_vertices(each, n, "seeds")).astype(np.int64) for each in groups]
+    for number, each in enumerate(found):
+        if len(each) == 0:
+            raise InvalidValue(
+                f"nominate: set {number} of seeds is empty; name at least one vertex"
+            )
+    return found
+
+
+def _numbers(given: Any, name: str, length: int, what: str) -> NDArray[np.float64]:
+    array = np.asarray(given.to_dense() if hasattr(given, "to_dense") else given)
+    if array.dtype.kind not in "biuf" or array.shape != (length,):
+        raise DimensionMismatch(
+            f"{name} must be {length} numbers, one for each of the {what}, got shape "
+            f"{array.shape} of {array.dtype}"
+        )
+    found = array.astype(np.float64)
+    if not np.isfinite(found).all():
+        raise InvalidWeight(f"{name}: number {int(np.argmin(np.isfinite(found)))} is not finite")
+    return found
