@@ -21,6 +21,9 @@ class DeviceTraits:
         `Vector.fixed_point` is computed without iterations.
     lends_arrays : bool
         ``to_coo(device=...)`` and the like give arrays in its memory.
+    compiled_loops : bool
+        Kernels over arrays (`semira.kernels`) are compiled loops of the host: what is quickest one
+        step after the other is quick there.
     directions : frozenset of {"push", "pull"}
         What ``direction`` may pin a product of a matrix and a vector to.
     """
@@ -28,6 +31,7 @@ class DeviceTraits:
     own_memory: bool
     fixed_points: bool
     lends_arrays: bool
+    compiled_loops: bool
     directions: frozenset[str]
 
 
@@ -62,5 +66,6 @@ def device_traits(device: str | None = None) -> DeviceTraits:
         own_memory=found.own_memory,
         fixed_points=hasattr(backend, "fixed_point"),
         lends_arrays=hasattr(backend, "export"),
+        compiled_loops=found.compiled_loops,
         directions=frozenset(walks & {"push", "pull"}),
     )

@@ -14,7 +14,6 @@ from semira.backends.renumbering.positions import names_in
 from semira.contract.array_kernels import KernelText, Launch
 from semira.ops import helpers
 
-
 #: Entries from which on a kernel that can stop leaves the main thread free to hear of Ctrl-C: some
 #: tens of milliseconds. Handing it to another thread takes up to 0.1.
 _LONG = 1 << 22
