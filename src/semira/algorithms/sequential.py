@@ -16,12 +16,17 @@ from numpy.typing import NDArray
 from semira import Matrix, Vector, binary, device, device_traits, select
 from semira.algorithms.checks import vertex_dtype
 from semira.exceptions import InvalidValue
-from semira.kernels import ArrayKernel, rows_of
+from semira.kernels import ArrayKernel, Rows, rows_of
 
 _UNITE = ArrayKernel("semira.algorithms.kernels:trees", "unite")
 _FLATTEN = ArrayKernel("semira.algorithms.kernels:trees", "flatten")
 _JOIN = ArrayKernel("semira.algorithms.kernels:trees", "join_in_order")
 _PEEL = ArrayKernel("semira.algorithms.kernels:cores", "peel_in_order")
+
+#: Entries of each row that components begin with, on matrices of so many entries and twice as many
+#: a row: nearly all vertices then lie in one component, and those of others alone are looked at.
+#: And vertices that are asked which one that is.
+_FEW, _SAMPLED, _ASKED, _ALL = 2, 1 << 16, 1024, 1 << 62
 
 #: Most vertices: several numbers are kept of each.
 _MOST = 2**30
@@ -69,9 +74,27 @@ def components(A: Matrix, symmetric: bool) -> Vector:
     """
     n, rows = A.nrows, rows_of(A, values=False)
     parents = np.arange(n, dtype=vertex_dtype(n).np_type)
-    _UNITE(n, rows.indptr, rows.indices, symmetric, parents, device=A.device, work=rows.indptr)
-    _FLATTEN(n, parents, device=A.device, work=n)
+    if symmetric and len(rows.indices) >= max(_SAMPLED, 2 * _FEW * n):
+        _unite(A, rows, parents, few=_FEW)
+        answers = parents[np.linspace(0, n - 1, min(n, _ASKED)).astype(np.int64)]
+        _unite(A, rows, parents, without=int(np.bincount(answers).argmax()))
+    else:
+        _unite(A, rows, parents, half=symmetric)
     return _vector(A, parents)
+
+
+def _unite(
+    A: Matrix,
+    rows: Rows,
+    parents: NDArray[Any],
+    few: int = _ALL,
+    half: bool = False,
+    without: int = -1,
+) -> None:
+    """Join trees by entries of the rows, and hang all vertices below their roots."""
+    n, given = A.nrows, (rows.indptr, rows.indices, few, half, without, parents)
+    _UNITE(n, *given, device=A.device, work=rows.indptr)
+    _FLATTEN(n, parents, device=A.device, work=n)
 
 
 def cores(A: Matrix) -> Vector:

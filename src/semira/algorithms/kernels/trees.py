@@ -40,14 +40,19 @@ def joined(parents: Any, a: Any, b: Any) -> Any:
 
 
 @kernel
-def unite(low: Any, high: Any, indptr: Any, indices: Any, half: Any, parents: Any) -> None:
+def unite(
+    low: Any, high: Any, indptr: Any, indices: Any, few: Any, half: Any, without: Any, parents: Any
+) -> None:
     """Unite the trees of neighbours, of which each number is the smaller root; threads may share.
 
+    Rows are read to the entry `few`, those of vertices right below the root `without` not at all.
     With `half`, entries right of the diagonal are left out: those left of it are the same edges.
     """
     for v in range(low, high):
+        if parents[v] == without:
+            continue
         a = shared_root(parents, np.int64(v))
-        for p in range(indptr[v], indptr[v + 1]):
+        for p in range(indptr[v], min(np.int64(indptr[v + 1]), np.int64(indptr[v]) + few)):
             u = np.int64(indices[p])
             if (half and u >= v) or parents[u] == a:
                 continue
