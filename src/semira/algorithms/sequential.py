@@ -22,6 +22,7 @@ _UNITE = ArrayKernel("semira.algorithms.kernels:trees", "unite")
 _FLATTEN = ArrayKernel("semira.algorithms.kernels:trees", "flatten")
 _JOIN = ArrayKernel("semira.algorithms.kernels:trees", "join_in_order")
 _PEEL = ArrayKernel("semira.algorithms.kernels:cores", "peel_in_order")
+_SEARCH = ArrayKernel("semira.algorithms.kernels:strong", "search_in_depth")
 
 #: Entries of each row that components begin with, on matrices of so many entries and twice as many
 #: a row: nearly all vertices then lie in one component, and those of others alone are looked at.
@@ -95,6 +96,22 @@ def _unite(
     n, given = A.nrows, (rows.indptr, rows.indices, few, half, without, parents)
     _UNITE(n, *given, device=A.device, work=rows.indptr)
     _FLATTEN(n, parents, device=A.device, work=n)
+
+
+def strong_components(A: Matrix) -> Vector:
+    """Return the smallest vertex of each one's strongly connected component. O(n + nvals).
+
+    References
+    ----------
+    R. Tarjan, *Depth-first search and linear graph algorithms*, SIAM J. Computing 1(2), 1972;
+    D. Pearce, *A space-efficient algorithm for finding strongly connected components*, Information
+    Processing Letters 116(1), 2016.
+    """
+    n, rows = A.nrows, rows_of(A, values=False)
+    label, rank, *paths = (np.zeros(n, vertex_dtype(n).np_type) for _ in range(5))
+    edge = np.empty(n, np.int64)
+    _SEARCH(1, rows.indptr, rows.indices, label, rank, *paths, edge, device=A.device)
+    return _vector(A, label)
 
 
 def cores(A: Matrix) -> Vector:

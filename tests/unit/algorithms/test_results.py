@@ -19,7 +19,7 @@ RUNS = {
     "components": lambda A: connected_components(A, algorithm="spread"),
     "components of a sample": lambda A: connected_components(A, algorithm="sample"),
     "components by a search": lambda A: connected_components(A, algorithm="search"),
-    "strongly connected": strongly_connected_components,
+    "strongly connected": lambda A: strongly_connected_components(A, algorithm="colours"),
 }
 
 

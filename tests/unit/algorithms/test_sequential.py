@@ -17,6 +17,7 @@ from semira.algorithms import (
     core_number,
     minimum_spanning_forest,
     sequential,
+    strongly_connected_components,
 )
 from semira.base.settings import override, restore
 from semira.exceptions import InvalidValue
@@ -26,7 +27,11 @@ ALGORITHMS = {
     connected_components: ("spread", "union", "label"),
     core_number: ("peel", "buckets", "core"),
     minimum_spanning_forest: ("boruvka", "kruskal", "forest"),
+    strongly_connected_components: ("colours", "depth", "label"),
 }
+#: Those of undirected graphs, which may be told that entries are symmetric.
+TOLD = (connected_components, core_number)
+
 each = pytest.mark.parametrize("function", ALGORITHMS)
 hosts = pytest.mark.parametrize("where", ["reference", "cpu", "suitesparse"])
 
@@ -46,7 +51,7 @@ def check(function, A, **options):
 @cases.shapes
 def test_steps_give_what_rounds_give(function, graph, where):
     check(function, graph.matrix(where))
-    if function is not minimum_spanning_forest:
+    if function in TOLD:
         check(function, graph.both_ways().matrix(where), symmetric=True)
 
 
