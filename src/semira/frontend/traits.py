@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
+from typing import Any
 
 from semira.backends.registry import backend_for
 from semira.engine.values import default_device
@@ -59,7 +61,11 @@ def device_traits(device: str | None = None) -> DeviceTraits:
     >>> found.own_memory, sorted(found.directions)
     (False, ['pull', 'push'])
     """
-    backend = backend_for(default_device() if device is None else device)
+    return _traits_of(backend_for(default_device() if device is None else device))
+
+
+@functools.lru_cache(16)
+def _traits_of(backend: Any) -> DeviceTraits:
     found = backend.capabilities()
     walks = {method for family, method in found.methods if family in ("mxv", "vxm")}
     return DeviceTraits(
