@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from semira.base import locks, memory
 
 #: Bytes from which on a result is kept; the allocator of C keeps smaller ones itself.
-LARGE = 4 << 20
+LARGE = 1 << 19
 
 #: Bytes that are kept in all.
 KEPT = 1 << 28
