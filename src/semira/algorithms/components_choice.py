@@ -24,9 +24,10 @@ from semira import (
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.components_search import Forest, MakeBody, most_edges, search_first
 from semira.algorithms.results import Chained, ComponentsResult, finished, products_of
+from semira.algorithms.sequential import components, is_sequential
 from semira.exceptions import InvalidValue
 
-ALGORITHMS = ("auto", "spread", "sample", "search")
+ALGORITHMS = ("auto", "spread", "sample", "search", "union")
 
 #: Edges of each vertex that are sampled, and vertices asked which component most of them are in.
 _SAMPLE, _ASKED = 2, 1024
@@ -59,6 +60,8 @@ def choose(
     A: Matrix, symmetric: bool, algorithm: str, few: int, opts: VectorProductOptions, body: MakeBody
 ) -> ComponentsResult:
     """Return the components by the algorithm asked for, or by what is fastest on this graph."""
+    if is_sequential(A, algorithm, ALGORITHMS, opts):
+        return ComponentsResult(1, (), components(A, symmetric))
     n, way, before = A.nrows, algorithm, None
     if algorithm == "auto":
         way = "search" if A.nvals >= max(_ENTRIES, _MEAN_DEGREE * n) else "spread"

@@ -34,13 +34,14 @@ def connected_components(
         Entry (i, j), whatever its value, connects i and j. Not modified.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric: saves every second product.
-    algorithm : {"auto", "spread", "sample", "search"}
+    algorithm : {"auto", "spread", "sample", "search", "union"}
         ``spread`` hands labels along all edges at once. ``sample`` does so on a few edges of each
         vertex first: nearly all vertices then lie in one component, and only edges of the others
         are looked at. ``search`` finds the component of a vertex of most edges by a breadth-first
-        search, then spreads labels among the others. ``auto``: a search where the mean degree is
-        24 or more and there are 16,777,216 entries, else ``spread``; if the search is not over
-        after 64 levels, a sample.
+        search, then spreads labels among the others. ``union`` joins trees over the vertices, edge
+        by edge, on devices in the host's memory. ``auto``: ``union`` there, unless there are
+        options; elsewhere a search where the mean degree is 24 or more and there are 16,777,216
+        entries, else ``spread``; if the search is not over after 64 levels, a sample.
     sample : int, optional
         Edges of each vertex that ``sample`` begins with, 1 or more; None: two.
     **opts
@@ -50,14 +51,15 @@ def connected_components(
     -------
     ComponentsResult
         ``label``: INT32 (INT64 from 2**31 vertices), an entry for each vertex; ``count``,
-        ``iterations``, ``trace``.
+        ``iterations``, ``trace`` (1 and empty for ``union``).
 
     Raises
     ------
     DimensionMismatch
         `A` is not square.
     InvalidValue
-        Unknown `algorithm`; `sample` is no positive integer, or given to another one.
+        Unknown `algorithm`, or ``union`` with options or in memory of a device; `sample` is no
+        positive integer, or given to another one.
 
     Notes
     -----
@@ -65,7 +67,7 @@ def connected_components(
     O(n + nvals) in all, and less where it may pull. Labels begin with any neighbour of each vertex,
     and spread until no vertex has a neighbour with a smaller one. It waits for the end of its loops
     (two with a sample or a search); ``auto`` asks for the number of entries. The first search on a
-    matrix asks where to begin, which is kept with the matrix.
+    matrix asks where to begin, which is kept with the matrix. ``union`` is O(nvals) in practice.
 
     References
     ----------

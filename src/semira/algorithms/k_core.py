@@ -27,6 +27,7 @@ from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
 from semira.algorithms.results import Chained, finished
 from semira.algorithms.run import Layout, Run
+from semira.algorithms.sequential import cores, is_sequential
 
 #: Iterations to begin with, whose pace is not asked for: many vertices may fall at once. Iterations
 #: to come, at the pace of four times as many, from which on whole components fall; again as long as
@@ -76,7 +77,12 @@ class KCoreResult(Run):
 
 @takes_graph()
 def core_number(
-    A: Matrix, /, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
+    A: Matrix,
+    /,
+    *,
+    symmetric: bool = False,
+    algorithm: str = "auto",
+    **opts: Unpack[ProductOptions],
 ) -> CoreNumberResult:
     """Return the core number of every vertex.
 
@@ -90,6 +96,10 @@ def core_number(
         Not modified.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric.
+    algorithm : {"auto", "peel", "buckets"}
+        ``peel`` takes off all vertices of least degree at once. ``buckets`` takes one after the
+        other, on devices in the host's memory. ``auto``: ``buckets`` there, unless there are
+        options; else ``peel``.
     **opts
         Options of the products.
 
@@ -97,12 +107,14 @@ def core_number(
     -------
     CoreNumberResult
         ``core``: INT32 (INT64 from 2**31 vertices), an entry for each vertex; ``degeneracy``,
-        ``iterations``, ``trace``.
+        ``iterations``, ``trace`` (1 and empty for ``buckets``).
 
     Raises
     ------
     DimensionMismatch
         `A` is not square.
+    InvalidValue
+        Unknown `algorithm`, or ``buckets`` with options or in memory of a device.
 
     Notes
     -----
@@ -114,12 +126,14 @@ def core_number(
     work for 1,024 more, connected vertices of degree k + 1 or less fall together if one of them has
     no more than k: each that falls takes an edge from the next. Their components are found in a
     logarithmic number of iterations (`connected_components`), of O(n + their edges) each.
+    ``buckets`` is O(n + nvals).
 
     References
     ----------
     S. Seidman, *Network structure and minimum degree*, Social Networks 5, 1983; N. Dasari,
     D. Ranjan, M. Zubair, *ParK: an efficient algorithm for k-core decomposition on multicore
-    processors*, IEEE Big Data 2014.
+    processors*, IEEE Big Data 2014; V. Batagelj, M. Zaversnik, *An O(m) algorithm for cores
+    decomposition of networks*, 2003 (``buckets``).
 
     Examples
     --------
@@ -128,6 +142,8 @@ def core_number(
     [2, 2, 2, 1, 0]
     """
     n = check_square(A, "core_number", opts)
+    if is_sequential(A, algorithm, ("auto", "peel", "buckets"), opts):
+        return CoreNumberResult(1, (), cores(undirected(A, symmetric)))
     edges, degree = _degrees(A, symmetric)
     core, k = Vector(degree.dtype, n), Scalar.from_value(0, degree.dtype)
 

@@ -23,6 +23,7 @@ from semira.algorithms.checks import check_no_nan, check_ordered, check_square, 
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
+from semira.algorithms.sequential import forest, is_sequential
 from semira.exceptions import InvalidValue
 
 #: Most vertices: several numbers are kept of each.
@@ -58,7 +59,7 @@ class ForestResult(Run):
 
 
 @takes_graph()
-def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
+def minimum_spanning_forest(A: Matrix, /, *, algorithm: str = "auto") -> ForestResult:
     """Return the lightest edges that connect each component, each edge once.
 
     Edges count in both directions; where both are stored, the lighter one counts. Self-loops are
@@ -70,12 +71,15 @@ def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
     A : Matrix or Graph, shape (n, n), BOOL, integers or floats
         Entry (i, j) is the weight of the edge between i and j; zero and negative numbers are
         weights too. Not modified.
+    algorithm : {"auto", "boruvka", "kruskal"}
+        ``boruvka`` joins all trees at once, round by round. ``kruskal`` takes one edge after the
+        other, on devices in the host's memory. ``auto``: ``kruskal`` there, else ``boruvka``.
 
     Returns
     -------
     ForestResult
-        ``forest``: the edges with their weights; ``weight``, ``trees``, ``iterations`` (rounds);
-        ``trace`` is empty, because no product runs.
+        ``forest``: the edges with their weights; ``weight``, ``trees``, ``iterations`` (rounds; 1
+        for ``kruskal``); ``trace`` is empty, because no product runs.
 
     Raises
     ------
@@ -84,22 +88,25 @@ def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
     DomainMismatch
         Values of the dtype have no order (complex numbers, records).
     InvalidValue
-        A weight is NaN, or there are more than 2**30 vertices.
+        A weight is NaN, there are more than 2**30 vertices, or `algorithm` is unknown, or
+        ``kruskal`` in memory of a device.
 
     Notes
     -----
-    Edges are sorted by weight, and their numbers make weights unique. A round finds the first edge
+    Edges are sorted by weight, and their numbers make weights unique. ``kruskal`` keeps those that
+    join two trees: O(edges) in practice. Else a round finds the first edge
     out of every tree by two scatters, lets every tree hook onto the one at the other end, and
     points every vertex at its root. At most log2(n) + 1 rounds of O(n log n + edges between trees).
     The rounds are recorded. The edges in order stay with `A` until that is written
-    (`Matrix.derived`: 8 bytes an edge and its weight), so that only the first call sorts. Each call
-    waits for the end of its loop, and for the edges found, which do not leave the device.
+    (`Matrix.derived`: 8 to 12 bytes an edge and its weight), so that only the first call sorts.
+    Each call waits for the end of its loop, and for the edges found, which do not leave the device.
 
     References
     ----------
-    O. Borůvka, *O jistém problému minimálním*, 1926; Y. Zhang, A. Azad, A. Buluç, *Parallel
-    algorithms for finding connected components using linear algebra*, J. Parallel and Distributed
-    Computing 144, 2020 (gather and scatter on a forest of labels).
+    O. Borůvka, *O jistém problému minimálním*, 1926; J. Kruskal, *On the shortest spanning subtree
+    of a graph and the traveling salesman problem*, Proc. AMS 7(1), 1956; Y. Zhang, A. Azad,
+    A. Buluç, *Parallel algorithms for finding connected components using linear algebra*, J.
+    Parallel and Distributed Computing 144, 2020 (gather and scatter on a forest of labels).
 
     Examples
     --------
@@ -109,6 +116,8 @@ def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
     ({2: {0: 4, 1: 2}}, 6, 2)
     """
     n = _checked(A)
+    if is_sequential(A, algorithm, ("auto", "boruvka", "kruskal")):
+        return ForestResult(1, (), forest(A))
     head, tail, weight = A.derived("edges by weight", lambda: _edges_by_weight(A))
     m = head.size
     with device(A.device):
@@ -160,8 +169,7 @@ def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
         found << found.select(select.valuege, 0)
 
     loop = finished(fused(join))
-    forest = _forest(A, (head, tail, weight), found)
-    return ForestResult(int(rounds), loop.trace, forest)
+    return ForestResult(int(rounds), loop.trace, _forest(A, (head, tail, weight), found))
 
 
 def _checked(A: Matrix) -> int:

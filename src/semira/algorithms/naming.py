@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVa
 
 import numpy as np
 
-from semira import Matrix
+from semira import Matrix, Vector, device
 from semira.algorithms.checks import KNOWN
 from semira.algorithms.run import Run, asked
 
@@ -36,7 +36,8 @@ def takes_graph(
     ----------
     **numberings : callable
         For each parameter that names vertices, what makes numbers of them: `vertex`, `vertices`,
-        `count_or_vertices`, `pairs_of` or `keys_of`. They are called for graphs with labels only.
+        `count_or_vertices`, `vertices_or_sets`, `pairs_of`, `keys_of` or `values_of`. They are
+        called for graphs with labels only.
 
     Returns
     -------
@@ -60,33 +61,64 @@ def takes_graph(
         function: Callable[Concatenate[Matrix, _P], _R],
     ) -> Callable[Concatenate[Matrix | Graph, _P], _R]:
         name = function.__name__
-        parameters = function.__code__.co_varnames
-        places = {parameters.index(each) - 1: each for each in numberings}
+        numbered = by_number(function, numberings)
 
         # Not by position alone, so that A may be given by name.
         @functools.wraps(function)
         def call(A: Any, *args: Any, **kwargs: Any) -> Any:
             if isinstance(A, Matrix):
                 return asked(function(A, *args, **kwargs), name, None)
-            from semira.io import Graph
-
-            if not isinstance(A, Graph):
-                return function(A, *args, **kwargs)  # which says what it takes
-            if A.labels is not None:
-                given = list(args)
-                for place, parameter in places.items():
-                    number = numberings[parameter]
-                    if parameter in kwargs:
-                        kwargs[parameter] = number(A, kwargs[parameter])
-                    elif place < len(given):
-                        given[place] = number(A, given[place])
-                args = tuple(given)
-            return asked(function(A.matrix, *args, **kwargs), name, A)
+            matrix, args, kwargs, graph = numbered(A, args, kwargs)
+            return asked(function(matrix, *args, **kwargs), name, graph)
 
         KNOWN[name] = call
         return cast("Callable[Concatenate[Matrix | Graph, _P], _R]", call)
 
     return decorate
+
+
+def by_number(
+    function: Callable[..., Any], numberings: Mapping[str, _Numbering]
+) -> Callable[
+    [Any, tuple[Any, ...], dict[str, Any]],
+    tuple[Any, tuple[Any, ...], dict[str, Any], Graph | None],
+]:
+    """Return what makes the arguments of `function` from those that name vertices of a Graph.
+
+    Parameters
+    ----------
+    function : callable
+        Its first parameter is a Matrix.
+    numberings : mapping
+        As of `takes_graph`.
+
+    Returns
+    -------
+    callable
+        Of the first argument, the others by position, and those by name: all three with a Matrix
+        and numbers for a Graph and names, and the Graph. What is no Graph is left as it is, with
+        None: the function says what it takes.
+    """
+    parameters = function.__code__.co_varnames
+    places = {parameters.index(each) - 1: each for each in numberings}
+
+    def numbered(A: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        from semira.io import Graph
+
+        if not isinstance(A, Graph):
+            return A, args, kwargs, None
+        if A.labels is not None:
+            given = list(args)
+            for place, parameter in places.items():
+                number = numberings[parameter]
+                if parameter in kwargs:
+                    kwargs[parameter] = number(A, kwargs[parameter])
+                elif place < len(given):
+                    given[place] = number(A, given[place])
+            args = tuple(given)
+        return A.matrix, args, kwargs, A
+
+    return numbered
 
 
 def vertex(graph: Graph, name: Any) -> int:
@@ -126,6 +158,37 @@ def count_or_vertices(graph: Graph, names: Any) -> Any:
     """
     is_count = names is None or isinstance(names, (int, np.integer))
     return names if is_count else np.atleast_1d(vertices(graph, names))
+
+
+def vertices_or_sets(graph: Graph, names: Any) -> Any:
+    """Return the numbers of vertices, and of sets of vertices among them; None stays None.
+
+    Raises
+    ------
+    As `vertex`.
+    """
+    if names is None:
+        return None
+    is_one = not isinstance(names, Iterable) or isinstance(names, (str, bytes))
+    if is_one or (isinstance(names, tuple) and names in graph):
+        return [graph.vertex(names)]
+    if isinstance(names, np.ndarray):
+        return graph.vertices(names)
+    return [vertices(graph, each) for each in names]
+
+
+def values_of(graph: Graph, given: Any) -> Any:
+    """Return a mapping from names to numbers as a Vector; others are left as they are.
+
+    Raises
+    ------
+    As `vertex`.
+    """
+    if not isinstance(given, Mapping):
+        return given
+    places = graph.vertices(list(given))
+    with device(graph.matrix.device):
+        return Vector.from_coo(places, list(given.values()), size=graph.matrix.nrows)
 
 
 def keys_of(graph: Graph, given: Any) -> Any:

@@ -23,6 +23,7 @@ from semira.algorithms.checks import check_square, vertex_dtype
 from semira.algorithms.contraction import contracted, vertices
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import Chained, ComponentsResult, finished, products_of
+from semira.algorithms.sequential import is_sequential, strong_components
 
 #: Vertices times the first number modulo `_COLOURS` are colours without an order that a graph may
 #: have, no two of them equal; times the second one they are the vertices again. (Golden ratio:
@@ -36,7 +37,9 @@ _PATIENCE = 256
 
 
 @takes_graph()
-def strongly_connected_components(A: Matrix, /, **opts: Unpack[ProductOptions]) -> ComponentsResult:
+def strongly_connected_components(
+    A: Matrix, /, *, algorithm: str = "auto", **opts: Unpack[ProductOptions]
+) -> ComponentsResult:
     """Return the strongly connected component of every vertex, named after its smallest one.
 
     Two vertices belong to one component if there are paths from each to the other.
@@ -45,6 +48,10 @@ def strongly_connected_components(A: Matrix, /, **opts: Unpack[ProductOptions]) 
     ----------
     A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, is the edge from i to j. Not modified.
+    algorithm : {"auto", "colours", "depth"}
+        ``colours`` spreads colours along edges, round by round. ``depth`` is one depth-first
+        search, on devices in the host's memory. ``auto``: ``depth`` there, unless there are
+        options; else ``colours``.
     **opts
         Options of the products.
 
@@ -52,7 +59,7 @@ def strongly_connected_components(A: Matrix, /, **opts: Unpack[ProductOptions]) 
     -------
     ComponentsResult
         ``label``: INT32, an entry for each vertex; ``count``, ``trace``, ``iterations`` (rows of
-        the trace: of the loops inside, 65,536 at most).
+        the trace: of the loops inside, 65,536 at most; 1 for ``depth``, and an empty trace).
 
     Raises
     ------
@@ -60,6 +67,8 @@ def strongly_connected_components(A: Matrix, /, **opts: Unpack[ProductOptions]) 
         `A` is not square.
     OutOfMemory
         `A` has 2**31 vertices or more.
+    InvalidValue
+        Unknown `algorithm`, or ``depth`` with options or in memory of a device.
 
     Notes
     -----
@@ -74,10 +83,11 @@ def strongly_connected_components(A: Matrix, /, **opts: Unpack[ProductOptions]) 
     in both directions between them become one, and so do chains, trees and cycles along the only
     edge out of a vertex, or into one. That costs O((n + nvals) log n). Long paths that are none of
     these, such as those of a grid with edges to the right and down, take as many iterations as
-    they are long.
+    they are long. ``depth`` is O(n + nvals).
 
     References
     ----------
+    R. Tarjan, *Depth-first search and linear graph algorithms*, SIAM J. Computing 1(2), 1972;
     S. Orzan, *On distributed verification and verified distribution*, PhD thesis, Vrije
     Universiteit Amsterdam, 2004 (colouring); G. Slota, S. Rajamanickam, K. Madduri, *BFS and
     coloring-based parallel algorithms for strongly connected components and related problems*,
@@ -91,6 +101,8 @@ def strongly_connected_components(A: Matrix, /, **opts: Unpack[ProductOptions]) 
     ([0, 1, 1, 3], 3)
     """
     check_square(A, "strongly_connected_components", opts)
+    if is_sequential(A, algorithm, ("auto", "colours", "depth"), opts):
+        return ComponentsResult(1, (), strong_components(A))
     label, trace, is_found = _coloured(A, _PATIENCE, opts)
     if not is_found:
         # Long paths: chains and the like become single vertices first.

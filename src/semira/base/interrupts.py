@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 try:
@@ -20,6 +22,9 @@ except ImportError:
 #: What Ctrl-C does outside of the block; None while nothing waits for it.
 _before: Any = None
 _is_asked = False
+
+#: Blocks of `held` that the main thread is in.
+_held = 0
 
 
 def _note(signum: int, frame: Any) -> None:
@@ -37,7 +42,7 @@ def check() -> None:
         Ctrl-C was pressed since the main thread entered a `deferred` block.
     """
     global _is_asked
-    if _is_asked and threading.current_thread() is threading.main_thread():
+    if _is_asked and not _held and threading.current_thread() is threading.main_thread():
         _is_asked = False
         _before(signal.SIGINT, None)
 
@@ -54,6 +59,26 @@ def deferred() -> _Deferred:
     ...     check()
     """
     return _Deferred()
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Let checks do nothing: what is half done inside of the block could be seen after it.
+
+    Stands inside of a `deferred` block, with a `check` behind it.
+
+    Examples
+    --------
+    >>> with deferred(), held():
+    ...     check()
+    """
+    global _held
+    is_main = threading.current_thread() is threading.main_thread()
+    _held += is_main
+    try:
+        yield
+    finally:
+        _held -= is_main
 
 
 class _Deferred:

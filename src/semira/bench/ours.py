@@ -79,6 +79,10 @@ def _inspect(kernel: str, dtype: str, result: Any, matrix: Any, edges: int) -> d
         # No products, so no trace of what they read; the rounds of a block are no levels either.
         moved = settled_bytes(int(result.distance.nvals), edges, widths)
         return {**facts, "ran": {ASYNCHRONOUS: 1}, "least_bytes": moved}
+    if kernel == "cc" and not len(result.trace):
+        # A loop of the host over the entries: no products either.
+        moved = settled_bytes(result.label.size, int(matrix.nvals), widths)
+        return {**facts, "ran": {"union": 1}, "least_bytes": moved}
     return {
         **facts,
         "ran": dict(Counter(row.method for row in result.trace)),

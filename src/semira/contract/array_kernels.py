@@ -83,6 +83,8 @@ class Launch:
         items are shared out.
     host_scratch : callable
         Returns more of them, which only hosts have; a template has memory of its own.
+    stops : bool
+        On hosts the last argument is an array of one item, which Ctrl-C makes 1.
     """
 
     items: int
@@ -90,6 +92,7 @@ class Launch:
     scratch: tuple[WorkerArray, ...] = ()
     work: Any = 0
     host_scratch: Callable[[], Sequence[WorkerArray]] = tuple
+    stops: bool = False
 
     def on_host(self) -> tuple[WorkerArray, ...]:
         """Return what a worker of a host needs."""

@@ -60,6 +60,8 @@ class Capabilities:
         Whether it counts what a masked product of matrices takes, and so can choose its method.
     reads_full : bool
         Whether products of matrices read an operand that has every entry by position.
+    compiled_loops : bool
+        Whether a kernel over arrays is a compiled loop of the host.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Capabilities:
     choice_costs: bool = False
     counts_products: bool = False
     reads_full: bool = False
+    compiled_loops: bool = False
 
     def runs(self, name: str) -> bool:
         """Return whether it can run a method that has a folder."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semira.backends.registry import backend_for
+from semira.base import interrupts
 from semira.base.errors import DimensionMismatch, InvalidValue
 from semira.contract.array_kernels import ARRAY_DTYPES, KernelText, Launch, WorkerArray
 from semira.engine.values import default_device
@@ -140,6 +141,7 @@ class ArrayKernel:
         scratch: Sequence[tuple[Any, int, Any]] = (),
         work: Any = 0,
         host_scratch: Callable[[], Sequence[tuple[Any, int, Any]]] = tuple,
+        stops: bool = False,
     ) -> None:
         """Run the kernel over a number of items.
 
@@ -158,6 +160,10 @@ class ArrayKernel:
             by which threads share the items.
         host_scratch : callable
             Returns more of them, for hosts alone: a template works in shared memory instead.
+        stops : bool
+            The Python function, but no template, has one more parameter, the last: an array of
+            int64 with one item, which Ctrl-C makes 1. The kernel reads it now and then, by
+            ``atomic_add(stop, 0, 0)``, and returns early; what it wrote is lost then.
 
         Raises
         ------
@@ -170,7 +176,7 @@ class ArrayKernel:
         """
         backend = _backend(device)
         launch = self.launch(
-            items, *arguments, scratch=scratch, work=work, host_scratch=host_scratch
+            items, *arguments, scratch=scratch, work=work, host_scratch=host_scratch, stops=stops
         )
         if items:
             backend.run_kernel(self._text, launch[1])
@@ -182,6 +188,7 @@ class ArrayKernel:
         scratch: Sequence[tuple[Any, int, Any]] = (),
         work: Any = 0,
         host_scratch: Callable[[], Sequence[tuple[Any, int, Any]]] = tuple,
+        stops: bool = False,
     ) -> tuple[KernelText, Launch]:
         """Return a call for `ArrayLoop`; the parameters are those of a call, without the device."""
         for number, argument in enumerate(arguments):
@@ -189,7 +196,7 @@ class ArrayKernel:
         if getattr(work, "ndim", 0) and len(work) != items + 1:
             raise DimensionMismatch(f"{len(work)} running totals of {items} items: one more")
         return self._text, Launch(
-            items, arguments, _workers(scratch), work, lambda: _workers(host_scratch())
+            items, arguments, _workers(scratch), work, lambda: _workers(host_scratch()), stops
         )
 
 
@@ -197,7 +204,8 @@ def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> N
     """Run kernels in turn, again and again, until one of them writes ``state[0]``.
 
     On ``cuda`` this is one cooperative launch, with a barrier of all blocks between kernels, and
-    nothing is read on the way. On hosts it is a loop.
+    nothing is read on the way. On hosts it is a loop, which Ctrl-C ends between two rounds: arrays
+    hold what they held after the last complete one.
 
     Parameters
     ----------
@@ -227,10 +235,13 @@ def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> N
     if hasattr(backend, "run_kernel_loop"):
         backend.run_kernel_loop(state, launches)
         return
-    while not state[0]:
-        for text, launch in launches:
-            if launch.items:
-                backend.run_kernel(text, launch)
+    with interrupts.deferred():
+        while not state[0]:
+            with interrupts.held():
+                for text, launch in launches:
+                    if launch.items:
+                        backend.run_kernel(text, launch)
+            interrupts.check()
 
 
 def _workers(wanted: Sequence[tuple[Any, int, Any]]) -> tuple[WorkerArray, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from semira.engine import recording
 from semira.engine.values import Value
 from semira.frontend.collection import Collection
@@ -35,4 +37,5 @@ def derived_usage(matrix: Value) -> dict[str, int]:
     several = (tuple, list)
     parts = [part for each in made for part in (each if isinstance(each, several) else (each,))]
     sizes = [sum(x.memory_usage().values()) for x in parts if isinstance(x, Collection)]
+    sizes += [x.nbytes for x in parts if isinstance(x, np.ndarray)]
     return {"derived": sum(sizes)} if sizes else {}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
+from typing import Any
 
 from semira.backends.registry import backend_for
 from semira.engine.values import default_device
@@ -21,6 +23,9 @@ class DeviceTraits:
         `Vector.fixed_point` is computed without iterations.
     lends_arrays : bool
         ``to_coo(device=...)`` and the like give arrays in its memory.
+    compiled_loops : bool
+        Kernels over arrays (`semira.kernels`) are compiled loops of the host: what is quickest one
+        step after the other is quick there.
     directions : frozenset of {"push", "pull"}
         What ``direction`` may pin a product of a matrix and a vector to.
     """
@@ -28,6 +33,7 @@ class DeviceTraits:
     own_memory: bool
     fixed_points: bool
     lends_arrays: bool
+    compiled_loops: bool
     directions: frozenset[str]
 
 
@@ -55,12 +61,17 @@ def device_traits(device: str | None = None) -> DeviceTraits:
     >>> found.own_memory, sorted(found.directions)
     (False, ['pull', 'push'])
     """
-    backend = backend_for(default_device() if device is None else device)
+    return _traits_of(backend_for(default_device() if device is None else device))
+
+
+@functools.lru_cache(16)
+def _traits_of(backend: Any) -> DeviceTraits:
     found = backend.capabilities()
     walks = {method for family, method in found.methods if family in ("mxv", "vxm")}
     return DeviceTraits(
         own_memory=found.own_memory,
         fixed_points=hasattr(backend, "fixed_point"),
         lends_arrays=hasattr(backend, "export"),
+        compiled_loops=found.compiled_loops,
         directions=frozenset(walks & {"push", "pull"}),
     )

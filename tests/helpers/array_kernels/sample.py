@@ -71,6 +71,15 @@ def push_on(low, high, values, state):
 
 
 @kernel
+def endless(low, high, rounds, seen, stop):
+    """Go on until somebody says stop."""
+    for _ in range(rounds):
+        atomic_add(seen, 0, 1)
+        if atomic_add(stop, 0, 0) != 0:
+            return
+
+
+@kernel
 def close_round(low, high, state):
     """End if nothing was open in this round."""
     for _ in range(low, high):

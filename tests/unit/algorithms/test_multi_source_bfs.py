@@ -121,12 +121,12 @@ def test_graph_is_not_modified(device):
 
 def test_trace_has_one_row_for_each_level(device):
     A = cases.SHAPES["path"].matrix(device)
-    found = multi_source_bfs(A, [0, 2])
+    found = multi_source_bfs(A, [0, 2], algorithm="products")
     assert [(row.op, row.produced) for row in found.trace] == [
         ("mxm", 2), ("mxm", 2), ("mxm", 2), ("mxm", 1), ("mxm", 1), ("mxm", 0),
     ]  # fmt: skip
     assert found.iterations == len(found.trace)
-    together = multi_source_bfs(A, [0, 2], together=True)
+    together = multi_source_bfs(A, [0, 2], together=True, algorithm="products")
     assert [row.op for row in together.trace] == ["vxm"] * together.iterations
 
 

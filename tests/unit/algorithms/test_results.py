@@ -16,10 +16,10 @@ from semira.contract import LastRows, Rows, TraceRow, lost_rows
 
 RUNS = {
     "delta_stepping": lambda A: sssp(A, 0, algorithm="delta_stepping", delta=1.0),
-    "components": connected_components,
+    "components": lambda A: connected_components(A, algorithm="spread"),
     "components of a sample": lambda A: connected_components(A, algorithm="sample"),
     "components by a search": lambda A: connected_components(A, algorithm="search"),
-    "strongly connected": strongly_connected_components,
+    "strongly connected": lambda A: strongly_connected_components(A, algorithm="colours"),
 }
 
 

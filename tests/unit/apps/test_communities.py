@@ -344,23 +344,6 @@ def test_self_loops_count_as_they_are_stored(device):
     assert found.modularity == pytest.approx(plain_modularity(dense, found.host_labels))
 
 
-# Contraction --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float32, np.float64])
-def test_contraction_is_a_product_with_labels(device, dtype):
-    graph = sp.random(60, 60, 0.1, "coo", random_state=3)
-    data = (graph.data * 200 - 100).astype(dtype)
-    labels = np.random.default_rng(0).integers(0, 7, 60)
-    side = sp.csr_matrix((np.ones(60), (np.arange(60), labels)))
-    expected = (side.T @ sp.csr_matrix((data, (graph.row, graph.col)), (60, 60)) @ side).toarray()
-    with gb.device(device):
-        A = gb.Matrix.from_coo(graph.row, graph.col, data, nrows=60, ncols=60)
-    found = gb.apps.contract(A, labels)
-    assert found.dtype.name == ("FP64" if np.dtype(dtype).kind == "f" else "INT64")
-    assert np.allclose(found.to_dense(fill_value=0), expected, rtol=1e-12)
-
-
 def test_contraction_keeps_weights_and_modularity(device):
     A = noisy(device)
     labels = np.random.default_rng(1).integers(0, 9, A.nrows)
@@ -368,13 +351,6 @@ def test_contraction_keeps_weights_and_modularity(device):
     assert small.reduce_scalar().value == pytest.approx(A.reduce_scalar().value, rel=1e-12)
     expected = gb.apps.modularity(A, labels)
     assert gb.apps.modularity(small, np.arange(9)) == pytest.approx(expected, abs=1e-12)
-
-
-def test_contraction_of_no_entries(device):
-    with gb.device(device):
-        A = gb.Matrix("int64", 3, 3)
-    found = gb.apps.contract(A, [4, 4, 9])
-    assert (found.shape, found.nvals) == ((2, 2), 0)
 
 
 # Small and wrong input ----------------------------------------------------------------------------

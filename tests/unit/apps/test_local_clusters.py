@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -253,6 +255,25 @@ def test_rows_too_long_for_a_warp_on_the_whole_device(device, monkeypatch, metho
     assert len(found.indices) > 1000
     for name in ("indptr", "indices", "values", "sizes", "cuts", "iterations", "edges", "residual"):
         assert getattr(found, name).tolist() == getattr(expected, name).tolist(), name
+
+
+@pytest.mark.parametrize("method", ["fista", "push"])
+def test_ctrl_c_ends_one_long_seed(method):
+    # A ring: either method would take minutes.
+    n = 5000
+    ring = [(v, (v + 1) % n) for v in range(n)]
+    A = matrix(ring, n)
+    options = {"fista": {"alpha": 1e-4, "rho": 1e-9, "tolerance": 0.0, "max_iterations": 10**9},
+               "push": {"alpha": 1e-9, "rho": 1e-13}}[method]  # fmt: skip
+    # What it compiles is there when the clock begins.
+    expected = local_clusters(A, 3, method=method, alpha=0.1, rho=1e-3).indices
+    timer = threading.Timer(0.5, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        local_clusters(A, 3, method=method, **options)
+    timer.join()
+    found = local_clusters(A, 3, method=method, alpha=0.1, rho=1e-3).indices
+    assert found.tolist() == expected.tolist()
 
 
 def test_progress_is_told(device):

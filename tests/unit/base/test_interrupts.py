@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from semira.base.interrupts import check, deferred
+from semira.base.interrupts import check, deferred, held
 
 
 def press() -> None:
@@ -29,6 +29,24 @@ def test_it_takes_effect_at_the_next_check():
     assert steps == ["after"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     check()
+
+
+def test_it_waits_for_the_end_of_what_must_not_be_left_half_done():
+    steps = []
+
+    def work() -> None:
+        with held():
+            press()
+            check()
+            with deferred(), held():
+                check()
+            steps.append("whole")
+        check()
+        steps.append("never")
+
+    with pytest.raises(KeyboardInterrupt), deferred():
+        work()
+    assert steps == ["whole"]
 
 
 def test_it_takes_effect_at_the_end_of_the_block():

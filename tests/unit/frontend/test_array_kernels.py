@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import itertools
+import threading
 
 import numpy as np
 import pytest
@@ -142,6 +144,38 @@ def test_loops_run_kernels_in_turn_until_one_says_so(device):
             run_loop(state, *launches, device=device)
             assert host(state).tolist() == [1, 0, rounds]
             state[:] = 0
+
+
+@pytest.mark.parametrize("where", ["reference", "cpu"])
+def test_ctrl_c_ends_a_loop_between_rounds(where):
+    # More entries than one chunk has, between which Ctrl-C would take effect.
+    values = np.full(100 if where == "reference" else 400_000, -(10**9))
+    state = np.zeros(3, np.int64)
+    launches = (
+        push_on.launch(len(values), values, state, work=len(values)),
+        close_round.launch(1, state),
+    )
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run_loop(state, *launches, device=where)
+    timer.join()
+    assert state[2] > 1
+    assert (values == state[2] - 10**9).all()
+
+
+@pytest.mark.parametrize("items", [1, 1_000_000])
+def test_ctrl_c_reaches_a_kernel_that_looks_for_it(items):
+    endless = ArrayKernel(PLACE, "endless")
+    seen = np.zeros(1, np.int64)
+    endless(items, -1, seen, device="cpu", work=1 << 23, stops=True)
+    assert seen[0] == 0
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        endless(items, 10**15, seen, device="cpu", work=1 << 23, stops=True)
+    timer.join()
+    assert seen[0] > 0
 
 
 def test_loops_of_one_kernel_or_of_unequal_ones_are_refused(device):

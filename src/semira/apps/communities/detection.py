@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import semira as gb
+from semira import Matrix, Vector
+from semira.algorithms.naming import values_of
 from semira.apps.communities import problem
 from semira.apps.communities.graph import Graph, grouped, numbering
 from semira.apps.communities.moving import Workspace, components
@@ -17,6 +18,7 @@ from semira.apps.communities.solve import (
     run_leiden,
     run_louvain,
 )
+from semira.apps.named import takes_graph
 from semira.exceptions import InvalidValue
 from semira.kernels import array_module, rows_of
 
@@ -25,8 +27,9 @@ _SHARE = 1e-2
 _LEVELS, _ROUNDS = 64, 128
 
 
+@takes_graph(initial=values_of)
 def louvain(
-    A: Any,
+    A: Matrix,
     *,
     resolution: float = 1.0,
     threshold: float = 0.0,
@@ -46,7 +49,7 @@ def louvain(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n)
+    A : Matrix or Graph, shape (n, n)
         Adjacency, symmetric unless `directed`. An entry (v, v) counts with the value it has.
     resolution : float
         Larger: more and smaller communities.
@@ -58,7 +61,7 @@ def louvain(
         Rounds of each level at most.
     seed : int
         Labels are a function of matrix, options and seed, on every device.
-    initial : Vector or array of integers, shape (n,), optional
+    initial : Vector or array of integers, shape (n,), or mapping from names, optional
         Labels to start from, such as those of the graph before it changed.
     directed : bool
         Use the modularity of directed graphs (Leicht and Newman).
@@ -120,8 +123,9 @@ def louvain(
         return _result(run, space, given, labels, levels, scale, is_split=False)
 
 
+@takes_graph(initial=values_of)
 def leiden(
-    A: Any,
+    A: Matrix,
     *,
     resolution: float = 1.0,
     iterations: int = 3,
@@ -140,7 +144,7 @@ def leiden(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n)
+    A : Matrix or Graph, shape (n, n)
     resolution : float
     iterations : int
         Runs of all levels, each from the communities of the run before.
@@ -195,8 +199,9 @@ def leiden(
         return _result(run, space, given, labels, levels, scale, is_split=True)
 
 
+@takes_graph(labels=values_of)
 def modularity(
-    A: Any,
+    A: Matrix,
     labels: Any,
     *,
     resolution: float = 1.0,
@@ -207,9 +212,9 @@ def modularity(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n)
+    A : Matrix or Graph, shape (n, n)
         Adjacency, symmetric unless `directed`.
-    labels : Vector or array of integers, shape (n,)
+    labels : Vector or array of integers, shape (n,), or mapping from names
         Vertices of equal labels are a community.
     resolution : float
     directed, weighted : bool
@@ -247,13 +252,14 @@ def modularity(
         return modularity_of(given, *problem.numbered(xp, given, labels, "labels"), resolution)
 
 
-def contract(A: Any, labels: Any) -> gb.Matrix:
+@takes_graph(labels=values_of)
+def contract(A: Matrix, labels: Any) -> Matrix:
     """Return the matrix of communities: ``S' A S``, where S has the label of each vertex.
 
     Parameters
     ----------
-    A : Matrix, shape (n, n)
-    labels : Vector or array of integers, shape (n,)
+    A : Matrix or Graph, shape (n, n)
+    labels : Vector or array of integers, shape (n,), or mapping from names
         Communities are numbered by their labels, in order.
 
     Returns
@@ -294,7 +300,7 @@ def contract(A: Any, labels: Any) -> gb.Matrix:
             weights = xp.full(len(keys), weights[0])
         indptr, indices, sums = grouped(graph, keys, weights, count, xp.int64)
         sums = sums / scale if is_float else sums
-        return gb.Matrix.from_csr(indptr, indices, sums, nrows=count, ncols=count)
+        return Matrix.from_csr(indptr, indices, sums, nrows=count, ncols=count)
 
 
 def memory(n: int, nvals: int) -> int:
@@ -361,7 +367,7 @@ def _result(
     found = numbering(given, labels, given.n)
     states = [host(each) for each in space.states]
     return Communities(
-        labels=gb.Vector.from_dense(found.labels) if given.n else gb.Vector("int32", 0),
+        labels=Vector.from_dense(found.labels) if given.n else Vector("int32", 0),
         num_communities=found.count,
         modularity=modularity_of(given, found.labels, found.count, run.resolution),
         resolution=run.resolution,

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 import semira as gb
 from semira.apps.communities.problem import host
+from semira.apps.named import Named
 from semira.base.locks import cached_property
 
 
 @dataclass(frozen=True)
-class Communities:
+class Communities(Named):
     """Communities of a graph, and what proves how good they are.
 
     Attributes
@@ -90,6 +91,6 @@ class Communities:
             "moves": self.moves,
         }
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return columns ``vertex`` and ``community``."""
         return {"vertex": np.arange(len(self.host_labels)), "community": self.host_labels}

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from semira import Matrix
+from semira.algorithms.naming import values_of
 from semira.apps.geolocation import problem, solve
 from semira.apps.geolocation.problem import memory
 from semira.apps.geolocation.result import Locations
+from semira.apps.named import takes_graph
 from semira.exceptions import InvalidValue
 from semira.kernels import array_module
 
 __all__ = ["Locations", "geolocate", "memory"]
 
 
+@takes_graph(latitude=values_of, longitude=values_of)
 def geolocate(
-    A: Any,
+    A: Matrix,
     latitude: Any,
     longitude: Any,
     *,
@@ -35,9 +39,9 @@ def geolocate(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j): j is a neighbour of i. Values are not read. Not modified.
-    latitude, longitude : Vector of shape (n,), or array of shape (n,)
+    latitude, longitude : Vector or array of shape (n,), or mapping from names
         Known locations in degrees, in [-90, 90] and [-180, 180]. Unknown ones have no entry in a
         Vector, and are NaN in an array or in a Vector.
     iterations : int >= 1

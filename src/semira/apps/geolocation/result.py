@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 import semira as gb
 from semira.apps.geolocation import kernels
 from semira.apps.geolocation.problem import NOWHERE, Places
+from semira.apps.named import Named
 from semira.base.locks import cached_property
 from semira.kernels import array_module
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Locations:
+class Locations(Named):
     """Locations of vertices, and how good they are.
 
     Attributes
@@ -105,7 +106,7 @@ class Locations:
             }
         return found
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return columns with a row for each vertex; iteration -1 and NaN if it has no location."""
         latitude, longitude = self.to_arrays()
         iteration = _host(self.places.located)

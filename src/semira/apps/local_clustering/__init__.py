@@ -6,16 +6,19 @@ from typing import Any
 
 from semira import Matrix
 from semira.algorithms.checks import check_count
+from semira.algorithms.naming import vertices_or_sets
 from semira.apps.local_clustering.problem import check_degrees, checked
 from semira.apps.local_clustering.result import LocalClusters
 from semira.apps.local_clustering.solve import Progress, Solver, memory
 from semira.apps.local_clustering.sweeping import Sweeper
+from semira.apps.named import takes_graph
 from semira.exceptions import Panic
 from semira.kernels import array_module, rows_of
 
 __all__ = ["LocalClusters", "local_clusters", "memory"]
 
 
+@takes_graph(seeds=vertices_or_sets)
 def local_clusters(
     A: Matrix,
     /,
@@ -42,10 +45,10 @@ def local_clusters(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j) joins i and j, whatever its value and direction; self-loops do not count. Not
         modified.
-    seeds : int, or several, or sets of them, 0 <= each < n
+    seeds : int or name, or several, or sets of them, 0 <= each < n
         Each item is a problem of its own: a vertex, or a list of vertices that share the mass.
     method : {"fista", "push"}
         ``"fista"`` minimises the l1-regularised PageRank objective by accelerated proximal

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Vector
+from semira.apps.named import Named
 from semira.base.locks import cached_property
 from semira.exceptions import IndexOutOfBound, InvalidValue
 from semira.kernels import array_module
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalClusters:
+class LocalClusters(Named):
     """Result of `local_clusters`; problem i is that of seed, or set of seeds, number i.
 
     The entries of a problem lie in the order of the sweep: by value per degree, ties by vertex.
@@ -143,7 +144,7 @@ class LocalClusters:
             found["least_conductance"] = float(self.conductance.min())
         return found
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return a row for each entry: problem, vertex, value, whether it is in the cluster."""
         counts = np.diff(self.indptr)
         problem = np.repeat(np.arange(len(self)), counts)

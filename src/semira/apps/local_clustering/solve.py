@@ -210,7 +210,8 @@ class Solver:
             min(workers, count), self.rows.indptr, self.rows.indices, given[: count + 1],
             given[count + 1 :], *numbers, slots, limit, room * count, pool_v, pool_x,
             xp.zeros(2, xp.int64), count, words[: 6 * count], words[6 * count :].view(xp.float64),
-            device=problem.graph.device, scratch=scratch, work=100_000 * count,
+            device=problem.graph.device, scratch=scratch, work=count * self._most_entries(),
+            stops=True,
         )  # fmt: skip
         found = host(words)
         told = found[: 6 * count].reshape(count, 6)
@@ -228,6 +229,12 @@ class Solver:
         copy_entries(xp, problem.graph.device, starts, sizes, targets, (pool_v, pool_x), into)
         self.done.append(_Launch(ids[kept], sizes, *into))
         return status
+
+    def _most_entries(self) -> int:
+        """Return about how many entries a problem may walk; steps of FISTA walk no more of them."""
+        problem = self.problem
+        is_push = problem.method == "push"
+        return int((1 / problem.alpha if is_push else problem.max_iterations) / problem.rho)
 
     def _arrays(self, size: int) -> tuple[Any, Any]:
         return self.xp.empty(size, self.xp.int32), self.xp.empty(size)

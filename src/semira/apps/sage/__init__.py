@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from semira import Matrix
+from semira.apps.named import takes_graph
 from semira.apps.sage.problem import Aggregator, network_of, samples_of
 from semira.apps.sage.result import SageResult
 from semira.apps.sage.solve import embed
@@ -40,6 +41,7 @@ def memory(
     return 4 * (table + size * each)
 
 
+@takes_graph()
 def sage_embedding(
     A: Matrix,
     /,
@@ -71,7 +73,7 @@ def sage_embedding(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j): j is a neighbour of i. Not modified.
     features : array of float, shape (n, F), optional
         None: random numbers from 0 to 1.

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.apps.named import Named
 from semira.apps.sampling.result import on_host
 from semira.kernels import array_module
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SageResult:
+class SageResult(Named):
     """Embeddings, by `sage_embedding`.
 
     Attributes
@@ -55,7 +56,7 @@ class SageResult:
             "length_error": error,
         }
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return a column for each of the embedding, after the vertex."""
         columns = {f"e{c}": column for c, column in enumerate(self.embedding.T)}
         return {"vertex": np.arange(len(self.kept)), **columns}

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from semira import Matrix
+from semira.algorithms.naming import vertices_or_sets
+from semira.apps.named import takes_graph
 from semira.apps.sampling.loader import Batch, NeighbourLoader, neighbour_loader
 from semira.apps.sampling.problem import check_int, keys_of, matrix_of, vertices_of
 from semira.apps.sampling.result import NeighbourSample
@@ -37,6 +39,7 @@ def memory(A: Matrix, rows: int, k: int, *, weighted: bool = False) -> int:
     return rows * k * (index + offset) + (8 * A.nvals if weighted else 0)
 
 
+@takes_graph(vertices=vertices_or_sets)
 def sample_neighbours(
     A: Matrix,
     /,
@@ -51,9 +54,9 @@ def sample_neighbours(
 
     Parameters
     ----------
-    A : Matrix, shape (n, m), any dtype
+    A : Matrix, shape (n, m), or Graph, any dtype
         Of a transpose a copy is made. Not modified.
-    vertices : sequence or array of int
+    vertices : sequence or array of int, or of names
         Rows, in any order, also several times: each time others are drawn.
     k : int >= 1
         Entries of each row.
@@ -107,6 +110,7 @@ def sample_neighbours(
     return hops[0]
 
 
+@takes_graph(vertices=vertices_or_sets)
 def sample_hops(
     A: Matrix,
     /,
@@ -124,8 +128,8 @@ def sample_hops(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
-    vertices : sequence or array of int
+    A : Matrix or Graph, shape (n, n), any dtype
+    vertices : sequence or array of int, or of names
     fanouts : sequence of int
         Entries of each row, one number for each hop.
     replace, weighted, seed

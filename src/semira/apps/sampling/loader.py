@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from semira import Matrix, device_traits
+from semira.algorithms.naming import vertices_or_sets
+from semira.apps.named import takes_graph
 from semira.apps.sampling.groups import Group, Numbers, sample_group
 from semira.apps.sampling.problem import check_int, check_room, keys_of, matrix_of, vertices_of
 from semira.apps.sampling.result import NeighbourSample, on_host
@@ -208,6 +210,7 @@ def torch_for(output: str) -> Any:
         raise MissingLibrary("PyTorch is not installed: pip install torch") from error
 
 
+@takes_graph(seeds=vertices_or_sets)
 def neighbour_loader(
     A: Matrix,
     /,
@@ -233,11 +236,11 @@ def neighbour_loader(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j) is the edge from i to j.
     fanouts : sequence of int
         Entries drawn for each vertex, a number for each hop.
-    seeds : sequence or array of int, optional
+    seeds : sequence or array of int, or of names, optional
         Different vertices. None: all.
     batch_size : int >= 1
         Seeds of a batch.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Matrix
+from semira.apps.named import Named
 from semira.kernels import array_module
 
 
@@ -18,7 +19,7 @@ def on_host(array: Any) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NeighbourSample:
+class NeighbourSample(Named):
     """Entries drawn from rows, by `sample_neighbours`.
 
     The arrays are those of the device (NumPy, or CuPy on ``cuda``); both export DLPack.
@@ -32,6 +33,8 @@ class NeighbourSample:
     entries : array of int, shape (m, k)
         Their positions among the stored entries, by row and column; then -1.
     """
+
+    vertex_columns = ("vertex", "neighbour")
 
     vertices: Any
     neighbours: Any
@@ -85,7 +88,7 @@ class NeighbourSample:
         drawn = int((self.neighbours >= 0).sum())
         return {"rows": m, "k": k, "drawn": drawn}
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return the entries drawn as columns on the host."""
         rows, columns, entries = (on_host(part) for part in self.edges())
         return {

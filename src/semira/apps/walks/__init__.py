@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from semira import Matrix
+from semira.algorithms.naming import values_of, vertices_or_sets
+from semira.apps.named import takes_graph
 from semira.apps.sampling.problem import matrix_of, vertices_of
 from semira.apps.walks.problem import checked, ground_of
 from semira.apps.walks.result import WalkResult
@@ -38,6 +40,7 @@ def memory(
     return walks * walker_bytes(A.nrows, length, keep) + tables + counts
 
 
+@takes_graph(starts=vertices_or_sets, scores=values_of)
 def random_walks(
     A: Matrix,
     /,
@@ -66,17 +69,17 @@ def random_walks(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j) is a step from i to j: symmetric if steps go both ways. Not modified; of a
         transpose a copy is made.
-    starts : sequence or array of int, optional
+    starts : sequence or array of int, or of names, optional
         Vertices that walks begin at. None: all.
     length : int >= 1
         Vertices of a walk, its start included.
     walks_per_vertex : int >= 1
         Walks from each start: row i of the result began at ``starts[i % len(starts)]``.
     kind : {"uniform", "greedy", "stochastic_greedy", "biased", "node2vec"}
-    scores : Vector or array of float, shape (n,), optional
+    scores : Vector or array of float, shape (n,), or mapping from names, optional
         Of ``greedy`` and ``stochastic_greedy``, there not negative.
     weighted : bool
         Whether ``node2vec`` reads the values. False: all are 1.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Vector
+from semira.apps.named import Named
 from semira.apps.sampling.result import on_host
 from semira.apps.walks.problem import Ground
 from semira.apps.walks.solve import false_moves
@@ -16,7 +17,7 @@ from semira.kernels import array_module
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WalkResult:
+class WalkResult(Named):
     """Walks, by `random_walks`.
 
     Attributes
@@ -32,6 +33,8 @@ class WalkResult:
         The degrees of the vertices that a walk moved on from, added up.
     keep, kind, device : str
     """
+
+    vertex_columns = ("vertex", "end")
 
     kept: Any
     lengths: Any
@@ -106,7 +109,7 @@ class WalkResult:
             found["false_moves"] = self.false_moves
         return found
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return columns on the host: walk, step and vertex; walk and end; or vertex and count."""
         if self.keep == "ends":
             return {"walk": np.arange(len(self.lengths)), "end": self.ends}

@@ -6,11 +6,17 @@ import functools
 import inspect
 from typing import Any
 
+import numpy as np
+
 from semira.backends.cpu import cache, threads, workspace
 from semira.backends.cpu.codegen import Header
 from semira.backends.renumbering.positions import names_in
 from semira.contract.array_kernels import KernelText, Launch
 from semira.ops import helpers
+
+#: Entries from which on a kernel that can stop leaves the main thread free to hear of Ctrl-C: some
+#: tens of milliseconds. Handing it to another thread takes up to 0.1.
+_LONG = 1 << 22
 
 
 @functools.cache
@@ -40,13 +46,15 @@ def run(text: KernelText, launch: Launch) -> None:
     """
     function = _function(text)
     if not getattr(launch.work, "ndim", 0):
-        chunks = threads.num_chunks(max(int(launch.work), launch.items))
-        bounds = threads.even_bounds(launch.items, min(chunks, max(1, launch.items)))
+        total = max(int(launch.work), launch.items)
+        chunks = min(threads.num_chunks(total), max(1, launch.items))
+        bounds = threads.even_bounds(launch.items, chunks)
     else:
         total = int(launch.work[-1] - launch.work[0]) + launch.items
         bounds = threads.bounds_by_work(launch.work, threads.num_chunks(total))
 
     needed = launch.on_host()
+    stop = (np.zeros(1, np.int64),) if launch.stops else ()
 
     def part_of(part: int, low: int, high: int) -> None:
         del part
@@ -54,8 +62,11 @@ def run(text: KernelText, launch: Launch) -> None:
         for array, each in zip(borrowed, needed, strict=True):
             if each.fill is not None:
                 array[:] = each.fill
-        function(low, high, *launch.arguments, *borrowed)
+        function(low, high, *launch.arguments, *borrowed, *stop)
         for array in borrowed:
             workspace.give_buffer(array)
 
-    threads.run_chunks(part_of, bounds)
+    if stop and total >= _LONG:
+        threads.run_watched(part_of, bounds, stop[0])
+    else:
+        threads.run_chunks(part_of, bounds)

@@ -41,7 +41,9 @@ class CpuBackend:
 
     name = "cpu"
     #: Of the class: objects that are dropped when the interpreter ends ask, after globals are gone.
-    _capabilities = Capabilities("cpu", _METHODS, parts="cpu", walks_columns=True, reads_full=True)
+    _capabilities = Capabilities(
+        "cpu", _METHODS, parts="cpu", walks_columns=True, reads_full=True, compiled_loops=True
+    )
 
     def capabilities(self) -> Capabilities:
         """Return what the backend can do: every method."""

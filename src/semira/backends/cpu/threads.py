@@ -7,6 +7,7 @@ forked child simply makes its own pool.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -29,6 +30,9 @@ _CHUNKS_PER_THREAD = 4
 
 #: Entries of the longest chunk, about 0.1 s: Ctrl-C takes effect between chunks.
 _LONGEST_CHUNK = 1 << 24
+
+#: Seconds after which the main thread looks whether Ctrl-C was noted.
+_PATIENCE_S = 0.1
 
 _pool: ThreadPoolExecutor | None = None
 _pool_owner = (0, 0)
@@ -124,6 +128,33 @@ def run_chunks(function: Callable[[int, int, int], Any], bounds: Sequence[int]) 
     for future in futures:
         future.result()
     return results
+
+
+def run_watched(
+    function: Callable[[int, int, int], Any], bounds: Sequence[int], stop: NDArray[np.int64]
+) -> None:
+    """Run chunks that may be long, as `run_chunks` does; Ctrl-C writes 1 to ``stop[0]`` at once.
+
+    The chunks look at it and return. The main thread only waits: while it is inside of a kernel,
+    Python hears of no signal.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        run_chunks(function, bounds)
+        return
+    try:
+        future = _workers().submit(run_chunks, function, bounds)
+    except RuntimeError:  # No room for the stack of another thread
+        run_chunks(function, bounds)
+        return
+    try:
+        while not future.done():
+            wait((future,), _PATIENCE_S)
+            interrupts.check()
+    except BaseException:
+        stop[0] = 1
+        _wait_for_all([future])
+        raise
+    future.result()
 
 
 def _wait_for_all(futures: list[Future[Any]]) -> None:

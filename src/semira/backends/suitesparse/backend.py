@@ -24,7 +24,9 @@ class SuiteSparseBackend:
 
     def capabilities(self) -> Capabilities:
         """Return what the backend can do: one method per product."""
-        return Capabilities(self.name, _METHODS, early_exit=False, masked_push=False)
+        return Capabilities(
+            self.name, _METHODS, early_exit=False, masked_push=False, compiled_loops=True
+        )
 
     def put(self, arrays: Arrays) -> Cell:
         """Build the object.

@@ -41,6 +41,18 @@ def test_the_next_of_the_same_size_takes_it(dtype):
     assert address(recycled.empty(2 * recycled.LARGE, np.dtype(dtype))) != place
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.bool_, [("a", "i4"), ("b", "f8")]])
+@pytest.mark.parametrize("length", [3, recycled.LARGE])
+def test_zeros_are_zeros_in_memory_that_was_used(dtype, length):
+    for _ in range(2):
+        found = recycled.zeros(length, np.dtype(dtype))
+        assert (found.dtype, found.shape) == (np.dtype(dtype), (length,))
+        assert not found.view(np.uint8).any()
+        found.view(np.uint8)[...] = 1
+        del found
+        gc.collect()
+
+
 def test_not_while_somebody_looks_at_it():
     first = recycled.empty(SIZE, np.float64)
     first[...] = 7

@@ -135,7 +135,7 @@ def left_over(table, kept, touched, count, least):
 @kernel
 def push(
     low, high, indptr, indices, seed_ptr, seeds, keep, least, slots, limit, most,
-    pool_v, pool_x, cursor, problems, facts, residual, table, kept, lists,
+    pool_v, pool_x, cursor, problems, facts, residual, table, kept, lists, stop,
 ):  # fmt: skip
     """Push residual mass in rounds, each round wherever there are `least` units an edge or more.
 
@@ -155,6 +155,8 @@ def push(
         rounds = np.int64(0)
         now = np.int64(limit)
         while ready > 0:
+            if atomic_add(stop, 0, 0) != 0:
+                return
             rounds += 1
             take(table, slots, kept, lists, now, ready, keep)
             count, ready, walked = spread(
@@ -274,7 +276,7 @@ def distance(table, touched, known, count, alpha, shared, number, threshold, vec
 def fista(
     low, high, indptr, indices, seed_ptr, seeds, alpha, threshold, tolerance, most_steps, slots,
     limit, most, pool_v, pool_x, cursor, problems,
-    facts, residual, table, touched, vectors,
+    facts, residual, table, touched, vectors, stop,
 ):  # fmt: skip
     """Minimise by accelerated proximal gradients; vectors are kept per root of the degree.
 
@@ -298,6 +300,8 @@ def fista(
         stopped = np.int64(0)
         # One more round than steps: the last one measures how far from optimal `x` is.
         while True:
+            if atomic_add(stop, 0, 0) != 0:
+                return
             steepest = slopes_of(
                 table, touched, known, count, alpha, shared, number, vectors, limit
             )

@@ -163,7 +163,7 @@ def _vectors(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
     if pairing.union and "full" in (a.storage, b.storage):
         require_bytes(a.size * (1 + op.return_type.array_dtype.itemsize), "a vector in full")
     present = np.zeros(a.size, np.bool_)
-    values = np.zeros(a.size, op.return_type.array_dtype)
+    values = recycled.zeros(a.size, op.return_type.array_dtype)
     a_values = pairing.values(a.values, read=op.reads_a)
     b_values = pairing.values(b.values, read=op.reads_b, second=True)
     # A user's function sees entries only.

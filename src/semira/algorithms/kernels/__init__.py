@@ -1,0 +1,1 @@
+"""Loops over vertices and edges that hosts run in place of products."""

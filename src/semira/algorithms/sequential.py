@@ -1,0 +1,200 @@
+"""What a host computes by loops over edges, where these are compiled: components, cores, forests.
+
+The algorithms in linear algebra say what is computed; these give the same on devices whose objects
+lie in the host's memory. They take one pass where those take an iteration for each distance, and on
+two cores a tenth to a half of the time (docs/algorithms/index.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira import Matrix, Vector, binary, device, device_traits, select
+from semira.algorithms.checks import vertex_dtype
+from semira.exceptions import InvalidValue
+from semira.kernels import ArrayKernel, Rows, rows_of
+
+_UNITE = ArrayKernel("semira.algorithms.kernels:trees", "unite")
+_FLATTEN = ArrayKernel("semira.algorithms.kernels:trees", "flatten")
+_JOIN = ArrayKernel("semira.algorithms.kernels:trees", "join_in_order")
+_PEEL = ArrayKernel("semira.algorithms.kernels:cores", "peel_in_order")
+_SEARCH = ArrayKernel("semira.algorithms.kernels:strong", "search_in_depth")
+_LEVELS = ArrayKernel("semira.algorithms.kernels:levels", "search_levels")
+
+#: Entries of each row that components begin with, on matrices of so many entries and twice as many
+#: a row: nearly all vertices then lie in one component, and those of others alone are looked at.
+#: And vertices that are asked which one that is.
+_FEW, _SAMPLED, _ASKED, _ALL = 2, 1 << 16, 1024, 1 << 62
+
+#: Most vertices: several numbers are kept of each.
+_MOST = 2**30
+
+
+def is_sequential(A: Matrix, algorithm: str, names: Sequence[str], opts: Any = ()) -> bool:
+    """Return whether the sequential algorithm is to be run, asked for or chosen by ``"auto"``.
+
+    Parameters
+    ----------
+    A : Matrix
+    algorithm : str
+    names : sequence of str
+        Algorithms that there are, the sequential one last.
+    opts : mapping
+        Options of products, of which it has none.
+
+    Raises
+    ------
+    InvalidValue
+        Unknown `algorithm`; the sequential one is asked for with options, or where objects lie in
+        memory of the device.
+    """
+    if algorithm not in names:
+        raise InvalidValue(f"algorithm={algorithm!r}; choose {', '.join(names)}")
+    traits = device_traits(A.device)
+    if algorithm == "auto":
+        return traits.compiled_loops and not opts and A.nrows <= _MOST
+    if algorithm != names[-1]:
+        return False
+    if traits.own_memory:
+        raise InvalidValue(
+            f"algorithm={algorithm!r} runs on the host, and the matrix is on {A.device}; move it "
+            "by .to('cpu'), or choose 'auto'"
+        )
+    if opts:
+        raise InvalidValue(f"algorithm={algorithm!r} has no product that takes {sorted(opts)}")
+    return True
+
+
+def components(A: Matrix, symmetric: bool) -> Vector:
+    """Return the smallest vertex of each one's component; entries count in both directions.
+
+    O(nvals) in practice: trees over the vertices are joined entry by entry.
+    """
+    n, rows = A.nrows, rows_of(A, values=False)
+    parents = np.arange(n, dtype=vertex_dtype(n).np_type)
+    if symmetric and len(rows.indices) >= max(_SAMPLED, 2 * _FEW * n):
+        _unite(A, rows, parents, few=_FEW)
+        answers = parents[np.linspace(0, n - 1, min(n, _ASKED)).astype(np.int64)]
+        _unite(A, rows, parents, without=int(np.bincount(answers).argmax()))
+    else:
+        _unite(A, rows, parents, half=symmetric)
+    return _vector(A, parents)
+
+
+def _unite(
+    A: Matrix,
+    rows: Rows,
+    parents: NDArray[Any],
+    few: int = _ALL,
+    half: bool = False,
+    without: int = -1,
+) -> None:
+    """Join trees by entries of the rows, and hang all vertices below their roots."""
+    n, given = A.nrows, (rows.indptr, rows.indices, few, half, without, parents)
+    _UNITE(n, *given, device=A.device, work=rows.indptr)
+    _FLATTEN(n, parents, device=A.device, work=n)
+
+
+def levels(
+    A: Matrix, ptr: NDArray[np.int64], sources: NDArray[np.int64], limit: int
+) -> tuple[NDArray[Any], int]:
+    """Return hops from the nearest source of each set, and the levels of the longest search.
+
+    Parameters
+    ----------
+    A : Matrix
+    ptr, sources : ndarray
+        Set i is ``sources[ptr[i] : ptr[i + 1]]``, which do not repeat.
+    limit : int
+        Most levels.
+
+    Returns
+    -------
+    levels : ndarray, shape (sets, n)
+        -1 where no path leads to.
+    depth : int
+        Levels that were looked for, the last one included, which may be empty.
+    """
+    n, count, rows = A.nrows, len(ptr) - 1, rows_of(A, values=False)
+    found, depths = np.full(count * n, -1, vertex_dtype(n).np_type), np.zeros(count, np.int64)
+    _LEVELS(
+        count, rows.indptr, rows.indices, ptr, sources, limit, found, depths, device=A.device,
+        scratch=[(found.dtype, n, None)], work=count * len(rows.indices),
+    )  # fmt: skip
+    return found.reshape(count, n), int(depths.max(initial=0))
+
+
+def strong_components(A: Matrix) -> Vector:
+    """Return the smallest vertex of each one's strongly connected component. O(n + nvals).
+
+    References
+    ----------
+    R. Tarjan, *Depth-first search and linear graph algorithms*, SIAM J. Computing 1(2), 1972;
+    D. Pearce, *A space-efficient algorithm for finding strongly connected components*, Information
+    Processing Letters 116(1), 2016.
+    """
+    n, rows = A.nrows, rows_of(A, values=False)
+    label, rank, *paths = (np.zeros(n, vertex_dtype(n).np_type) for _ in range(5))
+    edge = np.empty(n, np.int64)
+    _SEARCH(1, rows.indptr, rows.indices, label, rank, *paths, edge, device=A.device)
+    return _vector(A, label)
+
+
+def cores(A: Matrix) -> Vector:
+    """Return the core numbers of a symmetric matrix, whose self-loops do not count. O(n + nvals).
+
+    References
+    ----------
+    V. Batagelj, M. Zaversnik, *An O(m) algorithm for cores decomposition of networks*, 2003.
+    """
+    n, rows = A.nrows, rows_of(A, values=False)
+    core = np.diff(rows.indptr).astype(vertex_dtype(n).np_type)
+    order, place = np.empty_like(core), np.empty_like(core)
+    begins = np.zeros(int(core.max(initial=0)) + 3, np.int64)
+    _PEEL(1, rows.indptr, rows.indices, core, order, place, begins, device=A.device)
+    return _vector(A, core)
+
+
+def forest(A: Matrix) -> Matrix:
+    """Return the edges of least weight that join all vertices they can, below the diagonal.
+
+    Edges are sorted by weight, then ends, and stay with `A`: 12 bytes each, and their matrix. Then
+    O(nvals) in practice.
+
+    References
+    ----------
+    J. Kruskal, *On the shortest spanning subtree of a graph and the traveling salesman problem*,
+    Proc. AMS 7(1), 1956.
+    """
+    n, number = A.nrows, vertex_dtype(A.nrows).np_type
+    lower, heads, tails, places = A.derived("edges in order", lambda: _edges_in_order(A))
+    parents, keep = np.arange(n, dtype=number), np.zeros(len(places), np.bool_)
+    _JOIN(1, heads, tails, places, n - 1, parents, keep, device=A.device)
+    rows = rows_of(lower)
+    kept = np.flatnonzero(keep)
+    indptr = np.searchsorted(kept, rows.indptr)
+    with device(A.device):
+        return Matrix.from_csr(indptr, rows.indices[kept], rows.values[kept], A.dtype, ncols=n)
+
+
+def _edges_in_order(A: Matrix) -> tuple[Matrix, NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return edges below the diagonal, the lighter of both directions; ends and places by weight.
+
+    A place is that of the edge among the entries of the matrix.
+    """
+    below, above = A.select(select.tril, -1).new(), A.select(select.triu, 1).new()
+    lower: Matrix = below.ewise_add(above.T, binary.min).new()
+    rows = rows_of(lower)
+    order = np.argsort(rows.values, kind="stable")
+    heads = np.repeat(np.arange(A.nrows, dtype=rows.indices.dtype), np.diff(rows.indptr))
+    places = order.astype(np.int32 if len(order) < 2**31 else np.int64)
+    return lower, heads[order], rows.indices[order], places
+
+
+def _vector(A: Matrix, values: NDArray[Any]) -> Vector:
+    with device(A.device):
+        return Vector.from_dense(values)

@@ -1,0 +1,87 @@
+"""Sums by key, and contraction: products with an assignment in SuiteSparse, sums in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.helpers.pgb import assert_same, suitesparse
+
+import semira as gb
+
+DTYPES = ["BOOL", "INT8", "INT64", "UINT16", "FP32", "FP64"]
+GROUPS = 7
+
+
+def drawn(dtype: str, nrows: int, ncols: int) -> tuple[Any, Any, Any]:
+    """Draw entries whose sums are exact."""
+    rng = np.random.default_rng(nrows + ncols)
+    flat = rng.choice(nrows * ncols, nrows * ncols // 8, replace=False)
+    low = 0 if dtype in ("BOOL", "UINT16") else -50
+    values = rng.integers(low, 2 if dtype == "BOOL" else 50, len(flat))
+    return flat // ncols, flat % ncols, values.astype(gb.dtypes.lookup_dtype(dtype).np_type)
+
+
+def assignment(library: Any, labels: Any) -> Any:
+    """Return S with S[i, label of i] = 1."""
+    size = len(labels)
+    return library.Matrix.from_coo(np.arange(size), labels, 1, nrows=size, ncols=GROUPS)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_contraction_is_a_product_with_an_assignment(dtype: str, device: str) -> None:
+    """S' A S, as FP64 for floats and INT64 for others."""
+    rows, cols, values = drawn(dtype, 60, 60)
+    labels = np.random.default_rng(0).integers(0, GROUPS, 60)
+    total = "FP64" if dtype.startswith("FP") else "INT64"
+    with gb.device(device):
+        A = gb.Matrix.from_coo(rows, cols, values, dtype=dtype, nrows=60, ncols=60)
+        ours = gb.apps.contract(A, labels)
+    assert ours.dtype.name == total
+    pgb = suitesparse()
+    B = pgb.Matrix.from_coo(rows, cols, values, dtype=total, nrows=60, ncols=60)
+    S = assignment(pgb, labels)
+    times = pgb.semiring.plus_times[total]
+    assert_same(ours, S.T.mxm(times(B @ S).new(), times).new())
+
+
+def test_labels_of_a_contraction_are_numbered_in_their_order(device: str) -> None:
+    with gb.device(device):
+        A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1, 2, 4], nrows=3, ncols=3)
+        empty = gb.Matrix("int64", 3, 3)
+    assert gb.apps.contract(A, [40, 9, 40]).to_dicts() == {0: {1: 2}, 1: {0: 1, 1: 4}}
+    assert gb.apps.contract(empty, [4, 4, 9]).shape == (2, 2)
+    assert gb.apps.contract(empty, [4, 4, 9]).nvals == 0
+
+
+@pytest.mark.parametrize("dtype", ["INT64", "FP32"])
+def test_sums_of_rows_by_key(dtype: str, device: str) -> None:
+    """A S: the entries of each row, summed by the key of their column."""
+    rows, cols, values = drawn(dtype, 40, 90)
+    keys = np.random.default_rng(1).integers(0, GROUPS, 90)
+
+    def program(library: Any) -> Any:
+        A = library.Matrix.from_coo(rows, cols, values, dtype=dtype, nrows=40, ncols=90)
+        times = library.semiring.plus_times["FP64" if dtype.startswith("FP") else "INT64"]
+        return A.mxm(assignment(library, keys), times).new()
+
+    with gb.device(device):
+        ours = program(gb)
+    assert_same(ours, program(suitesparse()))
+
+
+@pytest.mark.parametrize("fold", ["plus", "min", "max"])
+def test_vectors_folded_by_key(fold: str, device: str) -> None:
+    """A scatter folds as a product with the transposed assignment does."""
+    rng = np.random.default_rng(2)
+    keys, values = rng.integers(0, GROUPS, 90), rng.integers(-50, 50, 90)
+    with gb.device(device):
+        out = gb.Vector("INT64", GROUPS)
+        out.scatter(
+            gb.Vector.from_dense(keys), gb.Vector.from_dense(values), getattr(gb.monoid, fold)
+        )
+    pgb = suitesparse()
+    first = getattr(pgb.semiring, f"{fold}_first")["INT64"]
+    expected = pgb.Vector.from_coo(np.arange(90), values).vxm(assignment(pgb, keys), first)
+    assert_same(out, expected.new())
