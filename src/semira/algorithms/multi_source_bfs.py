@@ -14,6 +14,7 @@ from semira.algorithms.checks import check_count, check_square, check_vertices, 
 from semira.algorithms.naming import Vertex, takes_graph, vertices
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
+from semira.algorithms.searches import LEVELS, Searches, can_search, search
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -24,20 +25,28 @@ class MultiSourceResult(Run):
     ----------
     level : Matrix, shape (k, n), or Vector, shape (n,)
         Hops from source i to vertex j at (i, j), or from the nearest source; no entry where
-        unreachable.
+        unreachable. A Matrix is made when it is first read.
     sources : ndarray, shape (k,)
         Numbers of the sources, in the order of the rows of a Matrix.
     """
 
     layout = Layout("level", answer=("reached", "depth"), rows="sources", vector_if="together")
 
-    level: Matrix | Vector
+    _found: Matrix | Vector | Searches
     sources: NDArray[np.int64] | None = None
+
+    @property
+    def level(self) -> Matrix | Vector:
+        """The levels."""
+        found = self._found
+        return found.matrix() if isinstance(found, Searches) else found
 
     @property
     def depth(self) -> int:
         """Largest level. Synchronises."""
-        level: Any = self.level
+        level: Any = self._found
+        if isinstance(level, Searches):
+            return int(level.far.max())
         is_matrix = isinstance(level, Matrix)
         most = level.reduce_scalar(monoid.max) if is_matrix else level.reduce(monoid.max)
         return int(most.get(0))
@@ -116,7 +125,10 @@ def multi_source_bfs(
     limit = n if max_depth is None else min(check_count(max_depth, "max_depth"), n)
     if together:
         return _from_all(A, np.unique(vertices), limit, opts)
-    return _from_each(A, vertices, limit, opts)
+    if opts or not can_search(A, len(vertices), LEVELS):
+        return _from_each(A, vertices, limit, opts)
+    found = search(A, vertices, LEVELS, limit)
+    return MultiSourceResult(min(int(found.far.max()) + 1, limit), (), found, vertices)
 
 
 def _from_all(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:

@@ -1,0 +1,1 @@
+"""Kernels of algorithms, one text for hosts and one for GPUs each."""
