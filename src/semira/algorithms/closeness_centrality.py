@@ -23,6 +23,7 @@ from semira import (
 from semira.algorithms.checks import check_sources, check_square
 from semira.algorithms.naming import Vertex, count_or_vertices, takes_graph
 from semira.algorithms.results import CentralityResult, finished
+from semira.algorithms.searches import SUMS, can_search, search
 
 _WORD = dtypes.UINT64
 _BITS = 64
@@ -96,6 +97,11 @@ def closeness_centrality(
     """
     n = check_square(A, "closeness_centrality", opts)
     vertices = np.unique(check_sources(sources, n, seed))
+    if not opts and can_search(A, len(vertices), SUMS):
+        found = search(A, vertices, SUMS)
+        with device(A.device):
+            score = _score(vertices, *found.vectors(), wf_improved)
+        return CentralityResult(int(found.far.max()) + 1, (), score, len(vertices))
     with device(A.device):
         reached, total = Vector(_WORD, n), Vector(_WORD, n)
         levels, trace = _search(A, vertices, reached, total, opts) if n else (0, ())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import Matrix, device, device_traits, free_memory, ss
+from semira import Matrix, Vector, device, device_traits, free_memory, ss
 from semira.algorithms.checks import vertex_dtype
 from semira.kernels import ArrayKernel, array_module, rows_of, run_loop
 
@@ -70,6 +70,15 @@ class Searches:
         if self._matrix is None:
             self._matrix = self._listed()
         return self._matrix
+
+    def vectors(self) -> tuple[Vector, Vector]:
+        """Return how many sources reach each vertex, and the sums of their levels."""
+        with device(self.device), array_module(self.device) as xp:
+            reached, total = (
+                Vector.from_dense(xp.ascontiguousarray(self.sums[part::2]).astype(xp.uint64))
+                for part in (0, 1)
+            )
+        return reached, total
 
     def _listed(self) -> Matrix:
         n, k = self.n, len(self.far)

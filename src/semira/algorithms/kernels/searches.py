@@ -373,7 +373,9 @@ def decide(low, high, n, k, words, entries, limit, far, state):  # noqa: ARG001 
 
 
 @kernel
-def walk(low, high, indptr, indices, sources, kind, limit, level, counts, far, state, row, sums, queue):
+def walk(
+    low, high, indptr, indices, sources, kind, limit, level, counts, far, state, row, sums, queue
+):
     """Search from sources one by one, each along a queue; rows of `level` if that is kept."""
     n = len(indptr) - 1
     for s in range(low, high):
@@ -383,7 +385,7 @@ def walk(low, high, indptr, indices, sources, kind, limit, level, counts, far, s
         else:
             depth, over = walk_from(indptr, indices, sources[s], limit, row, at, n, queue)
             for v in range(n):
-                if row[v] <= limit:
+                if kind == 2 and row[v] <= limit:
                     sums[2 * v] += np.int64(row[v] > 0)
                     sums[2 * v + 1] += row[v]
         far[s] = depth
