@@ -20,8 +20,8 @@ _WALK = ArrayKernel(_PLACE, "walk")
 _COUNT = ArrayKernel(_PLACE, "count_levels", lanes=32)
 _LIST = ArrayKernel(_PLACE, "list_levels", lanes=32)
 
-#: Sources of a word, and most words of a block of searches.
-_BITS, _WORDS = 64, 4
+#: Sources of a word, and most words of a block of searches; sources that a thread has at least.
+_BITS, _WORDS, _LEAST = 64, 4, 64
 
 #: What is kept of searches: nothing but the last level of each; all levels; sums for each vertex.
 LAST, LEVELS, SUMS = 0, 1, 2
@@ -153,8 +153,8 @@ def _search(
     n, k, where = A.nrows, len(sources), A.device
     traits = device_traits(where)
     threads = 1 if traits.own_memory else ss.about["nthreads"]
-    words = min(_WORDS, 1 << (-(-k // (_BITS * threads)) - 1).bit_length())
-    one_by_one = not traits.own_memory and _is_spread(A, min(k, words * _BITS), k)
+    width = min(max(-(-k // threads), _LEAST), _WORDS * _BITS)
+    one_by_one = not traits.own_memory and _is_spread(A, min(k, width), k)
     backward = A if one_by_one or A.symmetric else A.derived("in-edges", lambda: A.T.new())
     with array_module(where) as xp:
         level = xp.empty(k * n if kept == LEVELS else 1, dtype)
@@ -171,18 +171,18 @@ def _search(
         else:
             if kept == LEVELS:
                 level.fill(np.iinfo(dtype).max)
-            _search_by_bits(xp, A, backward, xp.asarray(sources), words, out)
+            _search_by_bits(xp, A, backward, xp.asarray(sources), width, out)
         told = np.array([far.get(), state.get()] if hasattr(far, "get") else [far, state], object)
-    width = 1 if one_by_one else _BITS * words
-    found = Searches(where, n, told[0], level, width, limit, sums)
+    found = Searches(where, n, told[0], level, 1 if one_by_one else width, limit, sums)
     return found, bool(told[1][1])
 
 
 def _search_by_bits(
-    xp: Any, A: Matrix, backward: Matrix, sources: Any, words: int, out: tuple[Any, ...]
+    xp: Any, A: Matrix, backward: Matrix, sources: Any, width: int, out: tuple[Any, ...]
 ) -> None:
     """Write what searches find; `out` are the arguments of the kernel that say what, and where."""
     n, k, where = A.nrows, len(sources), A.device
+    words = 1 << (-(-width // _BITS) - 1).bit_length()
     has_own = device_traits(where).own_memory
     edges, several = [], []
     for matrix in (A, backward):
@@ -194,7 +194,7 @@ def _search_by_bits(
     num_sums = len(out[3])
     kind, limit, level, sums, far, state = out
     chosen = (
-        *edges, *several, sources, n, k, words, kind, limit, level, sums, far, state,
+        *edges, *several, sources, n, k, width, words, kind, limit, level, sums, far, state,
         xp.empty(size * words + 1, xp.uint64), xp.empty(2 * size * words + 1, xp.uint64),
         xp.empty(2 * size + 1, xp.int32), xp.empty(size + 1, xp.int32),
     )  # fmt: skip
@@ -205,12 +205,12 @@ def _search_by_bits(
             ("int32", 2 * n + 2, None), ("int64", num_sums, 0), ("uint64", words, None),
         ]  # fmt: skip
 
-    blocks = -(-k // (_BITS * words))
+    blocks = -(-k // width)
     run_loop(
         state,
         _EXPAND.launch(blocks, *chosen, work=k * (n + A.nvals), host_scratch=of_thread),
         _SETTLE.launch(n, *chosen),
-        _DECIDE.launch(1, n, k, words, len(edges[3]), limit, far, state),
+        _DECIDE.launch(1, n, k, width, words, len(edges[3]), limit, far, state),
         device=where,
     )  # fmt: skip
 

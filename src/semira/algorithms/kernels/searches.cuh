@@ -8,6 +8,7 @@ typedef unsigned long long Word;
 enum : int {
   kPhase = 2, kBlock, kDepth, kSide, kReady, kFound, kEdges, kLeft, kDone, kLooked, kShare, kOf,
   kAlive,
+  kLive = kAlive + 4,
 };
 enum : long long { kClear, kSeed, kPush, kPull };
 
@@ -28,12 +29,12 @@ struct Block {
   int *queue, *queued;
 
   template <class S>
-  __device__ Block(const S* state, long long n, long long k, long long words, Word* seen,
-                   Word* fresh, int* queues)
+  __device__ Block(const S* state, long long n, long long k, long long width, long long words,
+                   Word* seen, Word* fresh, int* queues)
       : n(n),
         words(words),
-        first(64 * words * state[kBlock]),
-        many(min(64 * words, k - first)),
+        first(width * state[kBlock]),
+        many(min(width, k - first)),
         side(state[kSide]),
         seen(seen),
         now(fresh + side * n * words),
@@ -99,7 +100,7 @@ __device__ void pull_level(const Block& all, const P* indptr, const I* indices, 
   for (long long v = mine.first; v < all.n; v += mine.step) {
     const long long begin = indptr[v], end = indptr[v + 1];
     if (end - begin > kLong) continue;
-    const Word wanted = ~all.seen[words * v + j];
+    const Word wanted = ~all.seen[words * v + j] & static_cast<Word>(state[kLive + j]);
     Word left = wanted;
     bool is_open = __any_sync(peers, left != 0);
     for (long long base = begin; base < end && is_open; base += kAtOnce * slots) {
@@ -121,7 +122,9 @@ __device__ void pull_level(const Block& all, const P* indptr, const I* indices, 
   const int place = static_cast<int>(threadIdx.x), word = place % words;
   for (long long i = block_number(); i < num_rows; i += gridDim.x) {
     const long long v = rows[i], begin = indptr[v], end = indptr[v + 1];
-    if (place < words) missing[place] = ~all.seen[words * v + place];
+    if (place < words) {
+      missing[place] = ~all.seen[words * v + place] & static_cast<Word>(state[kLive + place]);
+    }
     __syncthreads();
     const Word wanted = missing[word];
     Word left = wanted;
@@ -148,10 +151,10 @@ template <class P, class I, class Q, class J, class L>
 __device__ void expand(long long items, const P* indptr, const I* indices, const Q* in_indptr,
                        const J* in_indices, const int* rows, long long num_rows, const int* columns,
                        long long num_columns, const long long* sources, long long n, long long k,
-                       long long words, long long kind, long long limit, L* level, long long* counts,
-                       long long* far, long long* state, Word* seen, Word* fresh, int* queues,
-                       int* marks) {
-  const Block all(state, n, k, words, seen, fresh, queues);
+                       long long width, long long words, long long kind, long long limit, L* level,
+                       long long* counts, long long* far, long long* state, Word* seen, Word* fresh,
+                       int* queues, int* marks) {
+  const Block all(state, n, k, width, words, seen, fresh, queues);
   const long long phase = state[kPhase];
   if (phase == kPush) {
     push_level(all, indptr, indices, rows, num_rows, marks, state);
@@ -205,10 +208,10 @@ template <class P, class I, class Q, class J, class L>
 __device__ void settle(long long items, const P* indptr, const I* indices, const Q* in_indptr,
                        const J* in_indices, const int* rows, long long num_rows, const int* columns,
                        long long num_columns, const long long* sources, long long n, long long k,
-                       long long words, long long kind, long long limit, L* level, long long* counts,
-                       long long* far, long long* state, Word* seen, Word* fresh, int* queues,
-                       int* marks) {
-  const Block all(state, n, k, words, seen, fresh, queues);
+                       long long width, long long words, long long kind, long long limit, L* level,
+                       long long* counts, long long* far, long long* state, Word* seen, Word* fresh,
+                       int* queues, int* marks) {
+  const Block all(state, n, k, width, words, seen, fresh, queues);
   const long long phase = state[kPhase], depth = state[kDepth];
   if (phase == kClear) {
     const Group<1> mine;
@@ -249,8 +252,8 @@ __device__ void settle(long long items, const P* indptr, const I* indices, const
 }
 
 // One thread: whose last level it may be, where the next one goes, and which block is next.
-__device__ inline void decide(long long items, long long n, long long k, long long words,
-                              long long entries, long long limit, long long* far,
+__device__ inline void decide(long long items, long long n, long long k, long long width,
+                              long long words, long long entries, long long limit, long long* far,
                               long long* state) {
   const Group<1> mine;
   if (mine.first >= items) return;
@@ -261,11 +264,12 @@ __device__ inline void decide(long long items, long long n, long long k, long lo
     state[kOf] = 4;
     return;
   }
-  const long long first = 64 * words * state[kBlock], depth = state[kDepth];
+  const long long first = width * state[kBlock], depth = state[kDepth];
   for (long long j = 0; j < words; ++j) {
     for (Word x = static_cast<Word>(state[kAlive + j]); x != 0; x &= x - 1) {
       far[first + 64 * j + __popcll(~x & (x - 1))] = depth;
     }
+    state[kLive + j] = state[kAlive + j];
     state[kAlive + j] = 0;
   }
   if (state[kPhase] == kPull) {
@@ -288,7 +292,7 @@ __device__ inline void decide(long long items, long long n, long long k, long lo
   if (found != 0) state[1] = 1;
   state[kPhase] = kClear;
   state[kDepth] = state[kReady] = 0;
-  if (64 * words * ++state[kBlock] >= k) state[0] = 1;
+  if (width * ++state[kBlock] >= k) state[0] = 1;
 }
 
 // A warp for a tile; the sources follow each other.

@@ -1,6 +1,6 @@
 """Breadth-first searches from many sources, a bit for each.
 
-A block has up to 64 sources for each of its `words`. Of a vertex, `seen` words have the bits of the
+A block has `width` sources, up to 64 for each of its `words`. Of a vertex, `seen` words have the bits of the
 searches that found it, and those beyond the last source; `fresh` ones of those that find it now.
 A level pushes from the vertices of the frontier, or pulls into those that a search misses.
 
@@ -143,9 +143,9 @@ def push(indptr, indices, front, pairs, words, queue, here, ready, there):
 
 
 @helper
-def pull_1(low, high, indices, front, pairs, v):
+def pull_1(low, high, indices, front, pairs, v, alive):
     """Gather the searches that a vertex misses; return the entries looked at, and if one came."""
-    wanted = ~pairs[2 * v]
+    wanted = ~pairs[2 * v] & alive[0]
     left = wanted
     at = low
     while at < high and left != 0:
@@ -156,10 +156,10 @@ def pull_1(low, high, indices, front, pairs, v):
 
 
 @helper
-def pull_2(low, high, indices, front, pairs, v):
+def pull_2(low, high, indices, front, pairs, v, alive):
     """Do as `pull_1` with 128 searches."""
-    w0 = ~pairs[4 * v]
-    w1 = ~pairs[4 * v + 1]
+    w0 = ~pairs[4 * v] & alive[0]
+    w1 = ~pairs[4 * v + 1] & alive[1]
     x0 = w0
     x1 = w1
     at = low
@@ -174,12 +174,12 @@ def pull_2(low, high, indices, front, pairs, v):
 
 
 @helper
-def pull_4(low, high, indices, front, pairs, v):
+def pull_4(low, high, indices, front, pairs, v, alive):
     """Do as `pull_1` with 256 searches."""
-    w0 = ~pairs[8 * v]
-    w1 = ~pairs[8 * v + 1]
-    w2 = ~pairs[8 * v + 2]
-    w3 = ~pairs[8 * v + 3]
+    w0 = ~pairs[8 * v] & alive[0]
+    w1 = ~pairs[8 * v + 1] & alive[1]
+    w2 = ~pairs[8 * v + 2] & alive[2]
+    w3 = ~pairs[8 * v + 3] & alive[3]
     x0 = w0
     x1 = w1
     x2 = w2
@@ -200,19 +200,19 @@ def pull_4(low, high, indices, front, pairs, v):
 
 
 @helper
-def pull(indptr, indices, front, pairs, words, queue, there):
-    """Pull into every vertex; return how many are queued from `there` on, and entries looked at."""
+def pull(indptr, indices, front, pairs, words, queue, there, alive):
+    """Pull what is alive into every vertex; return how many are queued, and entries looked at."""
     end = there
     looked = np.int64(0)
     for v in range(len(indptr) - 1):
         low = np.int64(indptr[v])
         high = np.int64(indptr[v + 1])
         if words == 1:
-            read, came = pull_1(low, high, indices, front, pairs, v)
+            read, came = pull_1(low, high, indices, front, pairs, v, alive)
         elif words == 2:
-            read, came = pull_2(low, high, indices, front, pairs, v)
+            read, came = pull_2(low, high, indices, front, pairs, v, alive)
         else:
-            read, came = pull_4(low, high, indices, front, pairs, v)
+            read, came = pull_4(low, high, indices, front, pairs, v, alive)
         looked += read
         queue[end] = v
         end += np.int64(came)
@@ -310,13 +310,13 @@ def walk_from(indptr, indices, source, limit, level, at, n, queue):
 @kernel
 def expand(
     low, high, indptr, indices, in_indptr, in_indices, rows, num_rows, columns, num_columns,
-    sources, n, k, words, kind, limit, level, counts, far, state, seen, fresh, queues, marks,
+    sources, n, k, width, words, kind, limit, level, counts, far, state, seen, fresh, queues, marks,
     pairs, front, queue, sums, alive,
 ):  # fmt: skip  # noqa: ARG001 - GPUs alone
     """Search from blocks of sources."""
     for block in range(low, high):
-        first = 64 * words * block
-        many = min(64 * words, k - first)
+        first = width * block
+        many = min(width, k - first)
         clear(pairs, front, n, words, many)
         here = np.int64(0)
         ready = seed(sources, first, many, words, pairs, queue)
@@ -339,7 +339,9 @@ def expand(
             there = n + 1 - here
             # A push changes what a pull only reads, which costs about twice as much an entry.
             if np.float64(edges) > np.float64(left) * share * 0.5 + np.float64(n) * 0.25:
-                found, looked = pull(in_indptr, in_indices, front, pairs, words, queue, there)
+                found, looked = pull(
+                    in_indptr, in_indices, front, pairs, words, queue, there, alive
+                )
                 share = np.float64(looked) / np.float64(left + 1)
             else:
                 found = push(indptr, indices, front, pairs, words, queue, here, ready, there)
@@ -358,7 +360,7 @@ def expand(
 @kernel
 def settle(
     low, high, indptr, indices, in_indptr, in_indices, rows, num_rows, columns, num_columns,
-    sources, n, k, words, kind, limit, level, counts, far, state, seen, fresh, queues, marks,
+    sources, n, k, width, words, kind, limit, level, counts, far, state, seen, fresh, queues, marks,
 ):  # fmt: skip  # noqa: ARG001 - GPUs alone
     """Do nothing: `expand` did it."""
     for _ in range(low, high):
@@ -366,7 +368,7 @@ def settle(
 
 
 @kernel
-def decide(low, high, n, k, words, entries, limit, far, state):  # noqa: ARG001 - GPUs alone
+def decide(low, high, n, k, width, words, entries, limit, far, state):  # noqa: ARG001 - GPUs alone
     """End the loop, which has one round on hosts."""
     for _ in range(low, high):
         state[0] = 1
@@ -417,12 +419,20 @@ def list_levels(low, high, level, n, k, width, limit, tile, tiles, ends, indices
         for s in range(k):
             first = s // width * width
             step = min(width, k - first)
+            begin = t * tile
+            end = min(begin + tile, n)
             place = np.int64(0)
             if s + t > 0:
                 place = ends[s * tiles + t - 1]
-            for v in range(t * tile, min(t * tile + tile, n)):
-                found = np.int64(level[first * n + v * step + s - first])
-                if found <= limit:
-                    indices[place] = v
-                    values[place] = found
-                    place += 1
+            at = first * n + s - first
+            if ends[s * tiles + t] - place == end - begin:
+                # All are there: no place depends on another one.
+                for v in range(begin, end):
+                    indices[place + v - begin] = v
+                    values[place + v - begin] = level[at + v * step]
+            else:
+                for v in range(begin, end):
+                    if level[at + v * step] <= limit:
+                        indices[place] = v
+                        values[place] = level[at + v * step]
+                        place += 1
