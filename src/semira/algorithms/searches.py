@@ -12,7 +12,7 @@ from semira import Matrix, Vector, device, device_traits, free_memory, ss
 from semira.algorithms.checks import vertex_dtype
 from semira.kernels import ArrayKernel, array_module, rows_of, run_loop
 
-_PLACE = "semira.algorithms.kernels:searches"
+_PLACE = "semira.algorithms.kernels:hops"
 _EXPAND = ArrayKernel(_PLACE, "expand", lanes=8)
 _SETTLE = ArrayKernel(_PLACE, "settle", lanes=8)
 _DECIDE = ArrayKernel(_PLACE, "decide")
@@ -20,8 +20,8 @@ _WALK = ArrayKernel(_PLACE, "walk")
 _COUNT = ArrayKernel(_PLACE, "count_levels", lanes=32)
 _LIST = ArrayKernel(_PLACE, "list_levels", lanes=32)
 
-#: Sources of a word, and most words of a block of searches; sources that a thread has at least.
-_BITS, _WORDS, _LEAST = 64, 4, 64
+#: Sources of a word, and most words of a block of searches.
+_BITS, _WORDS = 64, 4
 
 #: What is kept of searches: nothing but the last level of each; all levels; sums for each vertex.
 LAST, LEVELS, SUMS = 0, 1, 2
@@ -135,33 +135,34 @@ def search(A: Matrix, sources: NDArray[np.int64], kept: int, limit: int | None =
     limit : int, optional
         No more levels than this.
     """
-    n = A.nrows
+    n, k = A.nrows, len(sources)
+    is_host = not device_traits(A.device).own_memory
+    threads = ss.about["nthreads"] if is_host else 1
+    width = min(max(-(-k // threads), _BITS), _WORDS * _BITS)
+    if is_host and _is_spread(A, min(k, width), k):
+        width = 1
     most = n if limit is None else min(limit, n)
     # Levels are as narrow as they can be: writing them is much of the work.
     for dtype in (np.uint8, np.uint16, np.int32):
         reach = min(most, int(np.iinfo(dtype).max) - 1)
-        found, is_cut = _search(A, sources, kept, reach, dtype)
-        if reach == most or not is_cut:
-            break
+        if reach == most or kept == LEVELS or width == 1:
+            found, is_cut = _search(A, sources, kept, reach, dtype, width)
+            if reach == most or not is_cut:
+                break
     return found
 
 
 def _search(
-    A: Matrix, sources: NDArray[np.int64], kept: int, limit: int, dtype: Any
+    A: Matrix, sources: NDArray[np.int64], kept: int, limit: int, dtype: Any, width: int
 ) -> tuple[Searches, bool]:
-    """Search up to a level; return too whether that ended a search."""
+    """Search up to a level, from `width` sources together; return too whether that ended one."""
     n, k, where = A.nrows, len(sources), A.device
-    traits = device_traits(where)
-    threads = 1 if traits.own_memory else ss.about["nthreads"]
-    width = min(max(-(-k // threads), _LEAST), _WORDS * _BITS)
-    one_by_one = not traits.own_memory and _is_spread(A, min(k, width), k)
-    backward = A if one_by_one or A.symmetric else A.derived("in-edges", lambda: A.T.new())
     with array_module(where) as xp:
         level = xp.empty(k * n if kept == LEVELS else 1, dtype)
         sums = xp.zeros(2 * n if kept == SUMS else 1, xp.int64)
         far, state = xp.zeros(k, xp.int64), xp.zeros(24, xp.int64)
         out = kept, limit, level, sums, far, state
-        if one_by_one:
+        if width == 1:
             scratch = [
                 (dtype, 1 if kept == LEVELS else n, None),
                 ("int64", len(sums), 0), ("int32", n + 1, None),
@@ -171,21 +172,24 @@ def _search(
         else:
             if kept == LEVELS:
                 level.fill(np.iinfo(dtype).max)
-            _search_by_bits(xp, A, backward, xp.asarray(sources), width, out)
-        told = np.array([far.get(), state.get()] if hasattr(far, "get") else [far, state], object)
-    found = Searches(where, n, told[0], level, 1 if one_by_one else width, limit, sums)
-    return found, bool(told[1][1])
+            _search_by_bits(xp, A, xp.asarray(sources), width, out)
+        far, state = _on_host(far), _on_host(state)
+    return Searches(where, n, far, level, width, limit, sums), bool(state[1])
 
 
-def _search_by_bits(
-    xp: Any, A: Matrix, backward: Matrix, sources: Any, width: int, out: tuple[Any, ...]
-) -> None:
+def _on_host(array: Any) -> NDArray[np.int64]:
+    found: NDArray[np.int64] = array.get() if hasattr(array, "get") else array
+    return found
+
+
+def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any, ...]) -> None:
     """Write what searches find; `out` are the arguments of the kernel that say what, and where."""
     n, k, where = A.nrows, len(sources), A.device
     words = 1 << (-(-width // _BITS) - 1).bit_length()
     has_own = device_traits(where).own_memory
-    edges, several = [], []
-    for matrix in (A, backward):
+    edges: list[Any] = []
+    several: list[Any] = []
+    for matrix in (A, A if A.symmetric else A.derived("in-edges", A.T.new)):
         rows = rows_of(matrix, values=False)
         long = xp.flatnonzero(xp.diff(rows.indptr) > _LONG) if has_own else xp.empty(0)
         edges += rows[:2]
@@ -239,5 +243,6 @@ def _shares_of_levels(A: Matrix) -> NDArray[np.float64]:
         device=A.device,
         scratch=[(np.int32, 1, None), ("int64", 1, None), ("int32", n + 1, None)],
     )  # fmt: skip
-    found = np.bincount(level[level <= n])
-    return found / found.sum()
+    found = np.bincount(level[level <= n]).astype(np.float64)
+    shares: NDArray[np.float64] = found / found.sum()
+    return shares

@@ -174,9 +174,7 @@ def test_long_graphs_are_searched_one_by_one(monkeypatch):
     path = coo_array((np.ones(n - 1), (np.arange(n - 1), np.arange(1, n))), (n, n)).tocsr()
     ran = []
     real = searches._search_by_bits
-    monkeypatch.setattr(
-        searches, "_search_by_bits", lambda *args: (ran.append(1), real(*args))[1]
-    )
+    monkeypatch.setattr(searches, "_search_by_bits", lambda *args: (ran.append(1), real(*args))[1])
     A = matrix(path + path.T, "cpu")
     search(A, np.arange(0, n, 9), LEVELS)
     assert ran == []
@@ -209,8 +207,9 @@ def test_graphs_of_few_edges_are_left_to_products():
 
 def test_options_of_products_make_products(device):
     A = cases.SHAPES["random"].matrix(device)
-    by_kernels, by_products = multi_source_bfs(A, [3, 8]), multi_source_bfs(
-        A, [3, 8], direction="push"
+    by_kernels, by_products = (
+        multi_source_bfs(A, [3, 8]),
+        multi_source_bfs(A, [3, 8], direction="push"),
     )
     assert by_kernels.level.isequal(by_products.level, check_dtype=True)
     assert (by_kernels.trace, by_kernels.iterations) == ((), by_products.iterations)

@@ -5,7 +5,7 @@ searches that found it, and those beyond the last source; `fresh` ones of those 
 A level pushes from the vertices of the frontier, or pulls into those that a search misses.
 
 A thread of a host makes all levels of a block in `expand`, with both kinds of words side by side in
-`pairs`. On a GPU all threads make one level of one block after the other; see searches.cuh.
+`pairs`. On a GPU all threads make one level of one block after the other; see hops.cuh.
 
 `kind` is what is kept: 1, the level of each source at each vertex; 2, for each vertex the number of
 sources that found it and the sum of their levels; 0, neither. `far` is the last level of each source.
@@ -309,10 +309,12 @@ def walk_from(indptr, indices, source, limit, level, at, n, queue):
 
 @kernel
 def expand(
-    low, high, indptr, indices, in_indptr, in_indices, rows, num_rows, columns, num_columns,
-    sources, n, k, width, words, kind, limit, level, counts, far, state, seen, fresh, queues, marks,
+    low, high, indptr, indices, in_indptr, in_indices,
+    rows, num_rows, columns, num_columns,  # noqa: ARG001 - GPUs alone
+    sources, n, k, width, words, kind, limit, level, counts, far, state,
+    seen, fresh, queues, marks,  # noqa: ARG001 - GPUs alone
     pairs, front, queue, sums, alive,
-):  # fmt: skip  # noqa: ARG001 - GPUs alone
+):  # fmt: skip
     """Search from blocks of sources."""
     for block in range(low, high):
         first = width * block
@@ -359,16 +361,18 @@ def expand(
 
 @kernel
 def settle(
-    low, high, indptr, indices, in_indptr, in_indices, rows, num_rows, columns, num_columns,
-    sources, n, k, width, words, kind, limit, level, counts, far, state, seen, fresh, queues, marks,
-):  # fmt: skip  # noqa: ARG001 - GPUs alone
+    low, high,
+    indptr, indices, in_indptr, in_indices, rows, num_rows, columns, num_columns,  # noqa: ARG001
+    sources, n, k, width, words, kind, limit, level, counts, far, state,  # noqa: ARG001
+    seen, fresh, queues, marks,  # noqa: ARG001
+):  # fmt: skip
     """Do nothing: `expand` did it."""
     for _ in range(low, high):
         break
 
 
 @kernel
-def decide(low, high, n, k, width, words, entries, limit, far, state):  # noqa: ARG001 - GPUs alone
+def decide(low, high, n, k, width, words, entries, limit, far, state):  # noqa: ARG001
     """End the loop, which has one round on hosts."""
     for _ in range(low, high):
         state[0] = 1

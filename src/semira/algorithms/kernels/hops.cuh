@@ -1,5 +1,5 @@
 // Searches from many sources, a bit for each: one level of one block of sources a round. See
-// searches.py. Two buffers of words and two queues change places from level to level.
+// hops.py. Two buffers of words and two queues change places from level to level.
 #pragma once
 
 typedef unsigned long long Word;
