@@ -1,4 +1,4 @@
-"""Closeness centrality: searches from 64 sources at a time, a bit of a word for each."""
+"""Closeness centrality: many searches at once, a bit of a word for each."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ def closeness_centrality(
     Returns
     -------
     CentralityResult
-        ``centrality``, ``sources``, ``iterations`` (levels of all searches), ``trace``.
+        ``centrality``, ``sources``, ``iterations`` (levels of the longest search; with options
+        those of all groups of 64 searches), ``trace`` (of these).
 
     Raises
     ------
@@ -77,9 +78,10 @@ def closeness_centrality(
 
     Notes
     -----
-    k sources make k / 64 searches of O(n + nvals) work for each level that a vertex is reached
-    at, O(n nvals / 64) in all if distances are small. Memory: O(n). The searches are recorded as
-    one loop, whose end it waits for.
+    k sources make k / 256 searches of O(n + nvals) work for each level that a vertex is reached
+    at, O(n nvals / 256) in all if distances are small; see `multi_source_bfs`. Memory: O(n) for
+    each thread. On a GPU one launch, whose end it waits for. With options, k / 64 searches by
+    products are recorded as one loop.
 
     References
     ----------

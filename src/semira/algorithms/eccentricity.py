@@ -51,7 +51,8 @@ class EccentricityResult(Run):
     lower, upper : Vector, shape (n,)
         The eccentricity of each vertex lies between them; where they are equal, it is known.
     searches : int
-        Breadth-first searches made, each from one vertex of every component. 0 if chains told all.
+        Breadth-first searches made, each from one vertex of every component; at the end, of all
+        that are left at once, each from one vertex. 0 if chains told all.
     """
 
     layout = Layout("lower", ("upper",), answer=("diameter", "radius", "searches"))
@@ -127,8 +128,10 @@ def eccentricity(
     Notes
     -----
     O(n + nvals) work a search. Components are searched side by side, one vertex in each: the
-    diameter is the largest one of a component. The searches are recorded as one loop; it waits
-    for the end of that, and for the components before. Chains take O(n log n), where there are at
+    diameter is the largest one of a component. The searches are recorded as loops of 4, 4, 8,
+    16, ... of them; it waits for the end of each, and for the components before. Once no more
+    than 32 times as many vertices as searches are left, these are searched from at once, as
+    `multi_source_bfs` does, unless options are given. Chains take O(n log n), where there are at
     most 64 vertices of degree 3 or more, and O(n) for each of at most 64 ends and 256 chains.
 
     References
@@ -189,7 +192,9 @@ def diameter(
 
     Notes
     -----
-    O(n + nvals) work a search, recorded as one loop. Chains are looked at as in `eccentricity`.
+    O(n + nvals) work a search, recorded in loops. Chains are looked at, and what is left is
+    searched at once, as in `eccentricity`: here the vertices that may be farther from another one
+    than the bound.
 
     References
     ----------

@@ -99,18 +99,25 @@ def multi_source_bfs(
 
     Notes
     -----
-    Together: O(n + nvals) work, recorded, no synchronisation. Else the searches advance in step,
-    a row of the frontier for each: O(k nvals) work in products; a level also walks the levels
-    found so far, O(k n depth) at most. The product pushes the frontier's entries or pulls, where
-    a look at an edge serves 32 searches, as counts of each level say (``policy=``,
-    ``direction=``). The loop is recorded; as it writes matrices, the host runs it and reads sizes
-    in each level. Memory: an entry for each pair reached, and presence while it pulls.
+    Together: O(n + nvals) work, recorded, no synchronisation.
+
+    Else a vertex has a bit for each of up to 256 searches, so that a look at an edge serves them
+    all: O(nvals) work at most for each level of such a block. Vertices of the frontier push, or
+    those that a search misses pull until none is missing, as counts of each level say. On hosts a
+    graph whose vertices lie at many different levels, such as a mesh, is searched from one source
+    after the other instead. On a GPU blocks and levels are one launch. It keeps up to k n levels
+    of one byte (two from 255 levels on), of which reading ``level`` makes a Matrix.
+
+    With options, in graphs of many more vertices than entries, and where k n bytes do not fit, the
+    searches are products of a matrix, a row for each source: O(k nvals) work, recorded; the host
+    reads sizes in each level. ``trace`` has these products.
 
     References
     ----------
     A. Buluç, J. Gilbert, *The Combinatorial BLAS: design, implementation, and applications*,
     Int. J. High Performance Computing Applications 25, 2011 (the searches of betweenness
-    centrality, in step as a sparse matrix).
+    centrality, in step as a sparse matrix); M. Then et al., *The more the merrier: efficient
+    multi-source graph traversal*, VLDB 2014 (a bit for each search).
 
     Examples
     --------

@@ -1,15 +1,16 @@
 """Breadth-first searches from many sources, a bit for each.
 
-A block has `width` sources, up to 64 for each of its `words`. Of a vertex, `seen` words have the bits of the
-searches that found it, and those beyond the last source; `fresh` ones of those that find it now.
-A level pushes from the vertices of the frontier, or pulls into those that a search misses.
+A block has `width` sources, up to 64 for each of its `words`. Of a vertex, `seen` words have the
+bits of the searches that found it, and those beyond the last source; `fresh` ones of those that
+find it now. A level pushes from the vertices of the frontier, or pulls into those that a search
+misses.
 
 A thread of a host makes all levels of a block in `expand`, with both kinds of words side by side in
 `pairs`. On a GPU all threads make one level of one block after the other; see hops.cuh.
 
 `kind` is what is kept: 1, the level of each source at each vertex; 2, for each vertex the number of
-sources that found it and the sum of their levels; 0, neither. `far` is the last level of each source.
-In state: 1, whether levels beyond `limit` are missing.
+sources that found it and the sum of their levels; 0, neither. `far` is the last level of each
+source. In ``state[1]``: whether levels beyond `limit` may be missing.
 """
 
 import numpy as np
