@@ -189,7 +189,7 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
     has_own = device_traits(where).own_memory
     edges: list[Any] = []
     several: list[Any] = []
-    for matrix in (A, A if A.symmetric else A.derived("in-edges", A.T.new)):
+    for matrix in (A, _backward(A)):
         rows = rows_of(matrix, values=False)
         long = xp.flatnonzero(xp.diff(rows.indptr) > _LONG) if has_own else xp.empty(0)
         edges += rows[:2]
@@ -217,6 +217,14 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
         _DECIDE.launch(1, n, k, width, words, len(edges[3]), limit, far, state),
         device=where,
     )  # fmt: skip
+
+
+def _backward(A: Matrix) -> Matrix:
+    """Return a matrix whose rows are the in-edges of `A`, which stays with it."""
+    # Not `Matrix.symmetric`, which looks at arrays of the host.
+    if A.derived("is its transpose", lambda: bool(A.isequal(A.T))):
+        return A
+    return A.derived("in-edges", A.T.new)
 
 
 def _is_spread(A: Matrix, together: int, sources: int) -> bool:
