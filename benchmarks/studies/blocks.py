@@ -111,7 +111,8 @@ class Case:
 CASES: dict[str, Case] = {
     "bfs": Case(
         "multi_source_bfs", "level",
-        lambda run, matrix, sources, pins: run(matrix, sources, **pins),
+        # Without an option these are no products.
+        lambda run, matrix, sources, pins: run(matrix, sources, **(pins or {"policy": "auto"})),
         walk_searches, _first_levels, _drawn,
     ),
     "bc": Case(

@@ -267,6 +267,8 @@ def test_two_graphs_are_matched_from_files(invoke, invoke_json, tmp_path):
     result = invoke(*given)
     assert result.exit_code == 1
     assert "line 2: '4' is no pair of vertex numbers" in " ".join(result.stderr.split())
+
+
 # projections, scan statistics, nomination -------------------------------------------------------
 def test_a_rectangular_matrix_is_projected(invoke, tmp_path):
     pytest.importorskip("matplotlib")

@@ -1,4 +1,4 @@
-"""All-pairs shortest paths: Floyd-Warshall by blocks, or Bellman-Ford from blocks of sources."""
+"""All-pairs shortest paths: Floyd-Warshall, Bellman-Ford from blocks, or searches by hops."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ from semira.algorithms.renamed import renamed
 from semira.algorithms.results import finished
 from semira.algorithms.routes import predecessors as route_tree
 from semira.algorithms.run import Layout, Run
+from semira.algorithms.searches import LEVELS, can_search, search
 from semira.exceptions import InvalidValue, NegativeCycle
 
-_ALGORITHMS = ("auto", "floyd_warshall", "sources")
+_ALGORITHMS = ("auto", "floyd_warshall", "sources", "searches")
 
 #: Vertices of a block of Floyd-Warshall; entries of a block of sources.
 _SIDE, _ENTRIES = 64, 1 << 22
@@ -56,7 +57,7 @@ class AllPairsResult(Run):
     ----------
     distance : Matrix, shape (n, n), FP32 or FP64
         Entry (i, j) is the length of a shortest path from i to j; none where there is no path.
-    method : {"floyd_warshall", "sources"}
+    method : {"floyd_warshall", "sources", "searches"}
     block : int
         Vertices of a block.
     predecessor : Matrix, shape (n, n), or None
@@ -118,10 +119,12 @@ def all_pairs_shortest_paths(
     ----------
     A : Matrix or Graph, shape (n, n), BOOL, integers or floats
         Entry (i, j) is the length of the edge from i to j; zero is a length. Not modified.
-    algorithm : {"auto", "floyd_warshall", "sources"}
+    algorithm : {"auto", "floyd_warshall", "sources", "searches"}
         ``floyd_warshall`` lets paths lead through one block of vertices after the other: n**3
         steps whatever the graph. ``sources`` runs Bellman-Ford from a block of sources at once.
-        ``auto``: the former where a third of the matrix or more has entries.
+        ``searches`` counts hops, as `multi_source_bfs` does, where every length is 1. ``auto``:
+        ``searches`` if it may and neither `block` nor an option of products is given, else
+        ``floyd_warshall`` where a third of the matrix or more has entries, else ``sources``.
     block : int, optional
         Vertices of a block. None: 64 for ``floyd_warshall``; for ``sources`` as many as have
         4,194,304 distances.
@@ -136,7 +139,7 @@ def all_pairs_shortest_paths(
     -------
     AllPairsResult
         ``distance``, ``predecessor``, ``method``, ``block``, ``iterations`` (blocks of
-        ``floyd_warshall``, products of ``sources``), ``trace``.
+        ``floyd_warshall``, products of ``sources``, levels of ``searches``), ``trace``.
 
     Raises
     ------
@@ -150,7 +153,7 @@ def all_pairs_shortest_paths(
         `dtype` is no floating-point dtype.
     InvalidValue
         Unknown `algorithm`, `block` is not positive, or lengths do not fit into `dtype`; see
-        `sssp`.
+        `sssp`. `algorithm` is ``searches``, and a length is not 1.
     OutOfMemory
         The distances do not fit, or there are 2**31 vertices or more. Where those within strong
         components, or around the vertex with most edges, do not fit, no distance is computed; the
@@ -195,9 +198,17 @@ def all_pairs_shortest_paths(
     check_lengths(A, "all_pairs_shortest_paths", number, allow_negative=True)
     check_pairs(A, number, predecessors)
     if algorithm == "auto":
-        algorithm = "floyd_warshall" if _LOOKS * A.nvals >= n * n else "sources"
+        algorithm = _chosen(A, block, opts)
+    elif algorithm == "searches" and not _is_unit(A):
+        raise InvalidValue(
+            "algorithm='searches' counts edges, but one has another length than 1; choose "
+            "'sources', or give all of them the value 1"
+        )
     with tracing() as run:
-        if algorithm == "floyd_warshall":
+        if algorithm == "searches":
+            block = n
+            distance, iterations = _from_hops(A, number)
+        elif algorithm == "floyd_warshall":
             block = block or _SIDE
             distance, iterations = _floyd_warshall(A.dup(number), block, opts)
         else:
@@ -213,6 +224,27 @@ def all_pairs_shortest_paths(
         exact = algorithm == "sources" or not A.dtype.is_float
         tree = _predecessors(A, distance, exact=exact and not has_negative(A))
     return AllPairsResult(iterations, products, distance, algorithm, block, tree)
+
+
+def _chosen(A: Matrix, block: int | None, opts: ProductOptions) -> str:
+    """Return the algorithm that ``auto`` stands for."""
+    n = A.nrows
+    if block is None and not opts and can_search(A, n, LEVELS) and _is_unit(A):
+        return "searches"
+    return "floyd_warshall" if _LOOKS * A.nvals >= n * n else "sources"
+
+
+def _is_unit(A: Matrix) -> bool:
+    """Return whether every length is 1. Synchronises, until the matrix is written not again."""
+    return all(A.reduce_scalar(end).get(1) == 1 for end in (monoid.min, monoid.max))
+
+
+def _from_hops(A: Matrix, number: Any) -> tuple[Matrix, int]:
+    """Return all distances where every edge has length 1, and the number of levels."""
+    if A.nrows == 0:
+        return A.dup(number), 0
+    found = search(A, np.arange(A.nrows), LEVELS)
+    return found.matrix().dup(number), int(found.far.max()) + 1
 
 
 def _floyd_warshall(A: Matrix, side: int, opts: ProductOptions) -> tuple[Matrix, int]:

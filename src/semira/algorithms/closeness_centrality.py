@@ -1,4 +1,4 @@
-"""Closeness centrality: searches from 64 sources at a time, a bit of a word for each."""
+"""Closeness centrality: many searches at once, a bit of a word for each."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from semira import (
 from semira.algorithms.checks import check_sources, check_square
 from semira.algorithms.naming import Vertex, count_or_vertices, takes_graph
 from semira.algorithms.results import CentralityResult, finished
+from semira.algorithms.searches import SUMS, can_search, search
 
 _WORD = dtypes.UINT64
 _BITS = 64
@@ -63,7 +64,8 @@ def closeness_centrality(
     Returns
     -------
     CentralityResult
-        ``centrality``, ``sources``, ``iterations`` (levels of all searches), ``trace``.
+        ``centrality``, ``sources``, ``iterations`` (levels of the longest search; with options
+        those of all groups of 64 searches), ``trace`` (of these).
 
     Raises
     ------
@@ -76,9 +78,10 @@ def closeness_centrality(
 
     Notes
     -----
-    k sources make k / 64 searches of O(n + nvals) work for each level that a vertex is reached
-    at, O(n nvals / 64) in all if distances are small. Memory: O(n). The searches are recorded as
-    one loop, whose end it waits for.
+    k sources make k / 256 searches of O(n + nvals) work for each level that a vertex is reached
+    at, O(n nvals / 256) in all if distances are small; see `multi_source_bfs`. Memory: O(n) for
+    each thread. On a GPU one launch, whose end it waits for. With options, k / 64 searches by
+    products are recorded as one loop.
 
     References
     ----------
@@ -96,6 +99,11 @@ def closeness_centrality(
     """
     n = check_square(A, "closeness_centrality", opts)
     vertices = np.unique(check_sources(sources, n, seed))
+    if not opts and can_search(A, len(vertices), SUMS):
+        found = search(A, vertices, SUMS)
+        with device(A.device):
+            score = _score(vertices, *found.vectors(), wf_improved)
+        return CentralityResult(int(found.far.max()) + 1, (), score, len(vertices))
     with device(A.device):
         reached, total = Vector(_WORD, n), Vector(_WORD, n)
         levels, trace = _search(A, vertices, reached, total, opts) if n else (0, ())

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Unpack
 
+import numpy as np
+
 from semira import (
     Matrix,
     ProductOptions,
@@ -29,10 +31,15 @@ from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
 from semira.algorithms.results import Chained, finished
 from semira.algorithms.run import Layout, Run
+from semira.algorithms.searches import LAST, can_search, search
 
 #: Searches before a graph with few edges is asked whether it has no cycle, and of one without: all
 #: eccentricities are known then.
 _BEFORE_TREES, _OF_TREES = 4, 3
+
+#: Vertices that may be left for each search made, to be searched from at once: that costs 25 (on a
+#: road network) to 100 times less for each than a search by bounds.
+_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -44,7 +51,8 @@ class EccentricityResult(Run):
     lower, upper : Vector, shape (n,)
         The eccentricity of each vertex lies between them; where they are equal, it is known.
     searches : int
-        Breadth-first searches made, each from one vertex of every component. 0 if chains told all.
+        Breadth-first searches made, each from one vertex of every component; at the end, of all
+        that are left at once, each from one vertex. 0 if chains told all.
     """
 
     layout = Layout("lower", ("upper",), answer=("diameter", "radius", "searches"))
@@ -120,8 +128,10 @@ def eccentricity(
     Notes
     -----
     O(n + nvals) work a search. Components are searched side by side, one vertex in each: the
-    diameter is the largest one of a component. The searches are recorded as one loop; it waits
-    for the end of that, and for the components before. Chains take O(n log n), where there are at
+    diameter is the largest one of a component. The searches are recorded as loops of 4, 4, 8,
+    16, ... of them; it waits for the end of each, and for the components before. Once no more
+    than 64 times as many vertices as searches are left, these are searched from at once, as
+    `multi_source_bfs` does, unless options are given. Chains take O(n log n), where there are at
     most 64 vertices of degree 3 or more, and O(n) for each of at most 64 ends and 256 chains.
 
     References
@@ -182,7 +192,9 @@ def diameter(
 
     Notes
     -----
-    O(n + nvals) work a search, recorded as one loop. Chains are looked at as in `eccentricity`.
+    O(n + nvals) work a search, recorded in loops. Chains are looked at, and what is left is
+    searched at once, as in `eccentricity`: here the vertices that may be farther from another one
+    than the bound.
 
     References
     ----------
@@ -252,7 +264,12 @@ def _bound(
             lower(accum=binary.max) << level
         upper << lower
 
-    made, trace = _run(search, search_trees, limit, A.nvals <= 2 * n and (A, symmetric, label))
+    def search_rest(made: int) -> int:
+        most = 0 if opts else min(limit - made, _AT_ONCE * made)
+        return _search_rest(A, symmetric, lower, upper, diameter_only, most)
+
+    thin = A.nvals <= 2 * n and (A, symmetric, label)
+    made, trace = _run(search, search_trees, limit, thin, search_rest)
     return EccentricityResult(int(levels), trace, lower, upper, made)
 
 
@@ -261,6 +278,7 @@ def _run(
     search_trees: Callable[[], None],
     limit: int,
     thin: Literal[False] | tuple[Matrix, bool, Vector],
+    search_rest: Callable[[int], int],
 ) -> tuple[int, Sequence[TraceRow]]:
     """Search until all is known; return how many searches that took, and their trace.
 
@@ -268,15 +286,45 @@ def _run(
     ----------
     thin : False or (Matrix, bool, Vector)
         What tells whether the graph is a forest, if it may be one; see `_is_forest`.
+    search_rest : callable
+        Takes how many searches were made; searches from all vertices that are left if these are
+        few, and returns how many they were.
     """
-    some = _BEFORE_TREES if thin and limit >= _BEFORE_TREES + _OF_TREES else limit
-    loop = finished(repeat(search, max_iterations=max(some, 1)))
-    if loop.stopped_by == "condition" or not thin or some == limit:
-        return loop.iterations, loop.trace
-    if _is_forest(*thin):
-        return some + _OF_TREES, Chained(loop.trace, finished(fused(search_trees)).trace)
-    rest = finished(repeat(search, max_iterations=limit - some))
-    return some + rest.iterations, Chained(loop.trace, rest.trace)
+    made, trace = 0, Chained((), ())
+    while True:
+        # As many as were made before, and as many as tell a tree first.
+        some = min(max(made, _BEFORE_TREES), max(limit, 1) - made)
+        loop = finished(repeat(search, max_iterations=some))
+        made, trace = made + loop.iterations, Chained(trace, loop.trace)
+        if loop.stopped_by == "condition" or made >= limit:
+            return made, trace
+        if thin and made + _OF_TREES <= limit and _is_forest(*thin):
+            return made + _OF_TREES, Chained(trace, finished(fused(search_trees)).trace)
+        thin = False
+        rest = search_rest(made)
+        if rest:
+            return made + rest, trace
+
+
+def _search_rest(
+    A: Matrix, symmetric: bool, lower: Vector, upper: Vector, diameter_only: bool, most: int
+) -> int:
+    """Search from all vertices that may matter, `most` at the most; return how many they were."""
+    least = int(lower.reduce(monoid.max).value)
+    if diameter_only:
+        open_ = upper.select(select.valuegt, least).new()
+    else:
+        open_ = lower.ewise_mult(upper, binary.ne).select(select.valueeq, True).new()
+    count = int(open_.nvals)
+    if count > most or not can_search(A, count, LAST):
+        return 0
+    vertices = open_.to_coo(values=False)[0].astype(np.int64)
+    far = search(undirected(A, symmetric), vertices, LAST).far
+    with device(A.device):
+        known = Vector.from_coo(vertices, far, lower.dtype, size=A.nrows)
+    lower(known.S) << known
+    upper(known.S) << known
+    return count
 
 
 def _sweep(

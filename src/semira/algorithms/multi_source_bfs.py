@@ -14,8 +14,6 @@ from semira import (
     ProductOptions,
     Scalar,
     Vector,
-    device,
-    free_memory,
     monoid,
     repeat,
     semiring,
@@ -24,19 +22,7 @@ from semira.algorithms.checks import check_count, check_square, check_vertices, 
 from semira.algorithms.naming import Vertex, takes_graph, vertices
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
-from semira.algorithms.sequential import is_sequential, levels
-
-#: Mean degree up to which a queue for each search is quicker than products, which look at an edge
-#: once for all searches. Two cores, milliseconds of 16 searches with queues and products: a
-#: triangulation of 16,384 vertices (mean degree 6) 36 and 116, coAuthorsDBLP (6.5) 1,380 and 2,190,
-#: but wiki-Vote (24) 20 and 6, email-Enron (10) 90 and 22.
-_MEAN = 8
-
-#: Vertices up to which one search fills a level for each: more take longer than a near search.
-_FILLED = 1 << 17
-
-#: Bytes of a level while a matrix is made of it, and bytes that are not worth a question.
-_LEVEL_BYTES, _LITTLE = 24, 1 << 24
+from semira.algorithms.searches import LEVELS, Searches, can_search, search
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -47,20 +33,28 @@ class MultiSourceResult(Run):
     ----------
     level : Matrix, shape (k, n), or Vector, shape (n,)
         Hops from source i to vertex j at (i, j), or from the nearest source; no entry where
-        unreachable.
+        unreachable. A Matrix is made when it is first read.
     sources : ndarray, shape (k,)
         Numbers of the sources, in the order of the rows of a Matrix.
     """
 
     layout = Layout("level", answer=("reached", "depth"), rows="sources", vector_if="together")
 
-    level: Matrix | Vector
+    _found: Matrix | Vector | Searches
     sources: NDArray[np.int64] | None = None
+
+    @property
+    def level(self) -> Matrix | Vector:
+        """The levels."""
+        found = self._found
+        return found.matrix() if isinstance(found, Searches) else found
 
     @property
     def depth(self) -> int:
         """Largest level. Synchronises."""
-        level: Any = self.level
+        level: Any = self._found
+        if isinstance(level, Searches):
+            return int(level.far.max())
         is_matrix = isinstance(level, Matrix)
         most = level.reduce_scalar(monoid.max) if is_matrix else level.reduce(monoid.max)
         return int(most.get(0))
@@ -79,7 +73,6 @@ def multi_source_bfs(
     *,
     together: bool = False,
     max_depth: int | None = None,
-    algorithm: str = "auto",
     **opts: Unpack[ProductOptions],
 ) -> MultiSourceResult:
     """Return the hops from each of k sources to every vertex, or from the nearest of them.
@@ -94,11 +87,6 @@ def multi_source_bfs(
         One search that starts at all sources: a level is the distance from the nearest one.
     max_depth : int >= 0, optional
         Maximum number of hops.
-    algorithm : {"auto", "products", "queues"}
-        ``queues`` is a search with a queue for each source, on devices in the host's memory.
-        ``auto``: ``queues`` there on graphs of mean degree 8 at most, unless there are options,
-        the levels of all vertices take more than half of the free memory, or there are more than
-        131,072 vertices and one search; else ``products``.
     **opts
         Options of the product.
 
@@ -115,24 +103,29 @@ def multi_source_bfs(
     InvalidIndex, IndexOutOfBound
         A source is no vertex.
     InvalidValue
-        `max_depth` is negative, `algorithm` is unknown, or ``queues`` with options or in memory of
-        a device.
+        `max_depth` is negative.
 
     Notes
     -----
-    Together: O(n + nvals) work, recorded, no synchronisation. Else the searches advance in step,
-    a row of the frontier for each: O(k nvals) work in products; a level also walks the levels
-    found so far, O(k n depth) at most. The product pushes the frontier's entries or pulls, where
-    a look at an edge serves 32 searches, as counts of each level say (``policy=``,
-    ``direction=``). The loop is recorded; as it writes matrices, the host runs it and reads sizes
-    in each level. Memory: an entry for each pair reached, and presence while it pulls. ``queues``
-    is O(k (n + nvals)), and its trace is empty; threads share the sources.
+    Together: O(n + nvals) work, recorded, no synchronisation.
+
+    Else a vertex has a bit for each of up to 256 searches, so that a look at an edge serves them
+    all: O(nvals) work at most for each level of such a block. Vertices of the frontier push, or
+    those that a search misses pull until none is missing, as counts of each level say. On hosts a
+    graph whose vertices lie at many different levels, such as a mesh, is searched from one source
+    after the other instead. On a GPU blocks and levels are one launch. It keeps up to k n levels
+    of one byte (two from 255 levels on), of which reading ``level`` makes a Matrix.
+
+    With options, in graphs of many more vertices than entries, and where k n bytes do not fit, the
+    searches are products of a matrix, a row for each source: O(k nvals) work, recorded; the host
+    reads sizes in each level. ``trace`` has these products.
 
     References
     ----------
     A. Buluç, J. Gilbert, *The Combinatorial BLAS: design, implementation, and applications*,
     Int. J. High Performance Computing Applications 25, 2011 (the searches of betweenness
-    centrality, in step as a sparse matrix).
+    centrality, in step as a sparse matrix); M. Then et al., *The more the merrier: efficient
+    multi-source graph traversal*, VLDB 2014 (a bit for each search).
 
     Examples
     --------
@@ -145,37 +138,12 @@ def multi_source_bfs(
     n = check_square(A, "multi_source_bfs", opts)
     vertices = check_vertices(sources, n)
     limit = n if max_depth is None else min(check_count(max_depth, "max_depth"), n)
-    names = ("auto", "products", "queues")
-    if _has_queues(A, algorithm, 1 if together else len(vertices)) and is_sequential(
-        A, algorithm, names, opts
-    ):
-        return _by_queues(A, vertices, limit, together=together)
     if together:
         return _from_all(A, np.unique(vertices), limit, opts)
-    return _from_each(A, vertices, limit, opts)
-
-
-def _has_queues(A: Matrix, algorithm: str, count: int) -> bool:
-    """Return whether `count` searches may have queues; what is asked for is another question."""
-    if algorithm != "auto":
-        return True
-    is_sparse = A.derived("mean degree is small", lambda: A.nvals <= _MEAN * A.nrows)
-    if not is_sparse or (count == 1 and A.nrows > _FILLED):
-        return False
-    needed = count * A.nrows * _LEVEL_BYTES
-    if needed < _LITTLE:
-        return True
-    free = free_memory(A.device)
-    return free is None or needed <= free // 2
-
-
-def _by_queues(A: Matrix, vertices: Any, limit: int, *, together: bool) -> MultiSourceResult:
-    sources = np.unique(vertices) if together else vertices
-    ptr = np.array([0, len(sources)]) if together else np.arange(len(sources) + 1)
-    found, depth = levels(A, ptr, sources, limit)
-    with device(A.device):
-        level: Any = Vector.from_dense(found[0], -1) if together else Matrix.from_dense(found, -1)
-    return MultiSourceResult(depth, (), level, sources)
+    if opts or not can_search(A, len(vertices), LEVELS):
+        return _from_each(A, vertices, limit, opts)
+    found = search(A, vertices, LEVELS, limit)
+    return MultiSourceResult(min(int(found.far.max()) + 1, limit), (), found, vertices)
 
 
 def _from_all(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:

@@ -23,7 +23,6 @@ _FLATTEN = ArrayKernel("semira.algorithms.kernels:trees", "flatten")
 _JOIN = ArrayKernel("semira.algorithms.kernels:trees", "join_in_order")
 _PEEL = ArrayKernel("semira.algorithms.kernels:cores", "peel_in_order")
 _SEARCH = ArrayKernel("semira.algorithms.kernels:strong", "search_in_depth")
-_LEVELS = ArrayKernel("semira.algorithms.kernels:levels", "search_levels")
 
 #: Entries of each row that components begin with, on matrices of so many entries and twice as many
 #: a row: nearly all vertices then lie in one component, and those of others alone are looked at.
@@ -97,35 +96,6 @@ def _unite(
     n, given = A.nrows, (rows.indptr, rows.indices, few, half, without, parents)
     _UNITE(n, *given, device=A.device, work=rows.indptr)
     _FLATTEN(n, parents, device=A.device, work=n)
-
-
-def levels(
-    A: Matrix, ptr: NDArray[np.int64], sources: NDArray[np.int64], limit: int
-) -> tuple[NDArray[Any], int]:
-    """Return hops from the nearest source of each set, and the levels of the longest search.
-
-    Parameters
-    ----------
-    A : Matrix
-    ptr, sources : ndarray
-        Set i is ``sources[ptr[i] : ptr[i + 1]]``, which do not repeat.
-    limit : int
-        Most levels.
-
-    Returns
-    -------
-    levels : ndarray, shape (sets, n)
-        -1 where no path leads to.
-    depth : int
-        Levels that were looked for, the last one included, which may be empty.
-    """
-    n, count, rows = A.nrows, len(ptr) - 1, rows_of(A, values=False)
-    found, depths = np.full(count * n, -1, vertex_dtype(n).np_type), np.zeros(count, np.int64)
-    _LEVELS(
-        count, rows.indptr, rows.indices, ptr, sources, limit, found, depths, device=A.device,
-        scratch=[(found.dtype, n, None)], work=count * len(rows.indices),
-    )  # fmt: skip
-    return found.reshape(count, n), int(depths.max(initial=0))
 
 
 def strong_components(A: Matrix) -> Vector:

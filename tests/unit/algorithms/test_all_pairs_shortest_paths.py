@@ -83,6 +83,29 @@ def test_auto_goes_by_the_share_of_entries(device):
     assert all_pairs_shortest_paths(thin).method == "sources"
 
 
+@cases.shapes
+def test_hops_where_every_length_is_1(graph, device):
+    A = cases.Graph(graph.n, tuple((i, j, 1.0) for i, j, _ in graph.edges)).matrix(device)
+    expected = {i: cases.levels(graph, i) for i in range(graph.n)}
+    for dtype in ("BOOL", "INT8", "FP32", "FP64"):
+        found = all_pairs_shortest_paths(A.dup(dtype), predecessors=True)
+        assert found.method == "searches"
+        assert found.distance.to_dicts() == expected
+        assert found.distance.dtype == ("FP32" if dtype == "FP32" else "FP64")
+        assert found.iterations == max(max(levels.values()) for levels in expected.values()) + 1
+        by_products = all_pairs_shortest_paths(A.dup(dtype), algorithm="sources", predecessors=True)
+        assert found.predecessor.isequal(by_products.predecessor, check_dtype=True)
+    assert all_pairs_shortest_paths(A, block=2).method != "searches"
+    assert all_pairs_shortest_paths(A, direction="push").method != "searches"
+
+
+def test_no_hops_where_lengths_differ(device):
+    A = cases.SHAPES["random"].matrix(device)
+    assert all_pairs_shortest_paths(A).method == "sources"
+    with pytest.raises(exceptions.InvalidValue, match="length than 1"):
+        all_pairs_shortest_paths(A, algorithm="searches")
+
+
 @methods
 def test_what_ran_is_told(device, method):
     A = cases.SHAPES["cycle"].matrix(device)

@@ -15,7 +15,7 @@ from semira.algorithms import (
 
 #: Vertices and searches: few enough searches to be a block.
 N, SOURCES = 70, [0, 31, 47, 5]
-WAYS = [{}, {"direction": "push"}, {"direction": "pull"}, {"policy": "graphblast"}]
+WAYS = [{"policy": "auto"}, {"direction": "push"}, {"direction": "pull"}, {"policy": "graphblast"}]
 
 ways = pytest.mark.parametrize("opts", WAYS, ids=str)
 

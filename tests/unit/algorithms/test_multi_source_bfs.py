@@ -121,7 +121,7 @@ def test_graph_is_not_modified(device):
 
 def test_trace_has_one_row_for_each_level(device):
     A = cases.SHAPES["path"].matrix(device)
-    found = multi_source_bfs(A, [0, 2], algorithm="products")
+    found = multi_source_bfs(A, [0, 2], direction="push")
     assert [(row.op, row.produced) for row in found.trace] == [
         ("mxm", 2), ("mxm", 2), ("mxm", 2), ("mxm", 1), ("mxm", 1), ("mxm", 0),
     ]  # fmt: skip

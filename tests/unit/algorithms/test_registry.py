@@ -49,11 +49,21 @@ def test_what_a_row_names_is_there(row: Row) -> None:
     assert row.kind() in Kind
 
 
+IN_KERNELS = {
+    "all_pairs_shortest_paths",
+    "closeness_centrality",
+    "eccentricity",
+    "multi_source_bfs",
+}
+
+
 @ALL
 def test_costs_are_about_what_a_call_reads(row: Row) -> None:
     A = gb.io.read("kron:7", device="cpu")
+    # Without an option, these search in kernels, which tell no products.
+    opts = {"policy": "auto"} if row.name in IN_KERNELS else {}
     with gb.device("cpu"):
-        read = sum(each.touched for each in row.function(A, *needed_by(row)).trace)
+        read = sum(each.touched for each in row.function(A, *needed_by(row), **opts).trace)
     cost = row.cost(A.nrows, int(A.nvals))
     assert read / 30 < cost < 30 * max(read, A.nvals)
     assert row.cost(2 * A.nrows, 2 * int(A.nvals)) >= 2 * cost

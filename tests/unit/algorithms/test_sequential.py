@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from semira.algorithms import (
     connected_components,
     core_number,
     minimum_spanning_forest,
-    multi_source_bfs,
     sequential,
     strongly_connected_components,
 )
@@ -133,77 +131,3 @@ def test_what_is_no_algorithm_is_refused(function):
     if function is not minimum_spanning_forest:
         with pytest.raises(InvalidValue, match=r"no product that takes \['direction'\]"):
             function(A, algorithm=ALGORITHMS[function][1], direction="push")
-
-
-@hosts
-@cases.shapes
-def test_queues_reach_what_products_reach(graph, where):
-    A = graph.matrix(where)
-    sources = [graph.n - 1, 0, 0, graph.n // 2]
-    for limit in (None, 0, 1, 2):
-        for together in (False, True):
-            options = {"together": together, "max_depth": limit}
-            expected = multi_source_bfs(A, sources, algorithm="products", **options)
-            found = multi_source_bfs(A, sources, algorithm="queues", **options)
-            assert found.level.isequal(expected.level, check_dtype=True)
-            assert found.sources.tolist() == expected.sources.tolist()
-            assert found.iterations == expected.iterations
-            assert (len(found.trace), found.level.device) == (0, where)
-
-
-@pytest.mark.parametrize("threads", [1, 2, 7])
-def test_threads_share_sources(threads):
-    rng = np.random.default_rng(1)
-    A = gb.Matrix.from_coo(
-        *rng.integers(0, 5000, (2, 20_000)), 1, nrows=5000, ncols=5000, dup_op="any"
-    )
-    sources = rng.choice(5000, 40, replace=False)
-    before = override(threads=threads)
-    try:
-        found = multi_source_bfs(A, sources, algorithm="queues")
-    finally:
-        restore(before)
-    assert found.level.isequal(multi_source_bfs(A, sources, algorithm="products").level)
-
-
-def test_no_source_reaches_nothing():
-    A = cases.SHAPES["path"].matrix("cpu")
-    for together in (False, True):
-        found = multi_source_bfs(A, [], together=together, algorithm="queues")
-        assert found.level.nvals == 0
-
-
-def test_queues_are_chosen_where_they_are_quick(monkeypatch):
-    sparse, dense = (gb.Matrix.from_dense(each) for each in (np.eye(40, k=1), np.ones((40, 40))))
-    sparse = sparse.select("!=", 0).new()
-    module = importlib.import_module("semira.algorithms.multi_source_bfs")
-
-    def has_queues(A, **options):
-        return len(multi_source_bfs(A, [0, 1], **options).trace) == 0
-
-    assert has_queues(sparse)
-    assert has_queues(sparse, together=True)
-    assert not has_queues(sparse, deterministic=True)
-    assert not has_queues(dense)
-    monkeypatch.setattr(module, "_FILLED", 39)
-    assert has_queues(sparse)
-    assert not has_queues(sparse, together=True)
-    monkeypatch.setattr(module, "_LITTLE", 0)
-    monkeypatch.setattr(module, "free_memory", lambda _: 24 * 80 * 2 - 1)
-    assert not has_queues(sparse)
-    monkeypatch.setattr(module, "free_memory", lambda _: 24 * 80 * 2)
-    assert has_queues(sparse)
-
-
-def test_edges_in_order_count_as_memory():
-    A = cases.SHAPES["random"].matrix("cpu")
-    before = A.memory_usage()
-    forest = minimum_spanning_forest(A).forest
-    assert A.memory_usage()["derived"] > before.get("derived", 0) + 12 * forest.nvals
-
-
-def test_self_loops_are_no_neighbours():
-    rows, cols = [0, 0, 1, 1, 2, 3], [0, 1, 0, 1, 2, 3]
-    A = gb.Matrix.from_coo(rows, cols, True, nrows=4, ncols=4)
-    found = core_number(A, symmetric=True, algorithm="buckets")
-    assert found.core.to_dense().tolist() == [1, 1, 0, 0]

@@ -1,1 +1,1 @@
-"""Loops over vertices and edges that hosts run in place of products."""
+"""Kernels of algorithms: loops over vertices and edges."""

@@ -132,9 +132,7 @@ def select(statement: Statement, args: list[Any], out: Entries) -> Entries:
     op, x, thunk = statement.operator, args[0], _thunk(statement.operator, args[1])
     seen = x.operand(op.type, is_read=op.reads_a)
     items = {
-        at: value
-        for at, value in x.items.items()
-        if op.meaning(seen.items[at], *_place(at), thunk)
+        at: value for at, value in x.items.items() if op.meaning(seen.items[at], *_place(at), thunk)
     }
     return Entries(x.shape, x.dtype, items)
 

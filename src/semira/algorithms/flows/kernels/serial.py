@@ -107,8 +107,7 @@ def lift(v, h, n, indptr, indices, room, height, active, layer, following, prece
     height[v] = h
     if h < n:
         enter_layer(v, h, layer, following, preceding)
-        if h > state[2]:
-            state[2] = h
+        state[2] = max(state[2], h)
     return h, place
 
 

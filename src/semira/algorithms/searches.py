@@ -1,0 +1,256 @@
+"""Many searches at once: a bit of a word for each, or one queue after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira import Matrix, Vector, device, device_traits, free_memory, ss
+from semira.algorithms.checks import vertex_dtype
+from semira.kernels import ArrayKernel, array_module, rows_of, run_loop
+
+_PLACE = "semira.algorithms.kernels:hops"
+_EXPAND = ArrayKernel(_PLACE, "expand", lanes=8)
+_SETTLE = ArrayKernel(_PLACE, "settle", lanes=8)
+_DECIDE = ArrayKernel(_PLACE, "decide")
+_WALK = ArrayKernel(_PLACE, "walk")
+_COUNT = ArrayKernel(_PLACE, "count_levels", lanes=32)
+_LIST = ArrayKernel(_PLACE, "list_levels", lanes=32)
+
+#: Sources of a word, and most words of a block of searches.
+_BITS, _WORDS = 64, 4
+
+#: What is kept of searches: nothing but the last level of each; all levels; sums for each vertex.
+LAST, LEVELS, SUMS = 0, 1, 2
+
+#: A vertex that a block of searches reaches at so many levels for each of its sources costs as much
+#: as as many queues: 0.3 on delaunay_n16, where 64 searches take 138 ms, and 64 queues 72.
+_APART = 0.3
+
+#: Vertices whose levels are counted and listed together.
+_TILE = 256
+
+#: Longer rows have a block of a GPU each; `kLong` in the kernel.
+_LONG = 2048
+
+#: Graphs of more vertices than entries by this factor have products search them.
+_SPARSE = 16
+
+
+@dataclass(slots=True)
+class Searches:
+    """What searches found.
+
+    Attributes
+    ----------
+    far : ndarray of int64, shape (k,)
+        The last level of each search.
+    level : array of uint8, uint16 or int32, shape (k * n,)
+        Of `LEVELS`: those of the `width` sources of a block lie vertex by vertex; larger than
+        `limit` where there is none. On the device.
+    sums : array of int64, shape (2 * n,)
+        Of `SUMS`: for each vertex the number of other sources that reach it, then the sum of their
+        levels. On the device.
+    """
+
+    device: str
+    n: int
+    far: NDArray[np.int64]
+    level: Any
+    width: int
+    limit: int
+    sums: Any
+    _matrix: Matrix | None = field(default=None, init=False)
+
+    def matrix(self) -> Matrix:
+        """Return the levels as a Matrix, a row for each source; made once."""
+        if self._matrix is None:
+            self._matrix = self._listed()
+        return self._matrix
+
+    def vectors(self) -> tuple[Vector, Vector]:
+        """Return how many sources reach each vertex, and the sums of their levels."""
+        with device(self.device), array_module(self.device) as xp:
+            reached, total = (
+                Vector.from_dense(xp.ascontiguousarray(self.sums[part::2]).astype(xp.uint64))
+                for part in (0, 1)
+            )
+        return reached, total
+
+    def _listed(self) -> Matrix:
+        n, k = self.n, len(self.far)
+        tiles = -(-n // _TILE)
+        of = (self.level, n, k, self.width, self.limit, _TILE, tiles)
+        with device(self.device), array_module(self.device) as xp:
+            counts = xp.empty(k * tiles, xp.int64)
+            _COUNT(tiles, *of, counts, device=self.device, work=k * n)
+            ends = xp.cumsum(counts)
+            count = int(ends[-1])
+            indptr = xp.zeros(k + 1, xp.int64)
+            indptr[1:] = ends[tiles - 1 :: tiles]
+            number = np.dtype(vertex_dtype(n).np_type)
+            indices, values = xp.empty(count, number), xp.empty(count, number)
+            _LIST(tiles, *of, ends, indices, values, device=self.device, work=k * n)
+            made: Matrix = Matrix.ss.import_csr(
+                indptr=indptr.astype(number if count < 2**31 else xp.int64), col_indices=indices,
+                values=values, nrows=k, ncols=n, sorted_cols=True, take_ownership=True,
+            )  # fmt: skip
+        return made
+
+
+def can_search(A: Matrix, sources: int, kept: int) -> bool:
+    """Return whether kernels search a graph: it has few empty rows, and what they need fits."""
+    n = A.nrows
+    if sources == 0 or n == 0 or n >= 2**31 or n > _SPARSE * (A.nvals + sources):
+        return False
+    free = free_memory(A.device)
+    return free is None or memory(n, sources, kept) <= free
+
+
+def memory(n: int, sources: int, kept: int) -> int:
+    """Return the bytes that searches take at most, levels of 32 bits aside.
+
+    Examples
+    --------
+    >>> memory(1_000_000, 64, LEVELS) // 2**20
+    161
+    """
+    words = min(_WORDS, -(-sources // _BITS))
+    return n * (24 * words + 17 + (sources if kept == LEVELS else 0) + 16 * (kept == SUMS))
+
+
+def search(A: Matrix, sources: NDArray[np.int64], kept: int, limit: int | None = None) -> Searches:
+    """Search from each source.
+
+    Parameters
+    ----------
+    A : Matrix, shape (n, n)
+        Entry (i, j) is the edge from i to j.
+    sources : ndarray, shape (k,)
+        At least one.
+    kept : LAST, LEVELS or SUMS
+    limit : int, optional
+        No more levels than this.
+    """
+    n, k = A.nrows, len(sources)
+    is_host = not device_traits(A.device).own_memory
+    threads = ss.about["nthreads"] if is_host else 1
+    width = min(max(-(-k // threads), _BITS), _WORDS * _BITS)
+    if is_host and _is_spread(A, min(k, width), k):
+        width = 1
+    most = n if limit is None else min(limit, n)
+    # Levels are as narrow as they can be: writing them is much of the work.
+    for dtype in (np.uint8, np.uint16, np.int32):
+        reach = min(most, int(np.iinfo(dtype).max) - 1)
+        if reach == most or kept == LEVELS or width == 1:
+            found, is_cut = _search(A, sources, kept, reach, dtype, width)
+            if reach == most or not is_cut:
+                break
+    return found
+
+
+def _search(
+    A: Matrix, sources: NDArray[np.int64], kept: int, limit: int, dtype: Any, width: int
+) -> tuple[Searches, bool]:
+    """Search up to a level, from `width` sources together; return too whether that ended one."""
+    n, k, where = A.nrows, len(sources), A.device
+    with array_module(where) as xp:
+        level = xp.empty(k * n if kept == LEVELS else 1, dtype)
+        sums = xp.zeros(2 * n if kept == SUMS else 1, xp.int64)
+        far, state = xp.zeros(k, xp.int64), xp.zeros(24, xp.int64)
+        out = kept, limit, level, sums, far, state
+        if width == 1:
+            scratch = [
+                (dtype, 1 if kept == LEVELS else n, None),
+                ("int64", len(sums), 0), ("int32", n + 1, None),
+            ]  # fmt: skip
+            _WALK(k, *rows_of(A, values=False)[:2], sources, *out, device=where, scratch=scratch,
+                  work=k * (n + A.nvals))  # fmt: skip
+        else:
+            if kept == LEVELS:
+                level.fill(np.iinfo(dtype).max)
+            _search_by_bits(xp, A, xp.asarray(sources), width, out)
+        far, state = _on_host(far), _on_host(state)
+    return Searches(where, n, far, level, width, limit, sums), bool(state[1])
+
+
+def _on_host(array: Any) -> NDArray[np.int64]:
+    found: NDArray[np.int64] = array.get() if hasattr(array, "get") else array
+    return found
+
+
+def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any, ...]) -> None:
+    """Write what searches find; `out` are the arguments of the kernel that say what, and where."""
+    n, k, where = A.nrows, len(sources), A.device
+    words = 1 << (-(-width // _BITS) - 1).bit_length()
+    has_own = device_traits(where).own_memory
+    edges: list[Any] = []
+    several: list[Any] = []
+    for matrix in (A, _backward(A)):
+        rows = rows_of(matrix, values=False)
+        long = xp.flatnonzero(xp.diff(rows.indptr) > _LONG) if has_own else xp.empty(0)
+        edges += rows[:2]
+        several += [xp.append(long, 0).astype(xp.int32), len(long)]
+    size = n if has_own else 0
+    num_sums = len(out[3])
+    kind, limit, level, sums, far, state = out
+    chosen = (
+        *edges, *several, sources, n, k, width, words, kind, limit, level, sums, far, state,
+        xp.empty(size * words + 1, xp.uint64), xp.empty(2 * size * words + 1, xp.uint64),
+        xp.empty(2 * size + 1, xp.int32), xp.empty(size + 1, xp.int32),
+    )  # fmt: skip
+
+    def of_thread() -> list[tuple[Any, int, Any]]:
+        return [
+            ("uint64", 2 * n * words, None), ("uint64", n * words, None),
+            ("int32", 2 * n + 2, None), ("int64", num_sums, 0), ("uint64", words, None),
+        ]  # fmt: skip
+
+    blocks = -(-k // width)
+    run_loop(
+        state,
+        _EXPAND.launch(blocks, *chosen, work=k * (n + A.nvals), host_scratch=of_thread),
+        _SETTLE.launch(n, *chosen),
+        _DECIDE.launch(1, n, k, width, words, len(edges[3]), limit, far, state),
+        device=where,
+    )  # fmt: skip
+
+
+def _backward(A: Matrix) -> Matrix:
+    """Return a matrix whose rows are the in-edges of `A`, which stays with it."""
+    # Not `Matrix.symmetric`, which looks at arrays of the host.
+    if A.derived("is its transpose", lambda: bool(A.isequal(A.T))):
+        return A
+    return A.derived("in-edges", A.T.new)
+
+
+def _is_spread(A: Matrix, together: int, sources: int) -> bool:
+    """Return whether searches reach a vertex at so many levels that sharing them gains little.
+
+    The levels of one search, from the vertex with most edges, stand for all others. Searches from
+    every vertex have neighbours side by side.
+    """
+    if sources == A.nrows > together:
+        return False
+    shares = A.derived("shares of levels", lambda: _shares_of_levels(A))
+    distinct = float((1 - (1 - shares) ** together).sum())
+    return distinct > _APART * together
+
+
+def _shares_of_levels(A: Matrix) -> NDArray[np.float64]:
+    """Return the share of the vertices that a search finds at each level."""
+    n = A.nrows
+    rows = rows_of(A, values=False)
+    hub = np.array([np.argmax(np.diff(rows.indptr))])
+    level, far, state = np.empty(n, np.int32), np.empty(1, np.int64), np.zeros(2, np.int64)
+    _WALK(
+        1, rows.indptr, rows.indices, hub, LEVELS, n, level, np.zeros(1, np.int64), far, state,
+        device=A.device,
+        scratch=[(np.int32, 1, None), ("int64", 1, None), ("int32", n + 1, None)],
+    )  # fmt: skip
+    found = np.bincount(level[level <= n]).astype(np.float64)
+    shares: NDArray[np.float64] = found / found.sum()
+    return shares
