@@ -35,7 +35,7 @@ def directions(trace) -> list[str]:
 @ways
 def test_searches_from_many_sources(device, opts):
     A = random_graph(device, "BOOL")
-    found = multi_source_bfs(A, SOURCES, algorithm="products", **opts)
+    found = multi_source_bfs(A, SOURCES, **opts)
     expected = [multi_source_bfs(A, [source], together=True).level.to_dict() for source in SOURCES]
     assert found.level.to_dicts() == dict(enumerate(expected))
     ran = directions(found.trace)
