@@ -26,6 +26,7 @@ COLUMNS = "columns"
 
 #: Packages under `semira.methods`, and the methods that each of them brings. One line a folder.
 FOLDERS: dict[str, tuple[str, ...]] = {
+    "b2sr": ("b2sr",),
     "coo": ("coo",),
     "dense": ("dense",),
     "ell": ("ell", "ellr", "pell", "sell"),

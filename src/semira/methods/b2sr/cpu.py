@@ -1,0 +1,234 @@
+"""Tiles of bits on the cpu."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.backends.companions import Kind
+from semira.backends.cpu import cache, threads, workspace
+from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.compressed import Array, Compressed
+from semira.backends.cpu.host.mxv import (
+    DUMMY,
+    Operand,
+    Product,
+    edge_dtype,
+    empty_vector,
+    kernel_of,
+    looked_up,
+)
+from semira.backends.cpu.host.walks import Walk
+from semira.backends.cpu.masks import VectorMask
+from semira.backends.cpu.storage import CpuVector
+from semira.base.errors import PlanError
+from semira.base.memory import require_bytes
+from semira.formats import offset_dtype
+from semira.methods.b2sr.arrays import b2sr_bytes, word_dtype, words_per_tile
+from semira.ops.registry import binary
+
+NEEDS_LINES = True
+
+_KERNELS = "semira.methods.b2sr.kernels:"
+_BUILD = f"{_KERNELS}words+{_KERNELS}build"
+_PULL = f"{_KERNELS}words+{_KERNELS}pull"
+
+#: What a bit in each line of a word is, by the side of a tile, and the lines of a word.
+ONES = {4: 0x1111, 8: 0x0101010101010101, 16: 0x0001000100010001, 32: 0x0000000100000001}
+LINES = {4: 4, 8: 8, 16: 4, 32: 2}
+
+
+@dataclass(slots=True, eq=False)
+class Tiles:
+    """One orientation as lines of tiles; see `semira.methods.b2sr.arrays.B2srArrays`.
+
+    Attributes
+    ----------
+    bits : int
+        Side of a tile.
+    indptr, indices, words : ndarray
+    """
+
+    bits: int
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
+    words: NDArray[Any]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays."""
+        return self.indptr.nbytes + self.indices.nbytes + self.words.nbytes
+
+
+@functools.cache
+def _build() -> ModuleType:
+    """Return the kernels that make tiles: rendering their module takes 10 ms."""
+    return cache.load(_BUILD, Header(), "b2sr_build")
+
+
+def count_tiles(edges: Compressed, bits: int) -> NDArray[Any]:
+    """Return the first tile of each line of tiles, and behind them how many there are."""
+    kernels = _build()
+    shift, tile_lines, across = _sides(edges, bits)
+    counts = np.zeros(tile_lines + 1, np.int64)
+
+    def count(part: int, lo: int, hi: int) -> None:
+        del part
+        seen = workspace.zeros(np.uint64, across // 64 + 1)
+        kernels.count_tiles(lo, hi, edges.indptr, edges.indices, edges.nmajor, shift, counts, seen)
+        workspace.give_zeros(seen)
+
+    threads.run_chunks(count, _bounds(edges.indptr[:: 1 << shift], tile_lines, edges.nvals))
+    np.cumsum(counts, out=counts)
+    return counts.astype(offset_dtype(int(counts[-1])), copy=False)
+
+
+def tiles_of(edges: Compressed, bits: int) -> Tiles:
+    """Return an orientation as lines of tiles: its entries are read twice, nothing is sorted.
+
+    Raises
+    ------
+    OutOfMemory
+        They do not fit.
+    """
+    kernels = _build()
+    shift, tile_lines, across = _sides(edges, bits)
+    indptr = count_tiles(edges, bits)
+    tiles, per_tile = int(indptr[-1]), words_per_tile(bits)
+    require_bytes(
+        b2sr_bytes(edges.nmajor, tiles, bits),
+        f"tiles of {bits} x {bits} bits of a matrix",
+        "use compressed rows (no pin)",
+    )
+    indices, words = np.empty(tiles, np.int32), np.zeros(tiles * per_tile, word_dtype(bits))
+
+    def fill(part: int, lo: int, hi: int) -> None:
+        del part
+        seen = workspace.zeros(np.uint64, across // 64 + 1)
+        summary = workspace.zeros(np.uint64, across // 4096 + 1)
+        slots = workspace.buffer(indptr.dtype, across)
+        kernels.fill_tiles(
+            lo, hi, edges.indptr, edges.indices, edges.nmajor, shift, per_tile, indptr, indices,
+            words, seen, summary, slots,
+        )  # fmt: skip
+        workspace.give_zeros(seen)
+        workspace.give_zeros(summary)
+        workspace.give_buffer(slots)
+
+    threads.run_chunks(fill, _bounds(indptr, tile_lines, edges.nvals))
+    return Tiles(bits, indptr, indices, words)
+
+
+def _sides(edges: Compressed, bits: int) -> tuple[int, int, int]:
+    """Return the binary logarithm of a tile's side, and the tiles down and across."""
+    return bits.bit_length() - 1, -(-edges.nmajor // bits), max(1, -(-edges.nminor // bits))
+
+
+def _bounds(offsets: Array, length: int, entries: int) -> list[int]:
+    """Return borders of chunks of lines of tiles; `offsets` are running totals of their work."""
+    chunks = min(threads.num_chunks(entries), max(1, length))
+    if len(offsets) <= length:
+        return threads.even_bounds(length, chunks)
+    return threads.bounds_by_work(offsets[: length + 1], chunks)
+
+
+#: Does not depend on values: a copy with others shares it.
+TILES = Kind(
+    "b2sr", lambda edges, variant, _: tiles_of(edges, dict(variant)["bits"]), depends_on="pattern"
+)
+
+
+def packed(present: Array, bits: int, length: int) -> Array:
+    """Return Booleans as words of `bits` (bytes for 4), at least of `length` positions."""
+    raw = np.packbits(present, bitorder="little")
+    room = -(-max(length, 1) // 64) * 8
+    if len(raw) < room:
+        raw = np.concatenate([raw, np.zeros(room - len(raw), np.uint8)])
+    return raw.view({4: np.uint8, 8: np.uint8, 16: np.uint16, 32: np.uint32}[bits])
+
+
+def multiply(walk: Walk) -> tuple[CpuVector, int]:
+    """Return the product by lines of tiles, and the tiles read.
+
+    Raises
+    ------
+    PlanError
+        The operator reads values of the matrix, and they differ: tiles have none.
+    """
+    product = walk.product
+    if product.reads_edges and not product.edges.iso:
+        raise PlanError(
+            f"method='b2sr' keeps no values, and {product.multiply} reads those of a matrix whose "
+            "entries differ; take an operator that ignores them (pair, first, second), or no pin"
+        )
+    held: Tiles = walk.need(TILES)
+    if not len(held.indices):
+        return empty_vector(product.size, product.add.type), 0
+    return _pull(product, held, walk.mask, may_exit=walk.method.early_exit)
+
+
+def _open_lines(mask: VectorMask | None, size: int) -> Array:
+    if mask is None:
+        return np.ones(size, np.bool_)
+    may, truth, complement = mask.open()
+    is_open: Array = (may & truth) != complement
+    mask.close()
+    return is_open
+
+
+def _pull(
+    product: Product, held: Tiles, mask: VectorMask | None, *, may_exit: bool
+) -> tuple[CpuVector, int]:
+    add, size, bits, vector = product.add, product.size, held.bits, product.vector
+    iso = product.iso_value()
+    counts = iso is None and _counts_pairs(product)
+    kernels = _kernels(product, bits, iso, counts=counts, may_exit=may_exit)
+    operand = Operand(product)
+    here = np.ones(vector.size, np.bool_) if vector.storage == "full" else operand.present
+    x = packed(here[: vector.size], bits, vector.size)
+    open_lines = packed(_open_lines(mask, size), bits, size)
+    edge_values = product.edges.values_as(edge_dtype(product)) if product.reads_edges else DUMMY
+    present = np.empty(size, np.bool_)
+    values = DUMMY
+    if iso is None:
+        values = np.zeros(size, np.int64 if counts else add.type.array_dtype)
+
+    def look_up(part: int, lo: int, hi: int) -> tuple[int, int]:
+        del part
+        found: tuple[int, int] = kernels.pull(
+            lo, hi, size, held.indptr, held.indices, held.words, x, open_lines, edge_values,
+            operand.values, operand.stride, present, values,
+        )  # fmt: skip
+        return found
+
+    tile_lines = len(held.indptr) - 1
+    parts = threads.run_chunks(look_up, _bounds(held.indptr, tile_lines, len(held.indices)))
+    operand.close()
+    num, work = sum(part[0] for part in parts), sum(part[1] for part in parts)
+    if counts:
+        values = values.astype(add.type.array_dtype)
+    return looked_up(product, None, present, values, num, iso), work
+
+
+def _counts_pairs(product: Product) -> bool:
+    """Return whether a result is the number of entries that meet."""
+    plus, pair = product.add.op.parent, product.multiply.parent
+    return plus is binary["plus"] and pair is binary["pair"]
+
+
+def _kernels(product: Product, bits: int, iso: Any, *, counts: bool, may_exit: bool) -> Any:
+    add = product.add
+    flags = (
+        ("ISO_RESULT", iso is not None),
+        ("COUNTS", counts),
+        ("EXIT_FIRST", may_exit and (add.is_any or iso is not None)),
+        ("EXIT_TERMINAL", may_exit and iso is None and not add.is_any and add.terminal is not None),
+        # Numbers, folded like flags.
+        ("SIDE", bits), ("LINES", LINES[bits]), ("ONES", ONES[bits]),
+    )  # fmt: skip
+    return kernel_of(_PULL, product, flags)
