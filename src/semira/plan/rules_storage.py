@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from semira.contract import (
@@ -80,6 +81,20 @@ def _pinned_methods(statement: Statement) -> Iterator[tuple[MethodRow, str]]:
         row = row_with_alias(op, pin, getattr(hints, pin))
         if row is not None:
             yield row, f"{pin}={getattr(hints, pin)!r}"
+
+
+def part_of_core(statement: Statement, method: str) -> Statement:
+    """Return a statement as a core method sees it that stays beside a pinned one: without the pin.
+
+    For other methods it is the statement itself.
+    """
+    row, _ = pinned_method(statement)
+    if row is None or method not in row.beside:
+        return statement
+    hints = replace(statement.hints, method=None, parameters=())
+    if hints.matrix_storage == row.name:
+        hints = replace(hints, matrix_storage=None)
+    return replace(statement, hints=hints)
 
 
 def walked_format(statement: Statement) -> str:

@@ -22,6 +22,7 @@ from semira.backends.cpu.host.mxv import (
     empty_vector,
     kernel_of,
     looked_up,
+    pull,
 )
 from semira.backends.cpu.host.walks import Walk
 from semira.backends.cpu.masks import VectorMask
@@ -30,6 +31,7 @@ from semira.base.errors import PlanError
 from semira.base.memory import require_bytes
 from semira.formats import offset_dtype
 from semira.methods.b2sr.arrays import b2sr_bytes, word_dtype, words_per_tile
+from semira.methods.b2sr.profile import auto_size, sampled_tiles
 from semira.ops.registry import binary
 
 NEEDS_LINES = True
@@ -41,6 +43,9 @@ _PULL = f"{_KERNELS}words+{_KERNELS}pull"
 #: What a bit in each line of a word is, by the side of a tile, and the lines of a word.
 ONES = {4: 0x1111, 8: 0x0101010101010101, 16: 0x0001000100010001, 32: 0x0000000100000001}
 LINES = {4: 4, 8: 8, 16: 4, 32: 2}
+
+#: Tiles whose entries the lanes of a word can count before one of them overflows.
+ROOM = {4: 65535 // 4, 8: 255 // 8, 16: 65535 // 16, 32: 2**32 // 32 - 1}
 
 
 @dataclass(slots=True, eq=False)
@@ -137,10 +142,28 @@ def _bounds(offsets: Array, length: int, entries: int) -> list[int]:
     return threads.bounds_by_work(offsets[: length + 1], chunks)
 
 
-#: Does not depend on values: a copy with others shares it.
-TILES = Kind(
-    "b2sr", lambda edges, variant, _: tiles_of(edges, dict(variant)["bits"]), depends_on="pattern"
+def _make(edges: Compressed, bits: int) -> Tiles:
+    return tiles_of(edges, bits)
+
+
+#: Tiles, by their side; a copy of the matrix with other values shares them.
+TILES = Kind("b2sr", _make, depends_on="pattern")
+
+#: The side that ``bits="auto"`` takes.
+SIZE = Kind(
+    "b2sr_size",
+    lambda edges, _, walk: np.int64(auto_size(sampled_tiles(walk.lines()))[0]),
+    depends_on="pattern",
 )
+
+
+def need_tiles(walk: Walk) -> Tiles:
+    """Return the lines of a product as tiles of the size that is asked for; made once."""
+    bits, edges = dict(walk.method.parameters)["bits"], walk.product.edges
+    if bits == "auto":
+        bits = int(edges.companions.need(SIZE, edges, "", walk))
+    found: Tiles = edges.companions.need(TILES, edges, bits)
+    return found
 
 
 def packed(present: Array, bits: int, length: int) -> Array:
@@ -166,10 +189,19 @@ def multiply(walk: Walk) -> tuple[CpuVector, int]:
             f"method='b2sr' keeps no values, and {product.multiply} reads those of a matrix whose "
             "entries differ; take an operator that ignores them (pair, first, second), or no pin"
         )
-    held: Tiles = walk.need(TILES)
+    if vector_is_whole(product):
+        # Lengths of rows tell it all.
+        return pull(product, walk.mask, may_exit=walk.method.early_exit)
+    held = need_tiles(walk)
     if not len(held.indices):
         return empty_vector(product.size, product.add.type), 0
     return _pull(product, held, walk.mask, may_exit=walk.method.early_exit)
+
+
+def vector_is_whole(product: Product) -> bool:
+    """Return whether each entry of the matrix meets one, and neither's value is read."""
+    reads = product.reads_edges or product.reads_vector or product.multiply.is_positional
+    return product.vector.storage == "full" and not reads
 
 
 def _open_lines(mask: VectorMask | None, size: int) -> Array:
@@ -187,7 +219,14 @@ def _pull(
     add, size, bits, vector = product.add, product.size, held.bits, product.vector
     iso = product.iso_value()
     counts = iso is None and _counts_pairs(product)
-    kernels = _kernels(product, bits, iso, counts=counts, may_exit=may_exit)
+    flags = (
+        ("ISO_RESULT", iso is not None),
+        ("COUNTS", counts),
+        ("EXIT_FIRST", may_exit and (add.is_any or iso is not None)),
+        ("EXIT_TERMINAL", may_exit and iso is None and not add.is_any and add.terminal is not None),
+        *_sizes(bits),
+    )
+    kernels = kernel_of(_PULL, product, flags)
     operand = Operand(product)
     here = np.ones(vector.size, np.bool_) if vector.storage == "full" else operand.present
     x = packed(here[: vector.size], bits, vector.size)
@@ -200,9 +239,10 @@ def _pull(
 
     def look_up(part: int, lo: int, hi: int) -> tuple[int, int]:
         del part
+        lanes = np.zeros(words_per_tile(bits), np.uint64)
         found: tuple[int, int] = kernels.pull(
             lo, hi, size, held.indptr, held.indices, held.words, x, open_lines, edge_values,
-            operand.values, operand.stride, present, values,
+            operand.values, operand.stride, lanes, present, values,
         )  # fmt: skip
         return found
 
@@ -221,14 +261,6 @@ def _counts_pairs(product: Product) -> bool:
     return plus is binary["plus"] and pair is binary["pair"]
 
 
-def _kernels(product: Product, bits: int, iso: Any, *, counts: bool, may_exit: bool) -> Any:
-    add = product.add
-    flags = (
-        ("ISO_RESULT", iso is not None),
-        ("COUNTS", counts),
-        ("EXIT_FIRST", may_exit and (add.is_any or iso is not None)),
-        ("EXIT_TERMINAL", may_exit and iso is None and not add.is_any and add.terminal is not None),
-        # Numbers, folded like flags.
-        ("SIDE", bits), ("LINES", LINES[bits]), ("ONES", ONES[bits]),
-    )  # fmt: skip
-    return kernel_of(_PULL, product, flags)
+def _sizes(bits: int) -> tuple[tuple[str, int], ...]:
+    """Return the numbers that a template of a tile's side is folded with."""
+    return ("SIDE", bits), ("LINES", LINES[bits]), ("ONES", ONES[bits]), ("ROOM", ROOM[bits])
