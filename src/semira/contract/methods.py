@@ -266,6 +266,14 @@ def method_names() -> tuple[str, ...]:
     return tuple(_packages)
 
 
+def no_values(name: str) -> str:
+    """Return why a method without values cannot run a product that reads those of its matrix."""
+    return (
+        f"method={name!r} keeps no values, and the operator reads those of a matrix whose entries "
+        "differ; take one that ignores them (pair, or second of mxv and first of vxm), or no pin"
+    )
+
+
 def format_names() -> tuple[str, ...]:
     """Return the names of the methods that keep something of their own with a matrix."""
     rows = ((name, row_of(op, name)) for name in _packages for op in PRODUCTS)

@@ -29,6 +29,7 @@ from semira.backends.cpu.masks import VectorMask
 from semira.backends.cpu.storage import CpuVector
 from semira.base.errors import PlanError
 from semira.base.memory import require_bytes
+from semira.contract import no_values
 from semira.formats import offset_dtype
 from semira.methods.b2sr.arrays import b2sr_bytes, word_dtype, words_per_tile
 from semira.methods.b2sr.profile import auto_size, sampled_tiles
@@ -185,10 +186,7 @@ def multiply(walk: Walk) -> tuple[CpuVector, int]:
     """
     product = walk.product
     if product.reads_edges and not product.edges.iso:
-        raise PlanError(
-            f"method='b2sr' keeps no values, and {product.multiply} reads those of a matrix whose "
-            "entries differ; take an operator that ignores them (pair, first, second), or no pin"
-        )
+        raise PlanError(no_values(walk.method.storage))
     if vector_is_whole(product):
         # Lengths of rows tell it all.
         return pull(product, walk.mask, may_exit=walk.method.early_exit)
