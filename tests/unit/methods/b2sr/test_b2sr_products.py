@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+
 import numpy as np
 import pytest
 
@@ -11,7 +14,7 @@ from semira.methods.b2sr.arrays import SIZES
 #: Bits, counts, first ones, values of the vector, positions, values of the matrix, floats in order.
 RINGS = (
     "any_pair", "lor_land", "plus_pair", "min_second", "max_second", "plus_second", "min_firstj",
-    "any_secondi", "min_plus",
+    "max_secondi", "min_plus",
 )  # fmt: skip
 
 SHAPES = {
@@ -36,7 +39,9 @@ def matrix(nrows: int, ncols: int, nvals: int, *, hub: bool = False, dtype=bool)
 def vector(size: int, share: float, seed: int, dtype="FP64") -> gb.Vector:
     rng = np.random.default_rng(seed)
     held = np.flatnonzero(rng.random(size) < share)
-    return gb.Vector.from_coo(held, rng.random(len(held)), dtype=dtype, size=size)
+    # Sums of quarters are exact, in any order.
+    values = rng.integers(0, 99, len(held)) / 4
+    return gb.Vector.from_coo(held, values, dtype=dtype, size=size)
 
 
 @pytest.fixture
@@ -83,14 +88,21 @@ def test_counts_overflow_no_lane(placed):
         assert A.mxv(u, "plus_pair").new(**PINS, bits=bits)[0].new().value == 3199
 
 
-def test_sums_are_those_of_rows_to_the_last_bit(placed):
-    A, u = matrix(60, 300, 9000), vector(300, 0.9, 5)
+def test_sums_are_made_in_the_order_of_positions(placed):
+    A, values = matrix(60, 300, 9000), np.random.default_rng(5).random(300)
+    u, rows = gb.Vector.from_dense(values), A.to_dense(fill_value=False)
+    wanted = [functools.reduce(operator.add, values[row].tolist()) for row in rows]
     for bits in SIZES:
-        found = A.mxv(u, "plus_second").new(**PINS, bits=bits).to_coo()[1]
-        assert np.allclose(found, A.mxv(u, "plus_second").new().to_coo()[1], rtol=1e-14)
-        if placed != "cuda":
-            wanted = A.mxv(u, "plus_second").new(method="pull").to_coo()[1]
-            assert np.array_equal(found, wanted)
+        assert A.mxv(u, "plus_second").new(**PINS, bits=bits).to_coo()[1].tolist() == wanted
+
+
+@pytest.mark.parametrize("bits", SIZES)
+def test_any_takes_one_of_those_that_meet(placed, bits):
+    A, u = matrix(50, 70, 400), vector(70, 0.5, 1)
+    rows, found = A.mxv(u, "any_secondi").new(**PINS, bits=bits).to_coo()
+    held = A.to_dense(fill_value=False)
+    assert all(held[i, k] and k in u for i, k in zip(rows, found, strict=True))
+    assert np.array_equal(rows, A.mxv(u, "any_pair").new().to_coo()[0])
 
 
 def test_values_that_differ_are_refused(placed):
@@ -108,10 +120,11 @@ def test_values_that_differ_are_refused(placed):
 def test_bits_alone_ask_for_the_method_and_push_stays(placed):
     A, u = matrix(50, 70, 400), gb.Vector.from_coo([3], 1, size=70)
     told = gb.explain(A.mxv(u, "any_pair"), bits=16)
-    assert [(each.name, each.storage) for each in told.plan.methods] == [
-        ("push", "compressed"), ("pull", "b2sr"),
-    ]  # fmt: skip
-    assert dict(told.plan.methods[1].parameters) == {"bits": 16}
+    methods = [(each.name, each.storage) for each in told.plan.methods]
+    # On a GPU the direction is settled beforehand.
+    assert methods[-1] == ("pull", "b2sr")
+    assert placed == "cuda" or methods[0] == ("push", "compressed")
+    assert dict(told.plan.methods[-1].parameters) == {"bits": 16}
     assert A.mxv(u, "any_pair").new(bits="auto").isequal(A.mxv(u, "any_pair").new())
     with pytest.raises(gb.exceptions.PlanError, match=r"bits=5 of method='b2sr'.*4, 8, 16, 32"):
         A.mxv(u, "any_pair").new(bits=5)
@@ -127,7 +140,9 @@ def test_tiles_are_kept_counted_and_dropped(placed):
     kept = {name: size for name, size in A.memory_usage().items() if "b2sr" in name}
     assert len(kept) == 1
     cells = {(i // 8, j // 8) for i, j in zip(*A.to_coo(values=False)[:2], strict=True)}
-    assert sum(kept.values()) == 4 * (7 + 1) + 12 * len(cells)
+    # Buffers of the GPU are whole multiples of 16 bytes.
+    least = 4 * (7 + 1) + 12 * len(cells)
+    assert least <= sum(kept.values()) <= least + 3 * 15 * (placed == "cuda")
     A[0, 0] = True
     A.mxv(u, "any_pair").new().wait()
     assert not any("b2sr" in name for name in A.memory_usage())
