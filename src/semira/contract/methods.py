@@ -108,6 +108,8 @@ class MethodRow:
     keeps : tuple of str or None
         Names of what it keeps with a matrix; None: one of its own name. Empty: it walks the arrays
         of the matrix, so that a pinned orientation holds for it.
+    only_on : tuple of str
+        Back ends that run it; empty: those of which the folder has a module.
     fused : bool
         Whether it is part of a kernel with other statements; else its ``cuda`` module brings
         launches of its own, and the host runs loops around it.
@@ -139,6 +141,7 @@ class MethodRow:
     masks_late: bool = False
     aliases: dict[tuple[str, Any], dict[str, Any]] = field(default_factory=dict)
     keeps: tuple[str, ...] | None = None
+    only_on: tuple[str, ...] = ()
     fused: bool = True
     unordered: Callable[[Statement], frozenset[str]] | None = None
     obstacle: Callable[[Statement], str] = _no_obstacle
@@ -290,7 +293,13 @@ def parameters_of(name: str | None) -> dict[str, tuple[Any, ...]]:
 
 
 def method_with(parameter: str) -> str | None:
-    """Return the only method that has a parameter, or None."""
+    """Return the only method that has a parameter, or None.
+
+    Examples
+    --------
+    >>> method_with("bits"), method_with("width")
+    ('b2sr', None)
+    """
     found = [name for name in _packages if parameter in parameters_of(name)]
     return found[0] if len(found) == 1 else None
 

@@ -26,6 +26,14 @@ FROM_PRODUCT = Number(
 _BITWISE = ("any", "lor", "plus", "min", "max")
 
 
+def obstacle(statement: Statement) -> str:
+    """Say why tiles do not serve a product of matrices."""
+    ring = statement.operator
+    if ring.binaryop.name == "pair" and ring.monoid.name in _BITWISE:
+        return ""
+    return f"tiles make bits of pairs, or count them ({', '.join(_BITWISE)} of pair), not {ring!r}"
+
+
 def cost(features: Features) -> float | None:
     """Return the cost of the tiles that ``bits="auto"`` takes; None where it was not measured."""
     if features.device != "cpu" or features.nvals < LEAST_ENTRIES.value:
@@ -56,5 +64,16 @@ ROWS = (
         cost=cost,
         from_product=int(FROM_PRODUCT.value),
         pays=pays,
+    ),
+    MethodRow(
+        name="b2sr",
+        ops=("mxm",),
+        instead_of=("dot",),
+        walks="tiles of bits of both operands and of the mask",
+        balance="rows",
+        because="results of a tile share the lists of tiles that meet",
+        parameters={"bits": ("auto", *SIZES[1:])},
+        only_on=("cpu",),
+        obstacle=obstacle,
     ),
 )

@@ -21,7 +21,7 @@ from semira.methods.b2sr.arrays import (
     word_dtype,
     words_per_tile,
 )
-from semira.methods.b2sr.cpu import tiles_of
+from semira.methods.b2sr.tiles import tiles_of
 
 
 def pattern(places, nrows: int, ncols: int, orientation: str = "csr") -> MatrixArrays:
