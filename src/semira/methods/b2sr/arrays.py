@@ -72,7 +72,7 @@ def b2sr_bytes(lines: int, tiles: int, bits: int, *, bytewise: bool = False) -> 
         Rows (or columns) of the matrix along which tiles are compressed.
     tiles : int
         Tiles with an entry.
-    bits : {4, 8, 16, 32}
+    bits : 4, 8, 16 or 32
     bytewise : bool
         Each line of a 4 x 4 tile takes a byte, as in the paper.
 
@@ -96,7 +96,7 @@ class B2srArrays:
     nrows, ncols : int
     orientation : {"csr", "csc"}
         Whether lines are rows or columns; see `MatrixArrays`.
-    bits : {4, 8, 16, 32}
+    bits : 4, 8, 16 or 32
         Side of a tile.
     indptr : ndarray, shape (ceil(lines / bits) + 1,), int32 or int64
         First tile of each line of tiles.
@@ -123,7 +123,7 @@ class B2srArrays:
         Parameters
         ----------
         matrix : MatrixArrays
-        bits : {4, 8, 16, 32}
+        bits : 4, 8, 16 or 32
 
         Raises
         ------
@@ -291,7 +291,7 @@ def transpose_tiles(words: NDArray[Any], bits: int) -> NDArray[Any]:
     ----------
     words : ndarray
         See `B2srArrays`.
-    bits : {4, 8, 16, 32}
+    bits : 4, 8, 16 or 32
 
     Examples
     --------

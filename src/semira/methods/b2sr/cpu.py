@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from semira.backends.companions import Kind
@@ -108,37 +110,37 @@ def _pull(
     product: Product, held: Tiles, mask: VectorMask | None, *, may_exit: bool
 ) -> tuple[CpuVector, int]:
     add, size, bits, vector = product.add, product.size, held.bits, product.vector
-    iso = product.iso_value()
-    counts = iso is None and _counts_pairs(product)
+    iso, operand = product.iso_value(), Operand(product)
+    here = np.ones(vector.size, np.bool_) if vector.storage == "full" else operand.present
+    x = packed(here[: vector.size], bits, vector.size)
+    open_lines = packed(_open_lines(mask, size), bits, size)
+    present, counts = np.empty(size, np.bool_), iso is None and _counts_pairs(product)
+    values = DUMMY
+    if iso is None:
+        values = np.zeros(size, np.int64 if counts else add.type.array_dtype)
     flags = (
         ("ISO_RESULT", iso is not None),
-        ("COUNTS", counts),
         ("EXIT_FIRST", may_exit and (add.is_any or iso is not None)),
         ("EXIT_TERMINAL", may_exit and iso is None and not add.is_any and add.terminal is not None),
         *_sizes(bits),
     )
     kernels = kernel_of(_PULL, product, flags)
-    operand = Operand(product)
-    here = np.ones(vector.size, np.bool_) if vector.storage == "full" else operand.present
-    x = packed(here[: vector.size], bits, vector.size)
-    open_lines = packed(_open_lines(mask, size), bits, size)
     edge_values = product.edges.values_as(edge_dtype(product)) if product.reads_edges else DUMMY
-    present = np.empty(size, np.bool_)
-    values = DUMMY
-    if iso is None:
-        values = np.zeros(size, np.int64 if counts else add.type.array_dtype)
+    given = size, held.indptr, held.indices, held.words, x, open_lines
 
-    def look_up(part: int, lo: int, hi: int) -> tuple[int, int]:
+    def look_up(part: int, lo: int, hi: int) -> Any:
         del part
-        lanes = np.zeros(words_per_tile(bits), np.uint64)
-        found: tuple[int, int] = kernels.pull(
-            lo, hi, size, held.indptr, held.indices, held.words, x, open_lines, edge_values,
-            operand.values, operand.stride, lanes, present, values,
-        )  # fmt: skip
-        return found
+        if iso is not None:
+            return kernels.pull_bits(lo, hi, *given, present)
+        if counts:
+            lanes = np.zeros(words_per_tile(bits), np.uint64)
+            return kernels.pull_counts(lo, hi, *given, lanes, present, values)
+        return kernels.pull_values(
+            lo, hi, *given, edge_values, operand.values, operand.stride, present, values
+        )
 
-    tile_lines = len(held.indptr) - 1
-    parts = threads.run_chunks(look_up, tile_bounds(held.indptr, tile_lines, len(held.indices)))
+    bounds = tile_bounds(held.indptr, len(held.indptr) - 1, len(held.indices))
+    parts = threads.run_chunks(look_up, bounds)
     operand.close()
     num, work = sum(part[0] for part in parts), sum(part[1] for part in parts)
     if counts:

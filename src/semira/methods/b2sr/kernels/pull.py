@@ -8,10 +8,8 @@ an entry that meets it; a line of tiles is left when every open line is decided.
 import numpy as np
 
 from semira.backends.cpu.kernels.slots import (
-    COUNTS,
     EXIT_FIRST,
     EXIT_TERMINAL,
-    ISO_RESULT,
     READS_E,
     READS_X,
     TERMINAL,
@@ -90,20 +88,99 @@ def unload(lanes, base, size, out_values):
 
 
 @kernel
-def pull(
-    lo, hi, size, indptr, indices, words, x, open_lines, e_values, x_values, x_stride, lanes,
-    out_present, out_values,
-):  # fmt: skip
+def pull_bits(lo, hi, size, indptr, indices, words, x, open_lines, out_present):
+    """Find the lines that meet an entry: all values of the result are one."""
     zero, one, side = np.uint64(0), np.uint64(1), np.uint64(SIDE)
     per_tile = np.uint64((SIDE * SIDE + 63) // 64)
     lines, some = np.uint64(LINES), (np.uint64(1) << np.uint64(LINES)) - np.uint64(1)
-    line_bits = (one << side) - one
     num, work = zero, zero
     for t in range(np.uint64(lo), np.uint64(hi)):
-        todo = bits_at(open_lines, t)
+        todo, found = bits_at(open_lines, t), zero
+        begin = np.uint64(indptr[t])
+        end = np.uint64(indptr[t + one]) if todo != zero else begin
+        for p in range(begin, end):
+            mine = bits_at(x, np.uint64(indices[p]))
+            if mine == zero:
+                continue
+            work += one
+            spread = mine * np.uint64(ONES)
+            for w in range(per_tile):
+                wanted = (todo >> (w * lines)) & some
+                met = np.uint64(words[p * per_tile + w]) & spread
+                found |= (lines_of(met) & wanted) << (w * lines)
+            if EXIT_FIRST:
+                todo &= ~found
+                if todo == zero:
+                    break
+        num += count_bits(found)
         base = t * side
-        last = min(side, np.uint64(size) - base)
-        found, waiting = zero, zero
+        for r in range(min(side, np.uint64(size) - base)):
+            out_present[base + r] = (found >> r) & one != zero
+    return num, work
+
+
+@kernel
+def pull_counts(lo, hi, size, indptr, indices, words, x, open_lines, lanes, present, out_values):
+    """Count the entries that each line meets, which are 0 before."""
+    zero, one, side = np.uint64(0), np.uint64(1), np.uint64(SIDE)
+    per_tile = np.uint64((SIDE * SIDE + 63) // 64)
+    num, work = zero, zero
+    for t in range(np.uint64(lo), np.uint64(hi)):
+        todo, base, waiting = bits_at(open_lines, t), t * side, zero
+        begin = np.uint64(indptr[t])
+        end = np.uint64(indptr[t + one]) if todo != zero else begin
+        for p in range(begin, end):
+            mine = bits_at(x, np.uint64(indices[p]))
+            if mine == zero:
+                continue
+            work += one
+            spread = mine * np.uint64(ONES)
+            for w in range(per_tile):
+                lanes[w] += counts_of(np.uint64(words[p * per_tile + w]) & spread)
+            waiting += one
+            if waiting == np.uint64(ROOM):
+                unload(lanes, base, np.uint64(size), out_values)
+                waiting = zero
+        if waiting != zero:
+            unload(lanes, base, np.uint64(size), out_values)
+        for r in range(min(side, np.uint64(size) - base)):
+            is_in = out_values[base + r] != 0 and (todo >> r) & one != zero
+            present[base + r] = is_in
+            num += np.uint64(is_in)
+    return num, work
+
+
+@helper
+def fold(bits, has_sum, first, out, e_values, x_values, x_stride, total):
+    """Add the products of a line's bits to its sum; whether it has one, and it."""
+    one = np.uint64(1)
+    while bits != np.uint64(0):
+        k = first + first_bit(bits)
+        bits &= bits - one
+        edge = e_values[0] if READS_E else 0
+        u = x_values[k * np.uint64(x_stride)] if READS_X else 0
+        term = multiply(edge, u, out, k)
+        # The first operand starts the sum: the identity may not show.
+        total = add(total, term) if has_sum else term
+        has_sum = True
+        if EXIT_FIRST:
+            break
+        if EXIT_TERMINAL and total == TERMINAL:
+            break
+    return total
+
+
+@kernel
+def pull_values(
+    lo, hi, size, indptr, indices, words, x, open_lines, e_values, x_values, x_stride, out_present,
+    out_values,
+):  # fmt: skip
+    """Add up the products of each line, from its first position to its last."""
+    zero, one, side = np.uint64(0), np.uint64(1), np.uint64(SIDE)
+    per_tile, lines = np.uint64((SIDE * SIDE + 63) // 64), np.uint64(LINES)
+    line_bits, num, work = (one << side) - one, zero, zero
+    for t in range(np.uint64(lo), np.uint64(hi)):
+        todo, found, base = bits_at(open_lines, t), zero, t * side
         begin = np.uint64(indptr[t])
         end = np.uint64(indptr[t + one]) if todo != zero else begin
         for p in range(begin, end):
@@ -113,63 +190,29 @@ def pull(
                 continue
             work += one
             spread = mine * np.uint64(ONES)
-            if COUNTS:
-                for w in range(per_tile):
-                    lanes[w] += counts_of(np.uint64(words[p * per_tile + w]) & spread)
-                waiting += one
-                if waiting == np.uint64(ROOM):
-                    unload(lanes, base, np.uint64(size), out_values)
-                    waiting = zero
-            elif ISO_RESULT:
-                for w in range(per_tile):
-                    wanted = (todo >> (w * lines)) & some
-                    met = np.uint64(words[p * per_tile + w]) & spread
-                    found |= (lines_of(met) & wanted) << (w * lines)
-                if EXIT_FIRST:
-                    todo &= ~found
-                    if todo == zero:
-                        break
-            else:
-                for w in range(per_tile):
-                    met = np.uint64(words[p * per_tile + w]) & spread
-                    if met == zero:
+            for w in range(per_tile):
+                met = np.uint64(words[p * per_tile + w]) & spread
+                if met == zero:
+                    continue
+                for r in range(lines):
+                    place = w * lines + r
+                    bits = (met >> (r * side)) & line_bits
+                    if bits == zero or (todo >> place) & one == zero:
                         continue
-                    for r in range(lines):
-                        place = w * lines + r
-                        bits = (met >> (r * side)) & line_bits
-                        if bits == zero or (todo >> place) & one == zero:
-                            continue
-                        out = base + place
-                        total = out_values[out]
-                        has_sum = (found >> place) & one != zero
-                        while bits != zero:
-                            k = across * side + first_bit(bits)
-                            bits &= bits - one
-                            edge = e_values[0] if READS_E else 0
-                            u = x_values[k * np.uint64(x_stride)] if READS_X else 0
-                            term = multiply(edge, u, out, k)
-                            # The first operand starts the sum: the identity may not show.
-                            total = add(total, term) if has_sum else term
-                            has_sum = True
-                            if EXIT_FIRST:
-                                bits = zero
-                                todo &= ~(one << place)
-                            if EXIT_TERMINAL and total == TERMINAL:
-                                bits = zero
-                                todo &= ~(one << place)
-                        out_values[out] = total
-                        found |= one << place
-                if (EXIT_FIRST or EXIT_TERMINAL) and todo == zero:
-                    break
-        if COUNTS:
-            if waiting != zero:
-                unload(lanes, base, np.uint64(size), out_values)
-            for r in range(last):
-                is_in = out_values[base + r] != 0 and (todo >> r) & one != zero
-                out_present[base + r] = is_in
-                num += np.uint64(is_in)
-        else:
-            num += count_bits(found)
-            for r in range(last):
-                out_present[base + r] = (found >> r) & one != zero
+                    out, has_sum = base + place, (found >> place) & one != zero
+                    total = fold(
+                        bits, has_sum, across * side, out, e_values, x_values, x_stride,
+                        out_values[out],
+                    )  # fmt: skip
+                    out_values[out] = total
+                    found |= one << place
+                    if EXIT_FIRST:
+                        todo &= ~(one << place)
+                    if EXIT_TERMINAL and total == TERMINAL:
+                        todo &= ~(one << place)
+            if (EXIT_FIRST or EXIT_TERMINAL) and todo == zero:
+                break
+        num += count_bits(found)
+        for r in range(min(side, np.uint64(size) - base)):
+            out_present[base + r] = (found >> r) & one != zero
     return num, work
