@@ -63,6 +63,7 @@ def _count(
 ) -> int:
     m, a, b = tiles
     longest = int(min(_longest(a.indptr), _longest(b.indptr)))
+    room = longest // 2 + 1
     arrays: list[Array] = []
     for each in tiles:
         arrays += [each.indptr, each.indices, each.words.view(_LINE[bits])]
@@ -70,11 +71,14 @@ def _count(
     def count(part: int, lo: int, hi: int) -> int:
         del part
         lists = [workspace.buffer(np.int64, longest + 1) for _ in range(2)]
+        # Lines of the tiles that meet, two of them to a word; those of B for each line of a tile.
+        pairs = [workspace.buffer(np.uint64, room * lines) for lines in (1, bits)]
+        views = [array for each in pairs for array in (each.view(np.uint32), each)]
         cursor = np.zeros(bits, np.int64)
         work = _kernels().dot_tiles(
-            lo, hi, bits, *arrays, mask.indptr, mask.nmajor, *lists, cursor, totals
+            lo, hi, bits, *arrays, mask.indptr, mask.nmajor, *lists, *views, cursor, totals
         )
-        for each in lists:
+        for each in (*lists, *pairs):
             workspace.give_buffer(each)
         return int(work)
 
