@@ -4,7 +4,7 @@ The upper level is CSR (or CSC) over the tiles that hold an entry; the lower lev
 tile. Bit number ``r * k + c`` of a tile, counted from the least significant of its first word, is
 the entry in line r and position c of the tile (``packing="lines"``), or in line c and position r
 (``packing="across"``). The format is that of Chen et al., Bit-GraphBLAS (2022), with words of 64
-bits and 4 x 4 tiles in 16 bits.
+bits, 4 x 4 tiles in 16 bits, and positions of tiles in 16 bits while they fit.
 """
 
 from __future__ import annotations
@@ -63,28 +63,42 @@ def words_per_tile(bits: int) -> int:
     return max(1, bits * bits // 64)
 
 
-def b2sr_bytes(lines: int, tiles: int, bits: int, *, bytewise: bool = False) -> int:
-    """Return the bytes of B2SR: an offset for each line of tiles, an index and the bits of a tile.
-
-    Parameters
-    ----------
-    lines : int
-        Rows (or columns) of the matrix along which tiles are compressed.
-    tiles : int
-        Tiles with an entry.
-    bits : 4, 8, 16 or 32
-    bytewise : bool
-        Each line of a 4 x 4 tile takes a byte, as in the paper.
+def tile_dtype(positions: int, bits: int) -> np.dtype[Any]:
+    """Return the dtype of the positions of tiles in their line.
 
     Examples
     --------
-    >>> b2sr_bytes(3071, 30716, 8), b2sr_bytes(3071, 86105, 4, bytewise=True)
-    (370132, 691916)
+    >>> tile_dtype(262144, 4).name, tile_dtype(262145, 4).name
+    ('uint16', 'int32')
+    """
+    return np.dtype(np.uint16 if -(-positions // bits) <= 2**16 else np.int32)
+
+
+def b2sr_bytes(
+    lines: int, positions: int, tiles: int, bits: int, *, published: bool = False
+) -> int:
+    """Return the bytes of B2SR: offsets of lines of tiles, a position and the bits of each tile.
+
+    Parameters
+    ----------
+    lines, positions : int
+        Rows and columns of the matrix, if tiles are compressed along rows.
+    tiles : int
+        Tiles with an entry.
+    bits : 4, 8, 16 or 32
+    published : bool
+        As in the paper: positions in 32 bits, and a byte for each line of a 4 x 4 tile.
+
+    Examples
+    --------
+    >>> b2sr_bytes(3071, 3071, 30716, 8), b2sr_bytes(3071, 3071, 30716, 8, published=True)
+    (308700, 370132)
     """
     check_size(bits)
     word = offset_dtype(tiles).itemsize
-    tile = bits if bits == 4 and bytewise else bits * bits // 8
-    return (-(-lines // bits) + 1) * word + tiles * (4 + tile)
+    place = 4 if published else tile_dtype(positions, bits).itemsize
+    tile = bits if bits == 4 and published else bits * bits // 8
+    return (-(-lines // bits) + 1) * word + tiles * (place + tile)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +114,7 @@ class B2srArrays:
         Side of a tile.
     indptr : ndarray, shape (ceil(lines / bits) + 1,), int32 or int64
         First tile of each line of tiles.
-    indices : ndarray, shape (tiles,), int32
+    indices : ndarray, shape (tiles,), uint16 or int32
         Position of each tile in its line of tiles, rising.
     words : ndarray, shape (tiles * words_per_tile(bits),), uint16 or uint64
         Bits of the tiles, see the module. Those behind the last line or position are 0.
@@ -162,7 +176,7 @@ class B2srArrays:
         words[slot * per_tile + key % per_tile] = found
         indptr = np.zeros(tile_lines + 1, offset_dtype(len(tile)))
         np.cumsum(np.bincount(tile // max(1, across), minlength=tile_lines), out=indptr[1:])
-        indices = (tile % max(1, across)).astype(index_dtype(across))
+        indices = (tile % max(1, across)).astype(tile_dtype(matrix.nminor, bits))
         return cls(matrix.nrows, matrix.ncols, matrix.orientation, bits, indptr, indices, words)
 
     @property
@@ -228,7 +242,7 @@ class B2srArrays:
             self,
             orientation=_FLIPPED[self.orientation],
             indptr=indptr,
-            indices=owner[order].astype(self.indices.dtype),
+            indices=owner[order].astype(tile_dtype(self.lines, self.bits)),
             words=words,
             packing=_FLIPPED[self.packing],
         )
@@ -257,6 +271,9 @@ class B2srArrays:
             raise InvalidObject(f"packing={self.packing!r}; choose one of {', '.join(PACKINGS)}")
         if self.words.dtype != word_dtype(self.bits):
             raise InvalidObject(f"words are {self.words.dtype}, not {word_dtype(self.bits)}")
+        wanted = tile_dtype(self.positions, self.bits)
+        if self.indices.dtype != wanted:
+            raise InvalidObject(f"indices are {self.indices.dtype}, not {wanted}")
         if len(self.words) != self.tiles * words_per_tile(self.bits):
             raise InvalidObject(f"{len(self.words)} words for {self.tiles} tiles")
         tile_lines, across = -(-self.lines // self.bits), -(-self.positions // self.bits)
@@ -268,7 +285,8 @@ class B2srArrays:
             raise InvalidObject(f"a tile lies outside of [0, {across})")
         inner = np.ones(self.tiles, np.bool_)
         inner[self.indptr[:-1][np.diff(self.indptr) > 0]] = False
-        if bool(np.any(np.diff(self.indices, prepend=-1)[inner] <= 0)):
+        steps = np.diff(self.indices.astype(np.int64), prepend=-1)
+        if bool(np.any(steps[inner] <= 0)):
             raise InvalidObject("tiles must rise within their line of tiles")
         self._validate_bits(tile_lines, across)
 

@@ -10,9 +10,9 @@ from semira.backends.cuda.lower.walks import PullWalk
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import module_of, primitives_of
 from semira.backends.cuda.runtime.room import require
-from semira.methods.b2sr.arrays import SIZES
+from semira.methods.b2sr.arrays import SIZES, tile_dtype
 
-DESCRIPTOR = ("TilesDescriptor", 7)
+DESCRIPTOR = ("TilesDescriptor", 8)
 HEADERS = ("pull.cuh",)
 NEEDS_LINES = True
 
@@ -31,6 +31,8 @@ class CudaTiles:
     ----------
     indptr, tiles, words : buffer
     bits, tile_lines : int
+    narrow : bool
+        Whether positions of tiles have 16 bits.
     slots, positions : int
         See `semira.backends.cuda.runtime.made.DeviceArrays`.
     """
@@ -40,6 +42,7 @@ class CudaTiles:
     words: Any
     bits: int
     tile_lines: int
+    narrow: bool
     slots: int
     positions: int = 0
 
@@ -53,7 +56,8 @@ class CudaTiles:
         _, _, values = next(iter(matrix.orientations.values()))
         parts = (self.indptr, self.tiles, self.words, values)
         shift = self.bits.bit_length() - 1
-        return [*(int(part.handle) for part in parts), shift, self.tile_lines, matrix.nvals]
+        sizes = shift, self.tile_lines, int(self.narrow), matrix.nvals
+        return [*(int(part.handle) for part in parts), *sizes]
 
 
 def opened(a_type: str, place: str, made: Made) -> tuple[str, str]:
@@ -76,18 +80,19 @@ def make(matrix: CudaMatrix, made: Made) -> CudaTiles:
     sizes = SIZES if bits == "auto" else (bits,)
     counted = [(*_starts(matrix, made.orientation, size), size) for size in sizes]
     starts, tiles, bits = min(counted, key=lambda each: each[1] * (4 + each[2] ** 2 // 8))
-    runtime, lines = matrix.runtime, matrix.sides(made.orientation)[0]
+    runtime, (lines, positions) = matrix.runtime, matrix.sides(made.orientation)
     indptr, indices, _ = matrix.orientations[made.orientation]
+    place = tile_dtype(positions, bits).itemsize
     # Read by words of 32 bits.
     nbytes = -(-tiles * bits * bits // 32) * 4
-    require(runtime, 4 * tiles + nbytes, f"tiles of {bits} x {bits} bits of a matrix")
-    found, words = runtime.allocate(4 * tiles), runtime.zeroed(nbytes)
+    require(runtime, place * tiles + nbytes, f"tiles of {bits} x {bits} bits of a matrix")
+    found, words = runtime.allocate(place * tiles), runtime.zeroed(nbytes)
     if tiles:
         module_of(runtime, _MAKE).launch(
             matrix.c_offset, "semira_fill_tiles", lines, indptr, indices, lines,
-            bits.bit_length() - 1, starts, found, words,
+            bits.bit_length() - 1, starts, int(place == 2), found, words,
         )  # fmt: skip
-    return CudaTiles(starts, found, words, bits, -(-lines // bits), tiles)
+    return CudaTiles(starts, found, words, bits, -(-lines // bits), place == 2, tiles)
 
 
 def _starts(matrix: CudaMatrix, orientation: str, bits: int) -> tuple[Any, int]:

@@ -265,7 +265,7 @@ def profile(matrix: MatrixArrays, bands: int | None = None, seed: int = 0) -> Bi
 
 def _size(matrix: MatrixArrays, count: TileCount) -> TileSize:
     bits, tiles = count.bits, round(count.tiles)
-    nbytes = b2sr_bytes(matrix.nmajor, tiles, bits)
+    nbytes = b2sr_bytes(matrix.nmajor, matrix.nminor, tiles, bits)
     pattern = 4 * matrix.nvals + (matrix.nmajor + 1) * offset_dtype(matrix.nvals).itemsize
     room = max(1, -(-matrix.nmajor // bits) * -(-matrix.nminor // bits))
     return TileSize(

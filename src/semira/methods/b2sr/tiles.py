@@ -16,7 +16,7 @@ from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import Array, Compressed
 from semira.base.memory import require_bytes
 from semira.formats import offset_dtype
-from semira.methods.b2sr.arrays import b2sr_bytes, word_dtype, words_per_tile
+from semira.methods.b2sr.arrays import b2sr_bytes, tile_dtype, word_dtype, words_per_tile
 
 _KERNELS = "semira.methods.b2sr.kernels:"
 _BUILD = f"{_KERNELS}words+{_KERNELS}build"
@@ -80,11 +80,12 @@ def tiles_of(edges: Compressed, bits: int) -> Tiles:
     indptr = count_tiles(edges, bits)
     tiles, per_tile = int(indptr[-1]), words_per_tile(bits)
     require_bytes(
-        b2sr_bytes(edges.nmajor, tiles, bits),
+        b2sr_bytes(edges.nmajor, edges.nminor, tiles, bits),
         f"tiles of {bits} x {bits} bits of a matrix",
         "use compressed rows (no pin)",
     )
-    indices, words = np.empty(tiles, np.int32), np.zeros(tiles * per_tile, word_dtype(bits))
+    indices = np.empty(tiles, tile_dtype(edges.nminor, bits))
+    words = np.zeros(tiles * per_tile, word_dtype(bits))
 
     def fill(part: int, lo: int, hi: int) -> None:
         del part

@@ -28,7 +28,7 @@ def test_counts_and_bytes_of_a_counted_profile():
     assert (found.nrows, found.nvals, found.sampled, found.bands) == (3000, len(rows), 94, 94)
     for each in found.sizes:
         tiles = len({(i // each.bits, j // each.bits) for i, j in zip(rows, cols, strict=True)})
-        nbytes = 4 * (-(-3000 // each.bits) + 1) + tiles * (4 + each.bits**2 // 8)
+        nbytes = 4 * (-(-3000 // each.bits) + 1) + tiles * (2 + each.bits**2 // 8)
         assert (each.tiles, each.error, each.nbytes) == (tiles, 0, nbytes)
         assert each.of_pattern == nbytes / (4 * len(rows) + 4 * 3001)
         assert each.of_matrix == nbytes / (8 * len(rows) + 4 * 3001)

@@ -44,11 +44,11 @@ extern "C" __global__ void semira_count_tiles(const Offset* indptr, const Index*
   }
 }
 
-// Positions and bits of the tiles, from `starts` on. Tiles of 4 bits lie in 16 bits each, those of 8
+// Positions and bits of the tiles, from `starts` on; `narrow`: positions have 16 bits. Tiles of 4 bits lie in 16 bits each, those of 8
 // in 64, and so on, line by line.
 extern "C" __global__ void semira_fill_tiles(const Offset* indptr, const Index* indices,
                                              long long lines, long long shift, const int* starts,
-                                             Index* tiles, unsigned char* words) {
+                                             long long narrow, void* tiles, unsigned char* words) {
   const Span span;
   const int side = 1 << shift;
   const long long padded = (lines + kWarp - 1) / kWarp * kWarp;
@@ -66,7 +66,13 @@ extern "C" __global__ void semira_fill_tiles(const Offset* indptr, const Index* 
                     bits |= __shfl_xor_sync(kAllLanes, bits, 2);
                   }
                   if (!is_tile) return;
-                  if (line == 0) tiles[slot] = tile;
+                  if (line == 0) {
+                    if (narrow) {
+                      static_cast<unsigned short*>(tiles)[slot] = static_cast<unsigned short>(tile);
+                    } else {
+                      static_cast<Index*>(tiles)[slot] = tile;
+                    }
+                  }
                   if (side == 32) reinterpret_cast<unsigned*>(words)[slot * 32 + line] = bits;
                   if (side == 16) {
                     reinterpret_cast<unsigned short*>(words)[slot * 16 + line] =

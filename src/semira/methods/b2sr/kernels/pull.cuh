@@ -6,11 +6,12 @@
 
 struct TilesDescriptor {
   void* indptr;  // of each line of tiles, in 32 bits
-  void* tiles;   // their positions
+  void* tiles;   // their positions, in 16 or in 32 bits
   void* words;
   void* values;  // the one value of all entries, or what is not read
   long long shift;  // binary logarithm of a tile's side
   long long tile_lines;
+  long long narrow;  // whether positions have 16 bits
   long long nvals;
 };
 
@@ -18,22 +19,29 @@ struct TilesDescriptor {
 template <class A>
 struct BitTiles {
   const int* __restrict__ indptr;
-  const Index* __restrict__ tiles;
+  const void* __restrict__ tiles;
   const unsigned* __restrict__ words;
   unsigned shift, tile_lines;
+  bool narrow;
   Compressed<A> matrix;
 
   BitTiles() = default;
   __device__ explicit BitTiles(const TilesDescriptor& d)
       : indptr(static_cast<const int*>(d.indptr)),
-        tiles(static_cast<const Index*>(d.tiles)),
+        tiles(d.tiles),
         words(static_cast<const unsigned*>(d.words)),
         shift(static_cast<unsigned>(d.shift)),
         tile_lines(static_cast<unsigned>(d.tile_lines)),
+        narrow(d.narrow != 0),
         matrix{} {
     matrix.values = static_cast<const A*>(d.values);
     matrix.value_stride = 0;
     matrix.nvals = d.nvals;
+  }
+
+  __device__ __forceinline__ unsigned position(int at) const {
+    if (narrow) return static_cast<const unsigned short*>(tiles)[at];
+    return static_cast<unsigned>(static_cast<const Index*>(tiles)[at]);
   }
 
   // A bit for each position of a tile.
@@ -68,8 +76,7 @@ SEMIRA_PHASE void spmv_pull_tiles(const Team& team, const Gather<Semiring, U, A>
     const int end = is_open && line < held.tile_lines ? held.indptr[line + 1] : 0;
     for (; __any_sync(kAllLanes, at < end); ++at) {
       if (at >= end) continue;
-      const Index tile = held.tiles[at];
-      const unsigned from = static_cast<unsigned>(tile) << held.shift;
+      const unsigned from = held.position(at) << held.shift;
       unsigned here = all;
       if (gather.present != nullptr) here &= gather.present[from / kWarp] >> from % kWarp;
       if (here == 0) continue;
