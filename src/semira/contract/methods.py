@@ -49,8 +49,6 @@ class Features:
         Whether all entries have one value.
     arrays : callable
         Returns the `MatrixArrays` on the host; copies them from a device.
-    device : str
-        Where products run.
     """
 
     nrows: int
@@ -59,7 +57,6 @@ class Features:
     itemsize: int
     iso: bool
     arrays: Callable[[], MatrixArrays]
-    device: str = ""
 
 
 #: Entries that a product counts for, read in order as compressed rows are; None: not of use.
@@ -121,6 +118,8 @@ class MethodRow:
     cost : callable or Rule, optional
         A function of `Features` is evaluated once for each matrix and device. A `Rule` is evaluated
         each time, and only where it pulls. None: only a pin asks for the method.
+    costed_on : tuple of str
+        Back ends that a function of `Features` is about; empty: all.
     from_product : int
         A function of `Features` is evaluated at this product of a matrix, counted from 1: before,
         what is to be made would not pay.
@@ -146,6 +145,7 @@ class MethodRow:
     unordered: Callable[[Statement], frozenset[str]] | None = None
     obstacle: Callable[[Statement], str] = _no_obstacle
     cost: Cost | Rule | None = None
+    costed_on: tuple[str, ...] = ()
     from_product: int = 1
     pays: Callable[[Statement, bool], bool] = _always
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 
-from semira.backends.registry import backend_for
+from semira.backends.registry import capabilities_of
 from semira.base.errors import InvalidValue
 from semira.contract import VERSION, Features, MethodRow, Rule, rows_with_cost
 from semira.engine.values import Value
@@ -44,10 +44,11 @@ def cheaper_methods(numbers: dict[Value, int], device: str) -> tuple[tuple[int, 
 def _rows(device: str, version: int) -> tuple[tuple[tuple[str, MethodRow], ...], Ranked]:
     """Return the rows that a function weighs and `device` runs, and the names of a rule's."""
     del version
-    runs, rows = backend_for(device).capabilities().runs, tuple(rows_with_cost())
+    runs, rows = capabilities_of(device).runs, tuple(rows_with_cost())
     by_rule = tuple((op, row.name) for op, row in rows if isinstance(row.cost, Rule))
     others = ((op, row) for op, row in rows if not isinstance(row.cost, Rule))
-    return tuple((op, row) for op, row in others if runs(row.name)), by_rule
+    is_about = ((op, row) for op, row in others if device in (row.costed_on or (device,)))
+    return tuple((op, row) for op, row in is_about if runs(row.name)), by_rule
 
 
 def _ranked(value: Value, device: str, rows: tuple[tuple[str, MethodRow], ...]) -> Ranked:
@@ -67,7 +68,7 @@ def _rank(value: Value, rows: tuple[tuple[str, MethodRow], ...], device: str) ->
     for op, row in rows:
         key = ("cost", device, VERSION[0], id(row))
         if key not in facts:
-            features = features or features_of(value, device)
+            features = features or features_of(value)
             cost = _cost(row, features)
             facts[key] = cost if cost < features.nvals else math.inf
         if facts[key] < math.inf:
@@ -87,7 +88,7 @@ def _cost(row: MethodRow, features: Features) -> float:
     return found
 
 
-def features_of(value: Value, device: str = "") -> Features:
+def features_of(value: Value) -> Features:
     """Return what a cost may ask of a matrix; may wait for the device to count its entries."""
 
     def arrays() -> MatrixArrays:
@@ -102,4 +103,4 @@ def features_of(value: Value, device: str = "") -> Features:
         held = arrays()
         nvals, iso = held.nvals, held.iso
     nrows, ncols = value.shape
-    return Features(nrows, ncols, nvals, value.dtype.itemsize, iso, arrays, device)
+    return Features(nrows, ncols, nvals, value.dtype.itemsize, iso, arrays)

@@ -35,8 +35,8 @@ def obstacle(statement: Statement) -> str:
 
 
 def cost(features: Features) -> float | None:
-    """Return the cost of the tiles that ``bits="auto"`` takes; None where it was not measured."""
-    if features.device != "cpu" or features.nvals < LEAST_ENTRIES.value:
+    """Return the cost of the tiles that ``bits="auto"`` takes on the cpu; None of few entries."""
+    if features.nvals < LEAST_ENTRIES.value:
         return None
     _, weight = auto_size(sampled_tiles(features.arrays()))
     return ENTRIES_A_TILE.value * weight
@@ -62,6 +62,7 @@ ROWS = (
         because="lines of a tile are walked together",
         parameters={"bits": ("auto", *SIZES)},
         cost=cost,
+        costed_on=("cpu",),
         from_product=int(FROM_PRODUCT.value),
         pays=pays,
     ),
