@@ -45,7 +45,7 @@ def cost(features: Features) -> float | None:
 def pays(statement: Statement, in_loop: bool) -> bool:
     """Return whether whole words decide: each result is a bit, or a number of bits.
 
-    Inside of loops rows stay: the cpu runs small iterations of core methods as one kernel.
+    Inside of loops rows stay: small iterations are one kernel, and few others pull.
     """
     ring = statement.operator
     return not in_loop and ring.binaryop.name == "pair" and ring.monoid.name in _BITWISE

@@ -166,3 +166,18 @@ def levels(A: gb.Matrix, **pins) -> gb.Vector:
 def test_in_a_recorded_loop(placed, pins):
     A = matrix(60, 60, 150)
     assert levels(A, **pins).isequal(levels(A))
+
+
+def test_small_iterations_of_the_cpu_push_and_say_so():
+    with gb.device("cpu"):
+        A = matrix(60, 60, 150)
+        frontier, seen = gb.Vector.from_coo([0], True, size=60), gb.Vector(bool, 60)
+
+        def step():
+            seen(frontier.S) << True
+            frontier(~seen.S, replace=True, bits=8) << frontier.vxm(A, "any_pair")
+            return frontier.nvals > 0
+
+        told = gb.repeat(step, max_iterations=60)
+    assert {row.direction for row in told.trace} == {"push"}
+    assert not any("b2sr" in name for name in A.memory_usage())
