@@ -242,3 +242,15 @@ def test_a_misspelt_generator_is_told_from_a_missing_file(invoke, name, words):
     assert words in result.stderr
     assert "semira generate --list" in result.stderr
     assert "generate" not in invoke("info", "grid.mtx").stderr
+
+
+def test_bits_tell_tiles_bytes_and_classes(invoke, invoke_json):
+    assert "bits" not in invoke_json("info", "kron:8")
+    found = invoke_json("info", "kron:8", "--bits")["bits"]
+    assert [each["bits"] for each in found["sizes"]] == [4, 8, 16, 32]
+    assert found["sampled"] == found["bands"] == 8
+    # All tiles of a side that has as many as a full matrix.
+    assert found["sizes"][3]["occupied"] == found["sizes"][3]["tiles"] / 64
+    shown = invoke("info", "kron:8", "--bits").stdout
+    for word in ("of pattern", "occupied", "bits='auto'", "8 of 8", found["sizes"][1]["tiles"]):
+        assert str(word) in shown

@@ -90,7 +90,10 @@ def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) ->
         )
     given = {} if options is None else options
     for option in given:
-        if option.lower() not in (*CALL_OPTIONS, *methods.parameters_of(given.get("method"))):
+        if option.lower() in CALL_OPTIONS:
+            continue
+        method = given.get("method") or methods.method_with(option.lower())
+        if option.lower() not in methods.parameters_of(method):
             raise _unknown_option(option, name)
     if name in REGISTRY and REGISTRY[name].every_vertex:
         check_every(n, f"{name}: a value for every vertex")

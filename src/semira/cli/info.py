@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+import typer
 
 from semira.cli.catalogue import check_seed
 from semira.cli.graphs import Graph, Reading, load_graph
 from semira.cli.groups import READING, with_options
 from semira.cli.options import FileArgument, JsonOption
 from semira.cli.output import cell, print_json, print_pairs, print_table, seconds
+
+if TYPE_CHECKING:
+    from semira.methods.b2sr.profile import BitsProfile
 
 #: What the reader says in ``meta`` about how it read the file.
 _READING_FACTS = (
@@ -129,9 +134,16 @@ def degree_histogram(degrees: Any) -> list[tuple[int, int, int]]:
     ]
 
 
+_BitsOption = Annotated[
+    bool,
+    typer.Option("--bits", help="Show what tiles of bits would take.", rich_help_panel="Output"),
+]
+
+
 @with_options(reading=READING)
 def info(
     file: FileArgument,
+    bits: _BitsOption = False,
     json: JsonOption = False,
     *,
     reading: Reading,
@@ -142,14 +154,17 @@ def info(
     --------
     semira info graph.mtx.gz
     semira info kron:14 --json
+    semira info cnr-2000.npz --bits
     zcat edges.txt.gz | semira info -
     """
     check_seed(reading)
     graph = load_graph(file, reading)
     facts = describe(graph)
     buckets = degree_histogram(graph.degrees)
+    profile: BitsProfile | None = graph.matrix.bits_profile() if bits else None
     if json:
-        print_json({**facts, "degree_histogram": buckets})
+        more = {} if profile is None else {"bits": asdict(profile)}
+        print_json({**facts, "degree_histogram": buckets, **more})
         return
     print_pairs(_lines(facts), title=graph.name)
     if buckets:
@@ -157,6 +172,25 @@ def info(
             (str(low) if low == high else f"{low}-{high}", count) for low, high, count in buckets
         ]
         print_table(("degree", "vertices"), rows)
+    if profile is not None:
+        print_bits(profile)
+
+
+def print_bits(profile: BitsProfile) -> None:
+    """Print what tiles of bits would take, and the classes of the pattern."""
+    print_table(
+        ("bits", "tiles", "+-", "bytes", "of pattern", "with fp32", "occupied", "fill"),
+        [tuple(asdict(each).values()) for each in profile.sizes],
+    )
+    classes = [name for name, holds in profile.classes.items() if holds]
+    print_pairs(
+        [
+            ("pattern", ", ".join(classes) or "none of the classes"),
+            ("smallest", f"bits={profile.smallest}"),
+            ("bits='auto'", profile.auto),
+            ("bands looked at", f"{profile.sampled} of {profile.bands}"),
+        ]
+    )
 
 
 def _lines(facts: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -26,6 +26,7 @@ COLUMNS = "columns"
 
 #: Packages under `semira.methods`, and the methods that each of them brings. One line a folder.
 FOLDERS: dict[str, tuple[str, ...]] = {
+    "b2sr": ("b2sr",),
     "coo": ("coo",),
     "dense": ("dense",),
     "ell": ("ell", "ellr", "pell", "sell"),
@@ -62,6 +63,11 @@ class Features:
 Cost = Callable[[Features], float | None]
 
 
+def _always(statement: Statement, in_loop: bool) -> bool:
+    del statement, in_loop
+    return True
+
+
 def _no_obstacle(statement: Statement) -> str:
     del statement
     return ""
@@ -84,8 +90,12 @@ class MethodRow:
         What it walks, in words.
     balance, because : str
         How it shares its work out (see `Method.balance`), and why.
+    beside : tuple of str
+        Core methods that keep their place beside it, for the planner to choose between: ``push``
+        of a method that takes the place of ``pull``.
     parameters : dict of str to tuple
-        Values that each parameter of the pin may take, the default first.
+        Values that each parameter of the pin may take, the default first. One that no other method
+        has asks for this one.
     is_oriented : bool
         Whether what it walks has lines; else entries lie in any order.
     masks_late : bool
@@ -95,6 +105,8 @@ class MethodRow:
     keeps : tuple of str or None
         Names of what it keeps with a matrix; None: one of its own name. Empty: it walks the arrays
         of the matrix, so that a pinned orientation holds for it.
+    only_on : tuple of str
+        Back ends that run it; empty: those of which the folder has a module.
     fused : bool
         Whether it is part of a kernel with other statements; else its ``cuda`` module brings
         launches of its own, and the host runs loops around it.
@@ -106,6 +118,14 @@ class MethodRow:
     cost : callable or Rule, optional
         A function of `Features` is evaluated once for each matrix and device. A `Rule` is evaluated
         each time, and only where it pulls. None: only a pin asks for the method.
+    costed_on : tuple of str
+        Back ends that a function of `Features` is about; empty: all.
+    from_product : int
+        A function of `Features` is evaluated at this product of a matrix, counted from 1: before,
+        what is to be made would not pay.
+    pays : callable
+        Takes a statement and whether it is in a loop; returns whether the cost holds there. Without
+        a pin the method is not chosen elsewhere.
     """
 
     name: str
@@ -114,15 +134,20 @@ class MethodRow:
     walks: str
     balance: str
     because: str
+    beside: tuple[str, ...] = ()
     parameters: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     is_oriented: bool = True
     masks_late: bool = False
     aliases: dict[tuple[str, Any], dict[str, Any]] = field(default_factory=dict)
     keeps: tuple[str, ...] | None = None
+    only_on: tuple[str, ...] = ()
     fused: bool = True
     unordered: Callable[[Statement], frozenset[str]] | None = None
     obstacle: Callable[[Statement], str] = _no_obstacle
     cost: Cost | Rule | None = None
+    costed_on: tuple[str, ...] = ()
+    from_product: int = 1
+    pays: Callable[[Statement, bool], bool] = _always
 
 
 #: Package of each method, by name.
@@ -136,7 +161,10 @@ _rows: dict[tuple[str, str], tuple[MethodRow, str]] = {}
 _loaded: set[str] = set()
 
 #: Names of the methods that may be chosen without a pin. Calls look whether there are any.
-COSTED: list[str] = []
+COSTED: list[str] = ["b2sr"]
+
+#: Counts the times that methods were registered or forgotten.
+VERSION = [0]
 
 
 def register(package: str) -> tuple[str, ...]:
@@ -163,11 +191,13 @@ def register(package: str) -> tuple[str, ...]:
     for known in (_packages, _homes):
         known.update({row.name: package for row in rows})
     _load(package)
+    VERSION[0] += 1
     return tuple(dict.fromkeys(row.name for row in rows))
 
 
 def unregister(package: str) -> None:
     """Forget the methods of a package; plans made with them stay valid."""
+    VERSION[0] += 1
     for name in [name for name, found in _packages.items() if found == package]:
         del _packages[name]
         COSTED[:] = [each for each in COSTED if each != name]
@@ -203,11 +233,17 @@ def _fault_of(row: Any) -> str:
         not {*row.instead_of} <= {*names} for names in core
     ):
         return f"instead_of={row.instead_of!r}; give a tuple of some of {', '.join(core[0])}"
+    if any(not {*row.beside} <= {*names} - {*row.instead_of} for names in core):
+        return f"beside={row.beside!r}; give core methods other than instead_of"
     if row.balance not in WORDS["balance"]:
         return f"balance={row.balance!r}; choose one of {', '.join(WORDS['balance'])}"
     for name, values in row.parameters.items():
         if name in pins or not (isinstance(values, tuple) and values):
             return f"parameters[{name!r}]={values!r}; give a tuple of values, and no name of a pin"
+    return _cost_fault(row)
+
+
+def _cost_fault(row: Any) -> str:
     if not (row.cost is None or isinstance(row.cost, Rule) or callable(row.cost)):
         return f"cost={row.cost!r}; give a function of Features, a Rule or None"
     if isinstance(row.cost, Rule) and (row.instead_of != ("pull",) or not row.fused):
@@ -223,7 +259,7 @@ def _load(package: str) -> None:
         for row in _rows_in(package):
             for op in row.ops:
                 _rows[op, row.name] = row, package
-            if row.cost is not None:
+            if row.cost is not None and row.name not in COSTED:
                 COSTED.append(row.name)
         _loaded.add(package)
 
@@ -231,6 +267,14 @@ def _load(package: str) -> None:
 def method_names() -> tuple[str, ...]:
     """Return the names of all methods that have folders."""
     return tuple(_packages)
+
+
+def no_values(name: str) -> str:
+    """Return why a method without values cannot run a product that reads those of its matrix."""
+    return (
+        f"method={name!r} keeps no values, and the operator reads those of a matrix whose entries "
+        "differ; take one that ignores them (pair, or second of mxv and first of vxm), or no pin"
+    )
 
 
 def format_names() -> tuple[str, ...]:
@@ -246,6 +290,18 @@ def parameters_of(name: str | None) -> dict[str, tuple[Any, ...]]:
     return {
         key: values for row in rows if row is not None for key, values in row.parameters.items()
     }
+
+
+def method_with(parameter: str) -> str | None:
+    """Return the only method that has a parameter, or None.
+
+    Examples
+    --------
+    >>> method_with("bits"), method_with("width")
+    ('b2sr', None)
+    """
+    found = [name for name in _packages if parameter in parameters_of(name)]
+    return found[0] if len(found) == 1 else None
 
 
 def row_of(op: str, name: str | None) -> MethodRow | None:
@@ -275,6 +331,8 @@ def alias_values(pin: str) -> tuple[Any, ...]:
 
 def rows_with_cost() -> Iterator[tuple[str, MethodRow]]:
     """Yield operation and row of the methods that are chosen without a pin."""
+    for name in COSTED:
+        _load(_homes[name])
     for (op, _), (row, _) in _rows.items():
         if row.cost is not None:
             yield op, row

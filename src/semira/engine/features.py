@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import Any
 
-from semira.backends.registry import backend_for
+from semira.backends.registry import capabilities_of
 from semira.base.errors import InvalidValue
-from semira.contract import Features, MethodRow, Rule, rows_with_cost
+from semira.contract import VERSION, Features, MethodRow, Rule, rows_with_cost
 from semira.engine.values import Value
 from semira.formats import MatrixArrays
 
@@ -30,39 +30,49 @@ def cheaper_methods(numbers: dict[Value, int], device: str) -> tuple[tuple[int, 
     device : str
     """
     found = []
+    rows, weighed = _rows(device, VERSION[0])
     for value, number in numbers.items():
-        if value.kind == "matrix" and value.recording is None:
-            ranked = _ranked(value, device)
+        if rows and value.kind == "matrix" and value.recording is None:
+            ranked = _ranked(value, device, rows)
             if ranked:
                 found.append((number, ranked))
     # Those that a rule weighs each time are in every plan: part of the key, of no matrix.
-    weighed = tuple((op, row.name) for op, row in rows_with_cost() if isinstance(row.cost, Rule))
     return (*found, (NO_SLOT, weighed)) if weighed else tuple(found)
 
 
-def _ranked(value: Value, device: str) -> Ranked:
-    rows = tuple(
-        (op, row)
-        for op, row in rows_with_cost()
-        if not isinstance(row.cost, Rule) and backend_for(device).capabilities().runs(row.name)
-    )
-    key = ("cheaper", device, tuple(id(row) for _, row in rows))
-    facts = value.facts
-    if key not in facts:
-        facts[key] = _rank(value, rows) if rows else ()
-    ranked: Ranked = facts[key]
-    return ranked
+@functools.lru_cache(8)
+def _rows(device: str, version: int) -> tuple[tuple[tuple[str, MethodRow], ...], Ranked]:
+    """Return the rows that a function weighs and `device` runs, and the names of a rule's."""
+    del version
+    runs, rows = capabilities_of(device).runs, tuple(rows_with_cost())
+    by_rule = tuple((op, row.name) for op, row in rows if isinstance(row.cost, Rule))
+    others = ((op, row) for op, row in rows if not isinstance(row.cost, Rule))
+    is_about = ((op, row) for op, row in others if device in (row.costed_on or (device,)))
+    return tuple((op, row) for op, row in is_about if runs(row.name)), by_rule
 
 
-def _rank(value: Value, rows: tuple[tuple[str, Any], ...]) -> Ranked:
-    features = features_of(value)
-    costs: dict[int, float] = {}
-    found = []
+def _ranked(value: Value, device: str, rows: tuple[tuple[str, MethodRow], ...]) -> Ranked:
+    facts, key = value.facts, ("cheaper", device, VERSION[0])
+    found: Ranked | None = facts.get(key)
+    if found is None:
+        facts["products"] = seen = facts.get("products", 0) + 1
+        due = tuple((op, row) for op, row in rows if row.from_product <= seen)
+        found = _rank(value, due, device)
+        if len(due) == len(rows):
+            facts[key] = found
+    return found
+
+
+def _rank(value: Value, rows: tuple[tuple[str, MethodRow], ...], device: str) -> Ranked:
+    found, facts, features = [], value.facts, None
     for op, row in rows:
-        if id(row) not in costs:
-            costs[id(row)] = _cost(row, features)
-        if costs[id(row)] < features.nvals:
-            found.append((costs[id(row)], op, row.name))
+        key = ("cost", device, VERSION[0], id(row))
+        if key not in facts:
+            features = features or features_of(value)
+            cost = _cost(row, features)
+            facts[key] = cost if cost < features.nvals else math.inf
+        if facts[key] < math.inf:
+            found.append((facts[key], op, row.name))
     return tuple((op, name) for _, op, name in sorted(found))
 
 

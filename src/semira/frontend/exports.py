@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from semira.base.dtypes import infer_dtype, lookup_dtype, unify
 from semira.base.memory import tells_shortage
 from semira.base.record_dtypes import visible
+from semira.contract import part_of
 from semira.engine import recording
 from semira.formats import RawArrays
 from semira.frontend import construct, reading
@@ -19,6 +20,9 @@ from semira.frontend.indexing import extract_expression
 from semira.frontend.infix import Made_co, Operand
 from semira.frontend.range_check import as_fitting
 from semira.ops.meaning import cast_array
+
+if TYPE_CHECKING:
+    from semira.methods.b2sr.profile import BitsProfile
 
 
 class _Readable(Operand[Made_co]):
@@ -226,6 +230,54 @@ class ReadableMatrix(_Readable[Made_co]):
         """Return (indptr, row indices, values); `device`, `copy` and errors as of `to_csr`."""
         del sort
         return self._compressed("csc", dtype, device, copy)
+
+    def bits_profile(self, *, bands: int | None = None, seed: int = 0) -> BitsProfile:
+        """Return what tiles of bits (``method="b2sr"``) would take for this matrix.
+
+        Parameters
+        ----------
+        bands : int >= 2, optional
+            Random bands of 32 rows to look at. None: all of a matrix of at most 2**23 entries, else
+            4096 of them.
+        seed : int
+            Of the sample.
+
+        Returns
+        -------
+        BitsProfile
+            For tiles of 4, 8, 16 and 32 bits a side ``sizes`` has their number (an estimate with
+            half the width of its 95 % confidence interval, if it was sampled), bytes beside
+            compressed rows with and without values, the share of all tiles that they are, and how
+            full they are; ``smallest``, ``auto`` and ``classes`` of the pattern. ``str`` of it is
+            a table.
+
+        Raises
+        ------
+        InvalidValue
+            `bands` is less than 2.
+        OutOfMemory
+            There are 2**31 rows or more.
+
+        Notes
+        -----
+        Copies the matrix from a GPU. Sorts the entries it looks at, for each size.
+
+        References
+        ----------
+        J.-A. Chen, H.-H. Sung, X. Shen, N. Tallent, K. Barker, A. Li, *Bit-GraphBLAS: bit-level
+        optimizations of matrix-centric graph processing on GPU*, IPDPS 2022, section III.
+
+        Examples
+        --------
+        >>> import semira as gb
+        >>> A = gb.Matrix.from_coo(range(64), range(64), 1.0)
+        >>> found = A.bits_profile()
+        >>> [each.tiles for each in found.sizes], found.smallest, found.classes["diagonal"]
+        ([16, 8, 4, 2], 8, True)
+        """
+        arrays = reading.as_csr(reading.matrix_arrays(self, "bits_profile"))
+        found: BitsProfile = part_of("b2sr", "profile").profile(arrays, bands, seed)
+        return found
 
     @tells_shortage("Matrix.to_dcsr or to_dcsc")
     def _hypersparse(self, dtype: Any) -> tuple[Any, Any, Any, Any]:

@@ -13,6 +13,7 @@ from semira.contract import (
     alias_values,
     format_names,
     method_names,
+    method_with,
     parameters_of,
 )
 
@@ -60,7 +61,10 @@ def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = Tru
             _check_choice(name, value, (None, *_choices(name, value)))
             chosen[name] = value
         elif name not in _IGNORED:
-            _check_parameter(name, given.get("method"))
+            method = given.get("method") or method_with(name)
+            _check_parameter(name, method)
+            # A parameter that only one method has asks for it.
+            chosen["method"] = method
             chosen["parameters"] = (*chosen.get("parameters", ()), (name, value))
     point = chosen.get("switch_point")
     if point is not None and not 0 < point <= 1:

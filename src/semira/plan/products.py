@@ -20,6 +20,7 @@ from semira.contract import (
     Statement,
     Variant,
     has_variant_part,
+    row_of,
     variant_row,
 )
 from semira.plan.expressions import ONE, ZERO
@@ -69,6 +70,7 @@ from semira.plan.rules_storage import (
     format_reason,
     multiplies_first,
     parameters_of,
+    part_of_core,
     pinned_method,
     storage_obstacle,
     walked_format,
@@ -143,7 +145,7 @@ def plan_product(request: Request) -> Plan:
         rule_reasons = [*rule_reasons, *whys]
     storage, storage_reason = choose_out_storage(statement)
     storage_reasons = [] if statement.op == "mxm" else [storage_reason]
-    balances = [_choose_balance(statement, name, exits)[1] for name in names]
+    balances = [_choose_balance(part_of_core(statement, name), name, exits)[1] for name in names]
     formats = [format_reason(statement, chosen=chosen)] if walked != "compressed" else []
     masks = [mask_reason(statement, each.name, each.mask_order) for each in methods]
     if statement.mask is None:
@@ -172,10 +174,11 @@ def _methods_of(
 ) -> tuple[Method, ...]:
     """Return the methods of these names; `flags`: early exit, structure only, operand reuse."""
     statement, (exits, structure, reuses) = request.statement, flags
+    asked = [part_of_core(statement, name) for name in names]
     return tuple(
         Method(
             name,
-            mask_order=_mask_order(request, name),
+            mask_order=_mask_order(request, statement, name),
             early_exit=exits and name in BY_ROW,
             structure_only=structure,
             operand_reuse=reuses and name == PULL,
@@ -188,7 +191,7 @@ def _methods_of(
             intersect=pinned_intersection(statement) if name == DOT else "",
             parameters=parameters_of(statement),
         )
-        for name in names
+        for name, statement in zip(names, asked, strict=True)
     )
 
 
@@ -197,6 +200,9 @@ def _cheapest(request: Request) -> tuple[bool, Request]:
     if not request.cheaper or not is_free(request.statement):
         return False, request
     for name in request.cheaper:
+        row = row_of(request.statement.op, name)
+        if row is None or not row.pays(request.statement, request.around is not None):
+            continue
         asked = with_method(request.statement, name)
         core = CORE_METHODS[asked.op]
         if not all(_obstacle(asked, each, request.capabilities) for each in core):
@@ -215,9 +221,8 @@ def _method_of(row: MethodRow, pull: Method, statement: Statement) -> Method:
     )  # fmt: skip
 
 
-def _mask_order(request: Request, name: str) -> str:
+def _mask_order(request: Request, statement: Statement, name: str) -> str:
     """Return when a method looks at the mask; products of matrices in formats: at the end."""
-    statement = request.statement
     if statement.mask is not None and multiplies_first(statement):
         return "after"
     return choose_mask_order(statement, name, request.capabilities)
@@ -238,6 +243,7 @@ def requested_policy(statement: Statement, default: str | Policy | None) -> Poli
 
 def _obstacle(statement: Statement, name: str, capabilities: Capabilities) -> str:
     """Say why method `name` is not admissible; empty if it is."""
+    statement = part_of_core(statement, name)
     if (statement.op, name) not in capabilities.methods:
         return f"{capabilities.name} has no {name} kernel for {statement.op}"
     pin, wanted = _pinned_name(statement)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from semira.contract import (
@@ -80,6 +81,20 @@ def _pinned_methods(statement: Statement) -> Iterator[tuple[MethodRow, str]]:
         row = row_with_alias(op, pin, getattr(hints, pin))
         if row is not None:
             yield row, f"{pin}={getattr(hints, pin)!r}"
+
+
+def part_of_core(statement: Statement, method: str) -> Statement:
+    """Return a statement as a core method sees it that stays beside a pinned one: without the pin.
+
+    For other methods it is the statement itself.
+    """
+    row, _ = pinned_method(statement)
+    if row is None or method not in row.beside:
+        return statement
+    hints = replace(statement.hints, method=None, parameters=())
+    if hints.matrix_storage == row.name:
+        hints = replace(hints, matrix_storage=None)
+    return replace(statement, hints=hints)
 
 
 def walked_format(statement: Statement) -> str:
@@ -199,10 +214,15 @@ def _columns_obstacle(statement: Statement, method: str, capabilities: Capabilit
     return ""
 
 
+def _is_on(row: MethodRow, capabilities: Capabilities) -> bool:
+    """Return whether a back end is one of those that a row names; the reference runs any."""
+    return not row.only_on or capabilities.parts in (*row.only_on, "any")
+
+
 def _row_obstacle(
     statement: Statement, method: str, row: MethodRow, pin: str, capabilities: Capabilities
 ) -> str:
-    if not capabilities.runs(row.name):
+    if not capabilities.runs(row.name) or not _is_on(row, capabilities):
         return f"{capabilities.name} cannot run {pin}"
     others = [other for found, other in _pinned_methods(statement) if found is not row]
     if others:

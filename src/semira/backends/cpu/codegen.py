@@ -45,12 +45,12 @@ class Header:
     Attributes
     ----------
     parts : dict of name to source text
-    flags : dict of name to bool
+    flags : dict of name to bool or int
         Folded into the template; those not given are off.
     """
 
     parts: dict[str, str] = field(default_factory=dict)
-    flags: dict[str, bool] = field(default_factory=dict)
+    flags: dict[str, Any] = field(default_factory=dict)
 
     def helper(self, name: str) -> None:
         """Define a function of `semira.ops.helpers`."""
@@ -132,7 +132,7 @@ class Header:
 class _Fold(ast.NodeTransformer):
     """Replaces flags by their values and removes the branches that cannot be taken."""
 
-    def __init__(self, flags: Mapping[str, bool]) -> None:
+    def __init__(self, flags: Mapping[str, int]) -> None:
         self.flags = flags
 
     def visit_Name(self, node: ast.Name) -> ast.AST:

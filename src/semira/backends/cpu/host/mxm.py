@@ -18,7 +18,7 @@ from semira.backends.cpu.masks import matrix_mask
 from semira.backends.cpu.storage import CpuMatrix, empty_matrix, matrix_of
 from semira.backends.interpreter import MaskData
 from semira.base.memory import is_free, require_bytes
-from semira.contract import Method, Statement
+from semira.contract import Method, Statement, part_of
 from semira.formats import index_dtype
 from semira.ops.registry import binary
 
@@ -36,13 +36,14 @@ def compute(
     statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: CpuMatrix
 ) -> tuple[CpuMatrix, bool, int]:
     """Return the product, whether the mask has been applied to it, and entries read."""
-    if method.storage != "compressed":
+    has_folder = method.storage != "compressed"
+    if has_folder and method.name != "dot":
         return times_full.compute(statement, method, args, mask, out)
     left, right = args
     add, multiply = statement.operator.monoid, statement.operator.binaryop
     if left.nvals == 0 or right.nvals == 0:
         return empty_matrix(out.nrows, out.ncols, add.type), True, 0
-    found = mxm_full.compute(statement, method, args, mask, out)
+    found = None if has_folder else mxm_full.compute(statement, method, args, mask, out)
     if found is not None:
         return found
     exact = mask is None or method.mask_order != "after"
@@ -58,7 +59,9 @@ def compute(
     iso = iso_product(add, multiply, (a.values, a.iso), (b.values, b.iso))
     operands = Operands(add, multiply, a, b, pattern, complement, iso)
     may_exit = method.early_exit or method.name == "direct"
-    if name == "dot":
+    if has_folder:
+        rows, touched = part_of(method.storage, "cpu").dot(method, operands)
+    elif name == "dot":
         rows, touched = _dot(operands, may_exit=may_exit)
     elif name == "pull":
         rows, touched = blocks.pull(operands, may_exit=may_exit)

@@ -154,9 +154,9 @@ _kernels: Recent[tuple[Any, ...], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 def kernel_of(
-    template: str, product: Product, flags: tuple[tuple[str, bool], ...], into: Into | None = None
+    template: str, product: Product, flags: tuple[tuple[str, int], ...], into: Into | None = None
 ) -> ModuleType:
-    """Return the kernels of a template for the operators of `product`."""
+    """Return the kernels of a template for the operators of `product`; flags may be numbers."""
     target = None if into is None else (into.accum, into.out.dtype)
     key = (template, product.add, product.multiply, product.vector_first, flags, target)
     found = _kernels.get(key)
@@ -166,7 +166,7 @@ def kernel_of(
 
 
 def _make_kernel(
-    template: str, product: Product, flags: dict[str, bool], into: Into | None
+    template: str, product: Product, flags: dict[str, Any], into: Into | None
 ) -> ModuleType:
     header = Header(flags=flags)
     if into is not None:

@@ -169,11 +169,11 @@ class Frame:
         plan = use.statement.plan
         assert plan is not None
         names = [method.name for method in plan.methods]
-        pulls = "pull" in names
+        pulls = any(each.name == "pull" and each.storage == "compressed" for each in plan.methods)
         other = matrix.csr if use.push_by_columns else matrix.csc
         if len(names) > 1 and other is None and not matrix.symmetric:
             # It would have to be made, for iterations that are small.
-            pulls = matrix.nvals <= SMALL_ENTRIES
+            pulls = pulls and matrix.nvals <= SMALL_ENTRIES
         semiring = use.statement.operator
         walked: dict[str, Any] = {}
         if "push" in names:

@@ -46,8 +46,11 @@ def use_of(scope: Scope, statement: Statement) -> ProductUse:
     plan = statement.plan
     if statement.op == "mxm" or plan is None:
         raise UnsupportedLoopError(statement.op)
+    pushes = any(each.name == "push" and each.storage == "compressed" for each in plan.methods)
     for method in plan.methods:
-        plain = method.name in ("push", "pull") and method.storage == "compressed"
+        # Small iterations push where a pull walks something else, as where its lines are missing.
+        plain = method.storage == "compressed" or (method.name == "pull" and pushes)
+        plain = plain and method.name in ("push", "pull")
         if not plain or method.mask_order == "after":
             raise UnsupportedLoopError(f"the method {method}")
     if any(part.functions for part in (statement.operator.binaryop, statement.operator.monoid.op)):

@@ -58,18 +58,22 @@ class Made:
     orientation : str
         Of the lines; of the end that entries are read from, if it has none.
     parameters : tuple of (str, object)
+    needs_one : bool
+        What is walked has no values, and the product reads them: all entries must share one.
     """
 
     slot: int
     name: str
     orientation: str
     parameters: tuple[tuple[str, Any], ...] = ()
+    needs_one: bool = False
 
     @property
     def label(self) -> str:
         """Its part of a C++ name."""
         given = "".join(f"_{value}" for _, value in self.parameters)
-        return f"{self.slot}_{self.name}{given}_{self.orientation}"
+        one = "_one" if self.needs_one else ""
+        return f"{self.slot}_{self.name}{given}_{self.orientation}{one}"
 
 
 #: Lists that blocks gather in shared memory, 4 KiB each; a phase with more writes the others

@@ -474,6 +474,7 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str, degrees
             target=target_of(ctx.program, product, "pull"),
             degrees=degrees,
             counters=f"&{product.sums}",
+            counts=counts_entries(operator),
         )
         part_of(made.name, "cuda").pull(walk)
     elif walks_by_merge(method.balance, operator.monoid):

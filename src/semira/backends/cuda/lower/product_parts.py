@@ -9,7 +9,7 @@ from semira.backends.cuda.lower.context import Context, Made, unsupported
 from semira.backends.cuda.lower.pointwise import mask_reads
 from semira.backends.cuda.lower.pruning import Pruning
 from semira.backends.cuda.lower.variants import PullVariant, VariantPull, pull_variant
-from semira.contract import Method, Plan, Rule, Statement, variant_part
+from semira.contract import Method, Plan, Rule, Statement, part_of, variant_part
 from semira.ops import TypedMonoid, TypedSemiring
 from semira.ops.registry import binary
 
@@ -100,7 +100,10 @@ class Product:
     def made(self, method: Method) -> Made:
         """Return what a method with a folder walks."""
         orientation = self.orientation(method)
-        return Made(self.matrix, method.storage, orientation, method.parameters)
+        multiply, part = self.statement.operator.binaryop, part_of(method.storage, "cuda")
+        reads = multiply.reads_b if self.statement.op == "vxm" else multiply.reads_a
+        needs_one = reads and not getattr(part, "HAS_VALUES", True)
+        return Made(self.matrix, method.storage, orientation, method.parameters, needs_one)
 
     def pulls_by_rows(self, method: Method) -> bool:
         """Return whether `method` pulls so that each row is one thread's at the end."""

@@ -223,7 +223,13 @@ class Alike:
             for name, ctype in map(_taken_apart, declared)
             if name in (written if ctype.startswith("Scalar<") else mentioned)
         }
-        changing = [line for line in shared if not line.startswith(_CONSTANT)]
+        # What methods walk is opened once.
+        walked = {f"m{made.label}" for made in ctx.made}
+        changing = [
+            line
+            for line in shared
+            if not line.startswith(_CONSTANT) and _taken_apart(line)[0] not in walked
+        ]
         same = {
             turn: turns[0]
             for loop in ctx.solo_loops
@@ -298,7 +304,7 @@ _INLINE = "__attribute__((always_inline))"
 _CONSTANT = tuple(
     f"__shared__ {kind}"
     for kind in (
-        *("Control ", "Compressed<", "Entries<", "Ell<", "Dense<", "BlockList<"),
+        *("Control ", "Compressed<", "BlockList<"),
         *("BlockPieces ", "WarpSums<", "Scalar<", "KeptRows "),
     )
 )

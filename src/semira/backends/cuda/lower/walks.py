@@ -49,6 +49,8 @@ class PullWalk(_Walk):
         Object that counts the edges of the result's entries, where ``kCounted`` says so.
     counters : str
         Pointer to what counts entries of the result and of the matrix that are read.
+    counts : bool
+        Whether each sum is the number of entries that meet.
     """
 
     exits: bool
@@ -57,12 +59,16 @@ class PullWalk(_Walk):
     target: str
     degrees: str
     counters: str
+    counts: bool = False
 
-    def call(self, function: str) -> None:
-        """Append a call with all of these in the order of `kernels/vxm/pull.cuh`."""
-        exits = str(self.exits).lower()
+    def call(self, function: str, *flags: bool) -> None:
+        """Append a call with all of these in the order of `kernels/vxm/pull.cuh`.
+
+        Whether rows may be left is its first template argument; `flags` are the next.
+        """
+        given = ", ".join(str(flag).lower() for flag in (self.exits, *flags))
         self.emit(
-            f"{function}<{exits}>(team, gather, {self.lines}, {self.rows}, {self.mask}, "
+            f"{function}<{given}>(team, gather, {self.lines}, {self.rows}, {self.mask}, "
             f"{self.target}, {self.degrees}, {self.counters});"
         )
 

@@ -9,7 +9,8 @@ import numpy as np
 from semira.backends.companions import Kind
 from semira.backends.cuda.lower.context import Made
 from semira.backends.cuda.runtime.objects import CudaMatrix
-from semira.contract import part_of
+from semira.base.errors import PlanError
+from semira.contract import no_values, part_of
 from semira.formats import MatrixArrays
 from semira.formats.index import WIDE
 
@@ -45,7 +46,11 @@ def need_made(matrix: CudaMatrix, made: Made) -> DeviceArrays:
     ------
     OutOfMemory
         It does not fit, or the method refuses.
+    PlanError
+        It has no values, the product reads them, and they differ.
     """
+    if made.needs_one and not matrix.iso:
+        raise PlanError(no_values(made.name))
     found = _found(matrix, made)
     if found is None:
         part = part_of(made.name, "cuda")

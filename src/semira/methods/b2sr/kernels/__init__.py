@@ -1,0 +1,1 @@
+"""Kernels: templates for the cpu, and CUDA C++."""
