@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.dtypes import FP32, FP64
+from semira.base.dtypes import FP32, FP64, DataType
 from semira.base.errors import DomainMismatch, InvalidValue
 from semira.engine import recording
-from semira.frontend.array_kernels import ArrayKernel, array_module, rows_of
+from semira.formats import MatrixArrays
+from semira.formats.matrix import is_hypersparse
+from semira.frontend.array_kernels import ArrayKernel, Rows, array_module, rows_of
 from semira.frontend.deferred import composed
 from semira.frontend.kinds import OBJECTS
+from semira.frontend.traits import device_traits
 
 _SOFTMAX = ArrayKernel("semira.frontend.row_kernels:softmax", "softmax", lanes=32)
 
@@ -40,10 +43,21 @@ def softmax_rowwise(matrix: Any, log: Any) -> Any:
                 given.nrows, rows.indptr, values, bool(log), out, device=given.device,
                 work=rows.indptr,
             )  # fmt: skip
-            return OBJECTS["matrix"].from_csr(
-                rows.indptr, rows.indices, out, dtype, nrows=given.nrows, ncols=given.ncols,
-                device=given.device,
-            )  # fmt: skip
+            return _same_structure(given, rows, out, dtype)
 
     call = ("softmax_rowwise", (matrix,), None)
     return composed("matrix", dtype, tuple(matrix.shape), make, call=call)
+
+
+def _same_structure(matrix: Any, rows: Rows, values: Any, dtype: DataType) -> Any:
+    """Return a matrix with the structure of another one."""
+    made, device = OBJECTS["matrix"], matrix.device
+    shape = {"nrows": matrix.nrows, "ncols": matrix.ncols}
+    if device_traits(device).own_memory or is_hypersparse(matrix.nrows, len(values)):
+        return made.from_csr(rows.indptr, rows.indices, values, dtype, **shape, device=device)
+    # The arrays are those of a matrix: there is nothing to check.
+    arrays = MatrixArrays(
+        **shape, dtype=dtype, orientation="csr", indptr=rows.indptr, indices=rows.indices,
+        values=values,
+    )  # fmt: skip
+    return made._of(arrays, None, device)

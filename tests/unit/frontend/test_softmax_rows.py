@@ -99,3 +99,25 @@ def test_wrong_use(device):
 
     with pytest.raises(RecordError, match="softmax_rowwise runs a kernel of its own"):
         gb.repeat(step, max_iterations=2)
+
+
+def test_the_matrix_and_the_result_go_their_own_ways(device):
+    A = gb.Matrix.from_coo([0, 0, 1], [0, 1, 1], [1.0, 2.0, 3.0], nrows=2, ncols=2)
+    found = A.softmax_rowwise().new()
+    before = found.to_dicts()
+    A[0, 0] = 7.0
+    A[1, 0] = 5.0
+    assert found.to_dicts() == before
+    found[1, 1] = -1.0
+    del found[0, 1]
+    assert A.to_dicts() == {0: {0: 7.0, 1: 2.0}, 1: {0: 5.0, 1: 3.0}}
+    assert found.to_dicts()[1] == {1: -1.0}
+
+
+def test_many_rows_and_few_entries(device):
+    A = gb.Matrix.from_coo([5, 5, 400_000], [1, 2, 0], [0.0, 0.0, 1.0], nrows=500_000, ncols=3)
+    if device == "reference":
+        A = gb.Matrix.from_coo([5, 5, 400], [1, 2, 0], [0.0, 0.0, 1.0], nrows=500, ncols=3)
+    found = A.softmax_rowwise().new()
+    assert found.to_coo()[2].tolist() == [0.5, 0.5, 1.0]
+    assert found.reduce_rowwise("plus").new().nvals == 2
