@@ -1,8 +1,8 @@
 """Projections, scan statistics and nominations on a host, beside peers.
 
 Each row gives the least CPU milliseconds of some warm calls, and those of a peer for the same
-result: SciPy's whole product, its product at the places of the edges, its Dijkstra's algorithm from several
-vertices; sparse_dot_topn for the greatest entries, if it is installed.
+result: SciPy's whole product, its product at the places of the edges, its Dijkstra's algorithm from
+several vertices; sparse_dot_topn for the greatest entries, if it is installed.
 
     python -m benchmarks.scripts.projections gowalla-lightgcn coAuthorsDBLP --data DIRECTORY
 """
