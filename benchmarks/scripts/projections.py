@@ -1,7 +1,8 @@
-"""Projections, scan statistics and nominations on a host, beside SciPy.
+"""Projections, scan statistics and nominations on a host, beside peers.
 
-Each row gives the least CPU seconds of some warm calls, and those of SciPy for the same result: the
-whole product, the product at the places of the edges, Dijkstra's algorithm from several vertices.
+Each row gives the least CPU milliseconds of some warm calls, and those of a peer for the same
+result: SciPy's whole product, its product at the places of the edges, its Dijkstra's algorithm from
+several vertices; sparse_dot_topn for the greatest entries, if it is installed.
 
     python -m benchmarks.scripts.projections gowalla-lightgcn coAuthorsDBLP --data DIRECTORY
 """
@@ -52,12 +53,21 @@ def read(path: Path) -> sp.csr_array:
 def of_bipartite(there: sp.csr_array, matrix: Any) -> Cases:
     """Yield projections onto rows."""
     yield "projection", lambda: apps.project(matrix, "rows"), lambda: there @ there.T
-    yield (
-        "projection, jaccard, top 10",
-        lambda: apps.project(matrix, "rows", weight="jaccard", top=10),
-        None,
-    )
+    best = {"top": 10, "keep_diagonal": True}
+    yield "projection, top 10", lambda: apps.project(matrix, "rows", **best), topmost(there)
+    options = {"weight": "jaccard", "top": 10}
+    yield "projection, jaccard, top 10", lambda: apps.project(matrix, "rows", **options), None
     yield "projection, threshold 5", lambda: apps.project(matrix, "rows", threshold=5), None
+
+
+def topmost(there: sp.csr_array) -> Callable[[], Any] | None:
+    """Return a call of sparse_dot_topn, if it is installed."""
+    try:
+        from sparse_dot_topn import sp_matmul_topn
+    except ImportError:
+        return None
+    left, right = sp.csr_matrix(there), sp.csr_matrix(there.T)
+    return lambda: sp_matmul_topn(left, right, top_n=10, n_threads=1)
 
 
 def of_graph(there: sp.csr_array, matrix: Any) -> Cases:
@@ -88,7 +98,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--calls", type=int, default=3)
     asked = parser.parse_args()
-    print("| graph | what | CPU ms | SciPy, CPU ms |\n|---|---|---|---|")
+    print("| graph | what | CPU ms | peer, CPU ms |\n|---|---|---|---|")
     for name in asked.graphs:
         there = read(asked.data / f"{name}.npz")
         matrix = gb.Matrix.from_csr(there.indptr, there.indices, there.data, ncols=there.shape[1])
