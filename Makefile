@@ -69,7 +69,10 @@ SANITIZED := $(addprefix tests/gpu/test_ahead_cuda.py::test_,loops_that_end_behi
 	tests/gpu/test_regions_cuda.py tests/unit/frontend/test_array_kernels.py \
 	$(addprefix tests/unit/apps/,test_walks.py test_sampling.py test_geolocation.py \
 		test_communities.py::test_long_rows_meet_every_size_of_table test_communities.py::test_labels_are_those_of_the_reference \
-		test_local_clusters.py::test_every_device_gives_the_same_bits)
+		test_local_clusters.py::test_every_device_gives_the_same_bits test_projections.py test_classification.py \
+		test_scan_statistics.py::test_hubs_and_many_triangles test_vertex_nomination.py::test_contexts_are_weighed \
+		test_subgraph_match.py test_assignment.py test_fused_lasso.py) \
+	tests/unit/frontend/test_softmax_rows.py tests/unit/algorithms/test_searches.py tests/unit/algorithms/test_network_flow.py
 test-gpu-sanitizer: $(VENV)/.gpu
 	for tool in memcheck racecheck initcheck; do \
 		SEMIRA_REQUIRE_GPU=1 compute-sanitizer --tool $$tool --error-exitcode 1 \
@@ -113,7 +116,10 @@ EMULATED := tests/unit/methods/test_toy.py tests/gpu/test_ahead_cuda.py tests/gp
 	tests/unit/algorithms/test_widest_path.py tests/unit/frontend/test_array_kernels.py \
 	$(addprefix tests/unit/apps/,test_walks.py test_sampling.py test_sage.py test_geolocation.py \
 		test_communities.py::test_long_rows_meet_every_size_of_table test_communities.py::test_labels_are_those_of_the_reference \
-		test_local_clusters.py::test_every_device_gives_the_same_bits test_local_clusters.py::test_the_greatest_values_first)
+		test_local_clusters.py::test_every_device_gives_the_same_bits test_local_clusters.py::test_the_greatest_values_first \
+		test_projections.py test_scan_statistics.py::test_hubs_and_many_triangles \
+		test_vertex_nomination.py::test_contexts_are_weighed test_classification.py test_subgraph_match.py) \
+	tests/unit/frontend/test_softmax_rows.py
 emulated: $(VENV)/.test
 	@if $(BIN)/python -c 'import sys; from tests.helpers.emulated import build; \
 			sys.exit(not build.has_compiler())'; then \
