@@ -116,6 +116,7 @@ class VectorProductOptions(TypedDict, total=False):
     deterministic: bool | None
     hot_columns: bool | None
     diagonals: bool | None
+    bits: Literal["auto", 4, 8, 16, 32] | None
     axb_method: Literal["gustavson", "saxpy", "dot", "hash", "default"]
     nthreads: int | None
     chunk: float | None
@@ -128,8 +129,8 @@ class VectorProductOptions(TypedDict, total=False):
 class ProductOptions(VectorProductOptions, total=False):
     """Keyword options of products, for type checkers: ``**opts: Unpack[ProductOptions]``.
 
-    They are the attributes of `Hints` and python-graphblas' descriptor options: ``axb_method`` is a
-    wish, those after it change nothing here.
+    They are the attributes of `Hints`, ``bits`` of tiles (``method="b2sr"``), and python-graphblas'
+    descriptor options: ``axb_method`` is a wish, those after it change nothing here.
 
     Examples
     --------

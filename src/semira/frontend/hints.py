@@ -63,6 +63,8 @@ def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = Tru
         elif name not in _IGNORED:
             method = given.get("method") or method_with(name)
             _check_parameter(name, method)
+            if value is None:
+                continue
             # A parameter that only one method has asks for it.
             chosen["method"] = method
             chosen["parameters"] = (*chosen.get("parameters", ()), (name, value))

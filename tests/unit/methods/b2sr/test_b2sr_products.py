@@ -80,6 +80,17 @@ def test_shapes(placed, shape, bits):
             assert found.isequal(A.mxv(x, ring).new(), check_dtype=True)
 
 
+@pytest.mark.parametrize("bits", SIZES)
+def test_positions_of_tiles_that_need_32_bits(placed, bits):
+    size = 2**16 * bits + 100
+    cols = np.unique(np.random.default_rng(1).integers(0, size, 300))
+    rows = np.random.default_rng(2).integers(0, 9, len(cols))
+    A = gb.Matrix.from_coo(rows, cols, True, dtype=bool, nrows=9, ncols=size)
+    u = gb.Vector.from_coo(cols[::2], 1, size=size)
+    for ring in ("any_pair", "plus_pair"):
+        assert A.mxv(u, ring).new(**PINS, bits=bits).isequal(A.mxv(u, ring).new())
+
+
 def test_counts_overflow_no_lane(placed):
     # A row of 400 full tiles: more than a byte can count.
     A = gb.Matrix.from_coo(np.zeros(3200, int), np.arange(3200), True, dtype=bool, nrows=9)
@@ -125,6 +136,7 @@ def test_bits_alone_ask_for_the_method_and_push_stays(placed):
     assert methods[-1] == ("pull", "b2sr")
     assert placed == "cuda" or methods[0] == ("push", "compressed")
     assert dict(told.plan.methods[-1].parameters) == {"bits": 16}
+    assert gb.explain(A.mxv(u, "any_pair"), bits=None).plan.methods[-1].storage == "compressed"
     assert A.mxv(u, "any_pair").new(bits="auto").isequal(A.mxv(u, "any_pair").new())
     with pytest.raises(gb.exceptions.PlanError, match=r"bits=5 of method='b2sr'.*4, 8, 16, 32"):
         A.mxv(u, "any_pair").new(bits=5)
