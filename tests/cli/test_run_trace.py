@@ -88,7 +88,7 @@ def bars(panel) -> list[tuple[float, float, str]]:
     return [(round(x), height, to_hex(colour)) for x, height, colour in sorted(found)]
 
 
-@pytest.mark.parametrize("algorithm", ["bfs", "sssp", "widest", "msbfs", "khop", "kcore"])
+@pytest.mark.parametrize("algorithm", ["bfs", "sssp", "widest", "khop", "kcore"])
 def test_plot_draws_levels_directions_and_times(drawn, algorithm):
     from semira.cli.plots import COLOURS, OTHER
 
@@ -100,7 +100,7 @@ def test_plot_draws_levels_directions_and_times(drawn, algorithm):
     milliseconds = [row.elapsed_ns / 1e6 for row in trace]
     assert bars(times) == list(zip(range(len(trace)), milliseconds, colours, strict=True))
     labels = [each.get_ylabel() for each in (result, levels, times)]
-    assert labels == ["pairs" if algorithm == "msbfs" else "vertices", "frontier entries", "ms"]
+    assert labels == ["vertices", "frontier entries", "ms"]
     assert levels.get_legend() is None
     shown = [text.get_text() for text in times.get_legend().get_texts()]
     assert shown == list(dict.fromkeys(row.method for row in trace))

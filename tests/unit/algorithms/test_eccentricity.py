@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from itertools import pairwise
 
 import numpy as np
@@ -277,3 +278,32 @@ def test_real_graphs(device, name):
     assert (some.upper.to_dense() >= expected).all()
     if name == "1138_bus":
         np.testing.assert_array_equal(eccentricity(A, symmetric=True).lower.to_dense(), expected)
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_vertices_that_are_left_are_searched_from_at_once(device, symmetric, monkeypatch):
+    """A cycle with a leaf at every vertex: bounds would take nearly as many searches."""
+    n = 20
+    edges = [(i, (i + 1) % n) for i in range(n)] + [(i, n + i) for i in range(n)]
+    graph = cases.unweighted(2 * n, edges)
+    A = (graph.both_ways() if symmetric else graph).matrix(device)
+    expected = [max(cases.levels(graph.both_ways(), vertex).values()) for vertex in range(2 * n)]
+    searched = []
+    module = importlib.import_module("semira.algorithms.eccentricity")
+    real = module.search
+
+    def counted(edges, vertices, kept):
+        searched.append(len(vertices))
+        return real(edges, vertices, kept)
+
+    monkeypatch.setattr(module, "search", counted)
+    found = eccentricity(A, symmetric=symmetric)
+    assert found.lower.to_dense().tolist() == found.upper.to_dense().tolist() == expected
+    assert found.searches == 4 + sum(searched)
+    assert len(searched) == 1
+    pinned = eccentricity(A, symmetric=symmetric, policy="auto")
+    assert pinned.lower.isequal(found.lower)
+    assert len(searched) == 1
+    assert not eccentricity(A, symmetric=symmetric, searches=9).is_exact
+    assert len(searched) == 1
+    assert diameter(A, symmetric=symmetric).diameter == (max(expected), max(expected))
