@@ -162,4 +162,4 @@ def _checked(network: Network, room: Any, reached: Any, source: int, sink: int, 
             f"do not pass on what they get, {crossing} arcs with room over the cut, value {value} "
             f"against a cut of {cut} units"
         )
-    return value
+    return int(value)
