@@ -240,7 +240,7 @@ def maximum_flow(
         A capacity is negative; one is NaN.
     InvalidValue
         Source and sink are the same vertex; integers leave the source, and reach the sink, whose
-        sum is 2**60 or more; a path of infinite capacities has no maximum; there is no such
+        sum is 2**59 or more; a path of infinite capacities has no maximum; there is no such
         algorithm, or not on this device; there are 2**31 vertices or more.
     OutOfMemory
         The arrays do not fit into the memory that is free.
@@ -254,7 +254,7 @@ def maximum_flow(
     effect.
 
     All sums are of 64-bit integers. Capacities that are floats are counted in units of a power of
-    two, so small that what leaves the source has about 2**60: sums are rounded less than those of
+    two, so small that what leaves the source has about 2**59: sums are rounded less than those of
     FP64, and every algorithm, device and number of threads returns the same value and cut. The flow
     of ``"push_relabel"`` is the same on every device too.
 

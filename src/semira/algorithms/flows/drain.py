@@ -105,7 +105,8 @@ def _by_one_thread(network: Network, room: Any, excess: Any, aside: int) -> Drai
             current, active, after, layer, following, preceding, queue, state, often, _BUDGET,
             device=network.device,
         )  # fmt: skip
-    return Drained(int(state[4]), int(state[5]), height)
+    told = state.tolist()
+    return Drained(told[4], told[5], height)
 
 
 def _in_rounds(network: Network, room: Any, excess: Any, aside: int) -> Drained:
@@ -127,5 +128,5 @@ def _in_rounds(network: Network, room: Any, excess: Any, aside: int) -> Drained:
         _COMMIT.launch(n, n, height, fresh, lists, state),
         device=network.device,
     )  # fmt: skip
-    told = state.get() if device_traits(network.device).own_memory else state
-    return Drained(int(told[11]), int(told[10]), height)
+    told = state.tolist()
+    return Drained(told[11], told[10], height)

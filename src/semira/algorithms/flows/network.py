@@ -22,8 +22,9 @@ _WIDE = 2**31
 #: Bytes of an arc and of a vertex.
 _ARC_BYTES, _VERTEX_BYTES = 48, 40
 
-#: What leaves the source has fewer units: sums of excess stay below 2**62.
-_MOST = 2.0**60
+#: What leaves the source, and what a given flow carries over all arcs, has fewer than 2**59 units:
+#: all excess that there can be stays below `ENDLESS`.
+_BITS = 59
 
 #: What the source and the sink have, or take, at least: more than all flow.
 ENDLESS = 1 << 62
@@ -160,13 +161,18 @@ def back_of(A: Matrix, arcs: Matrix, xp: Any) -> Any:
     return A.derived("opposite arcs", opposites)[0]
 
 
-def network_of(A: Matrix, source: int, sink: int, xp: Any, name: str) -> Network:
+def network_of(A: Matrix, source: int, sink: int, xp: Any, name: str, net: Any = None) -> Network:
     """Return the network of a matrix of capacities; call inside of `array_module`.
+
+    Parameters
+    ----------
+    net : array, optional
+        A flow to start from, over each arc; its sums are to be exact too.
 
     Raises
     ------
     InvalidValue
-        Integers leave the source, or reach the sink, whose sum is 2**60 or more.
+        Integers leave the source, or reach the sink, whose sum is 2**59 or more; or those of `net`.
     """
     arcs = arcs_both_ways(A)
     rows, back = rows_of(arcs), back_of(A, arcs, xp)
@@ -179,20 +185,24 @@ def network_of(A: Matrix, source: int, sink: int, xp: Any, name: str) -> Network
         bound, endless = float(given[xp.isfinite(given)].sum()), True
     # More than all flow, rounding of the sum included.
     bound *= 1 + 2.0**-30
-    supply = float(xp.minimum(out, bound).sum())
+    supply = max(float(xp.minimum(out, bound).sum()), bound)
+    carried = 0.0
+    if net is not None:
+        carried = float(xp.minimum(abs(net.astype(xp.float64)), bound).sum())
     shift = 0
     if A.dtype.kind == "F":
-        # The unit is so small that what leaves the source has 59 or 60 bits.
-        shift = min(60 - int(np.frexp(max(supply, bound))[1]), _LEAST_UNIT) if bound else 0
+        most = max(supply, carried)
+        shift = min(_BITS - int(np.frexp(most)[1]), _LEAST_UNIT) if bound else 0
         clip = int(np.ldexp(bound, shift) + 2.0)
         most = 2.0 * float(np.ldexp(float(clip), -shift))
         scaled = xp.ldexp(xp.minimum(given, most), xp.int32(shift))
         capacity = xp.minimum(xp.rint(scaled), float(clip)).astype(xp.int64)
     else:
-        if max(supply, bound) >= _MOST:
+        if max(supply, carried) >= 2.0**_BITS:
+            told = "capacities" if supply >= carried else "flows of initial"
             raise InvalidValue(
-                f"{name}: capacities of {supply:.6g} leave the source, and sums of integers are "
-                "exact below 2**60; divide the capacities, or make them floating-point numbers "
+                f"{name}: {told} of {max(supply, carried):.6g} are to be summed, and integers are "
+                "exact below 2**59; divide the capacities, or make them floating-point numbers "
                 'with A.dup("FP64")'
             )
         clip = int(bound) + 2

@@ -16,9 +16,6 @@ from semira.kernels import ArrayKernel, array_module, rows_of
 
 _CHECK = ArrayKernel("semira.algorithms.flows.kernels:arcs", "check")
 
-#: Sums of a given flow stay below, in units.
-_MOST_GIVEN = 2.0**61
-
 
 @dataclass(frozen=True, slots=True)
 class Solved:
@@ -56,14 +53,15 @@ class Solved:
 def solve(A: Matrix, source: int, sink: int, algorithm: str, initial: Any, name: str) -> Solved:
     """Return a maximum flow from `source` to `sink`, checked."""
     with array_module(A.device) as xp:
-        network = network_of(A, source, sink, xp, name)
+        net = None if initial is None else _net_flow(initial, A, xp, name)
+        network = network_of(A, source, sink, xp, name, net)
         chosen, reason = choose(algorithm, A.device, A.nrows, len(network.indices))
         total = Drained()
-        if initial is None:
+        if net is None:
             room = network.capacity.copy()
             excess = xp.zeros(A.nrows, xp.int64)
         else:
-            room = network.capacity - _units_of(initial, A, network, name)
+            room = network.capacity - _units_of(net, network)
             excess = network.imbalance(room)
             _repair(network, room, excess, source, sink, chosen, total)
         _saturate(network, room, excess, source)
@@ -90,41 +88,46 @@ def _saturate(network: Network, room: Any, excess: Any, source: int) -> None:
     room[arcs] = 0
 
 
-def _units_of(initial: Any, A: Matrix, network: Network, name: str) -> Any:
-    """Return the net flow over each arc that a caller gives, within the capacities."""
+def _net_flow(initial: Any, A: Matrix, xp: Any, name: str) -> Any:
+    """Return the net flow over each arc that a caller gives, whether it fits or not."""
     flow = getattr(initial, "flow", initial)
     if not isinstance(flow, Matrix):
-        raise DomainMismatch(f"{name}: initial is a {type(initial).__name__}; give a result or a "
-                             "Matrix of flows")  # fmt: skip
+        kind = type(initial).__name__
+        raise DomainMismatch(f"{name}: initial is a {kind}; give a result or a Matrix of flows")
     if flow.shape != A.shape:
         raise DimensionMismatch(f"{name}: initial has the shape {flow.shape}, not {A.shape}")
-    xp, arcs = network.xp, arcs_both_ways(A)
-    number = "FP64" if network.given.dtype.kind == "f" else "INT64"
+    number, arcs = "FP64" if A.dtype.kind == "F" else "INT64", arcs_both_ways(A)
     flow = flow.dup(number)
     net = arcs.apply(binary.second, right=0).new(number)
     there = flow.ewise_union(flow.T.new(), binary.minus, 0, 0).new(mask=arcs.S)
     net << net.ewise_add(there, binary.plus)
-    units = rows_of(net).values
-    if number == "FP64":
-        if not bool(xp.isfinite(units).all()):
-            raise InvalidValue(f"{name}: initial has a value that is infinite or nan")
-        units = xp.rint(xp.ldexp(units, xp.int32(network.shift)))
-        units = xp.clip(units, -ENDLESS, ENDLESS).astype(xp.int64)
-    units = xp.maximum(xp.minimum(units, network.capacity), -network.capacity[network.back])
-    total = float(abs(units).sum(dtype=xp.float64))
-    if total >= _MOST_GIVEN:
-        raise InvalidValue(f"{name}: initial moves {total:.3g} units in all, at most 2**61 are "
-                           "exact; leave it out")  # fmt: skip
-    return units
+    values = rows_of(net).values
+    if number == "FP64" and not bool(xp.isfinite(values).all()):
+        raise InvalidValue(f"{name}: initial has a value that is infinite or nan")
+    return values
+
+
+def _units_of(net: Any, network: Network) -> Any:
+    """Return a net flow in units, within the capacities."""
+    xp, capacity = network.xp, network.capacity
+    if net.dtype.kind == "f":
+        most = float(np.ldexp(float(network.clip), -network.shift))
+        net = xp.ldexp(xp.clip(net, -most, most), xp.int32(network.shift))
+        net = xp.rint(net).astype(xp.int64)
+    return xp.maximum(xp.minimum(net, capacity), -capacity[network.back])
 
 
 def _repair(
     network: Network, room: Any, excess: Any, source: int, sink: int, chosen: str, total: Drained
 ) -> None:
-    """Fill up vertices that send more than they get, along the flow from the ends of it."""
+    """Fill up vertices that send more than they get, along the flow from the ends of it.
+
+    Each end has as much as all lack together: more would only get stuck on the way.
+    """
     excess[source] = excess[sink] = 0
-    if bool((excess < 0).any()):
-        excess[source] = excess[sink] = ENDLESS
+    lacking = -int(network.xp.minimum(excess, 0).sum())
+    if lacking:
+        excess[source] = excess[sink] = lacking
         _add(total, drain(network, room, excess, chosen))
         excess[source] = excess[sink] = 0
 
@@ -147,7 +150,7 @@ def _checked(network: Network, room: Any, reached: Any, source: int, sink: int, 
         network.n, network.indptr, network.indices, network.back, network.capacity, room, reached,
         source, sink, found, device=network.device, work=len(network.indices),
     )  # fmt: skip
-    wrong, leaking, crossing, cut, value = (int(each) for each in found)
+    wrong, leaking, crossing, cut, value = found.tolist()
     if network.endless and value >= network.clip - 1:
         raise InvalidValue(
             f"{name}: a path of infinite capacities leads from {source} to {sink}, so the flow has "
@@ -159,4 +162,4 @@ def _checked(network: Network, room: Any, reached: Any, source: int, sink: int, 
             f"do not pass on what they get, {crossing} arcs with room over the cut, value {value} "
             f"against a cut of {cut} units"
         )
-    return value
+    return int(value)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from semira import Matrix
 from semira.algorithms.checks import check_count, check_number
 from semira.apps.lasso.cuts import split
@@ -120,7 +122,11 @@ def fused_lasso(
         else:
             found = descend(problem, tolerance, most)
             iterations = found.steps
+        x, given = (xp.ldexp(each, xp.int32(problem.exponent)) for each in (found.x, problem.y))
+    gap = max(found.gap, 0.0)
+    objective, absolute = np.ldexp([found.objective, gap], 2 * problem.exponent).tolist()
     return FusedLasso(
-        solver, reason, iterations, found.objective, max(found.gap, 0.0),
-        found.gap <= tolerance * found.objective, A.device, found.x, problem.y,
+        solver, reason, iterations, objective, absolute,
+        gap / found.objective if found.objective else 0.0, gap <= tolerance * found.objective,
+        A.device, x, given,
     )  # fmt: skip

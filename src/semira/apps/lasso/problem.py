@@ -24,6 +24,9 @@ SOLVERS = ("cuts", "primal_dual")
 #: Most vertices: a level may have twice as many parts, by 32-bit numbers.
 _MOST = 2**30
 
+#: Greater prices are as good: their products with differences are finite.
+_HUGE = 2.0**500
+
 #: Bytes of an arc and of a vertex at most.
 _ARC_BYTES, _VERTEX_BYTES = 64, 96
 
@@ -45,6 +48,9 @@ class Problem:
     y : array of float64, shape (n,)
     threshold : float
         ``lambda1``.
+    exponent : int
+        `limit`, `y` and `threshold` are divided by ``2**exponent``, so that squares of `y` are
+        neither 0 nor infinite.
     """
 
     xp: Any
@@ -56,6 +62,7 @@ class Problem:
     limit: Any
     y: Any
     threshold: float
+    exponent: int
 
 
 def memory(vertices: int, edges: int) -> int:
@@ -138,9 +145,13 @@ def problem_of(
         raise InvalidValue(
             f"fused_lasso: lambda2={lambda2!r} times a weight is infinite; make both finite"
         )
+    threshold = check_number(lambda1, "lambda1", np.finfo(float).max)
+    exponent = int(np.frexp(float(abs(values).max()) if n else 0.0)[1])
+    scale = xp.int32(-exponent)
     return Problem(
-        xp, A.device, n, rows.indptr, rows.indices, back, limit, values,
-        check_number(lambda1, "lambda1", np.finfo(float).max),
+        xp, A.device, n, rows.indptr, rows.indices, back,
+        xp.minimum(xp.ldexp(limit, scale), _HUGE), xp.ldexp(values, scale),
+        float(min(np.ldexp(threshold, -exponent), _HUGE)), exponent,
     )  # fmt: skip
 
 

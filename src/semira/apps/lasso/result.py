@@ -27,6 +27,8 @@ class FusedLasso:
     gap : float
         What `objective` exceeds that of a dual solution by: no other x is better by more. 0 where
         rounding makes it negative.
+    relative_gap : float
+        `gap` over `objective`.
     converged : bool
         Whether ``gap <= tolerance * objective``.
     """
@@ -36,6 +38,7 @@ class FusedLasso:
     iterations: int
     objective: float
     gap: float
+    relative_gap: float
     converged: bool
     _device: str
     _x: Any
@@ -46,11 +49,6 @@ class FusedLasso:
         """The fitted values. FP64, shape (n,)."""
         with gb.device(self._device):
             return gb.Vector.from_dense(self._x)
-
-    @property
-    def relative_gap(self) -> float:
-        """`gap` over `objective`."""
-        return self.gap / self.objective if self.objective else 0.0
 
     @property
     def levels(self) -> int:

@@ -113,5 +113,6 @@ def _energies(problem: Problem, flow: Any, x: Any, parts: Any, state: Any, often
 
 
 def _pair(x: Any, flow: Any, state: Any, pace: Any) -> Pair:
-    objective, gap = float(pace[2]), float(pace[3])
-    return Pair(x, flow, objective, gap, int(state[1]) - 1, int(state[3]))
+    _, steps, _, restarts = state.tolist()
+    _, _, objective, gap, _ = pace.tolist()
+    return Pair(x, flow, objective, gap, steps - 1, restarts)
