@@ -180,8 +180,8 @@ def test_a_label_may_have_a_comma(invoke_json, tmp_path):
             "bfs has no --k, which is for kcore, ktruss, khop; options of bfs: --source, --target",
         ),
         (
-            ("scc", "--together"),
-            "scc has no --together, which is for msbfs; options of scc: none of its own",
+            ("jaccard", "--together"),
+            "jaccard has no --together, which is for msbfs; options of jaccard: none of its own",
         ),
         (("sssp", "--parents"), "sssp has no --parents, which is for bfs"),
         (("khop", "--max-depth", "2"), "khop has no --max-depth, which is for msbfs"),

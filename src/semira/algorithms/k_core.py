@@ -34,6 +34,8 @@ from semira.algorithms.sequential import cores, is_sequential
 #: that takes this share of all vertices.
 _PATIENCE, _MANY, _SHARE = 32, 1024, 64
 
+_ALGORITHMS = ("auto", "peel", "buckets")
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CoreNumberResult(Run):
@@ -142,7 +144,7 @@ def core_number(
     [2, 2, 2, 1, 0]
     """
     n = check_square(A, "core_number", opts)
-    if is_sequential(A, algorithm, ("auto", "peel", "buckets"), opts):
+    if is_sequential(A, algorithm, _ALGORITHMS, opts):
         return CoreNumberResult(1, (), cores(undirected(A, symmetric)))
     edges, degree = _degrees(A, symmetric)
     core, k = Vector(degree.dtype, n), Scalar.from_value(0, degree.dtype)
@@ -163,7 +165,13 @@ def core_number(
 
 @takes_graph()
 def k_core(
-    A: Matrix, /, k: int, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
+    A: Matrix,
+    /,
+    k: int,
+    *,
+    symmetric: bool = False,
+    algorithm: str = "auto",
+    **opts: Unpack[ProductOptions],
 ) -> KCoreResult:
     """Return the largest set of vertices of which each has `k` neighbours inside of it.
 
@@ -177,6 +185,8 @@ def k_core(
         Neighbours that each vertex of the core has inside of it.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric.
+    algorithm : {"auto", "peel", "buckets"}
+        As of `core_number`.
     **opts
         Options of the products.
 
@@ -191,11 +201,12 @@ def k_core(
     DimensionMismatch
         `A` is not square.
     InvalidValue
-        `k` is negative or no integer.
+        `k` is negative or no integer, or as of `core_number`.
 
     Notes
     -----
-    As `core_number`, which finds the cores of all k with one loop.
+    As `core_number`, which finds the cores of all k with one loop. ``buckets`` finds them all, and
+    counts the neighbours inside of one.
 
     References
     ----------
@@ -210,6 +221,8 @@ def k_core(
     n = check_square(A, "k_core", opts)
     # Nobody has n neighbours: a larger k asks for no less.
     k = min(check_count(k, "k"), n)
+    if is_sequential(A, algorithm, _ALGORITHMS, opts):
+        return KCoreResult(1, (), _degrees_inside(undirected(A, symmetric), k))
     edges, degree = _degrees(A, symmetric)
 
     def peel() -> Any:
@@ -238,6 +251,18 @@ def _degrees(A: Matrix, symmetric: bool) -> tuple[Matrix, Vector]:
     # Recorded like a loop: one launch, which nothing waits for.
     fused(count)
     return edges, degree
+
+
+def _degrees_inside(edges: Matrix, k: int) -> Vector:
+    """Return the degrees of the vertices of a core inside of it, from their core numbers."""
+    degree: Vector = cores(edges).select(select.valuege, k).new()
+    inside = degree.dup()
+    degree << degree.apply(binary.times, right=0)
+    others: Matrix = edges.select(select.offdiag).new()
+    # degree<degree> += edges plus.pair inside
+    count = semiring.plus_pair[degree.dtype]
+    degree(mask=degree.S, accum=binary.plus) << others.mxv(inside, count)
+    return degree
 
 
 def _run(
