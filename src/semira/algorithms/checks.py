@@ -90,10 +90,7 @@ def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) ->
         )
     given = {} if options is None else options
     for option in given:
-        if option.lower() in CALL_OPTIONS:
-            continue
-        method = given.get("method") or methods.method_with(option.lower())
-        if option.lower() not in methods.parameters_of(method):
+        if option.lower() not in CALL_OPTIONS and not _is_parameter(option.lower(), given):
             raise _unknown_option(option, name)
     if name in REGISTRY and REGISTRY[name].every_vertex:
         check_every(n, f"{name}: a value for every vertex")
@@ -528,3 +525,9 @@ def check_sources(sources: Any, size: int, seed: Any) -> np.ndarray[Any, Any]:
         raise InvalidValue(f"sources={count} must be in [1, {size}], the number of vertices")
     drawn = np.random.default_rng(seed).choice(size, count, replace=False)
     return np.sort(drawn)
+
+
+def _is_parameter(option: str, given: Mapping[str, Any]) -> bool:
+    """Return whether an option belongs to the method that is pinned, or to one method alone."""
+    method = given.get("method") or methods.method_with(option)
+    return option in methods.parameters_of(method)

@@ -36,10 +36,11 @@ class Hints:
         Fraction that replaces the policy's push-to-pull threshold, in (0, 1].
     vector_storage : {"sparse", "bitmap", "full"} or None
         Storage of the output vector.
-    matrix_storage : {"csr", "csc", "both", "coo", "ell", "ellr", "pell", "sell", "dense"} or None
-        Orientations the operation may build; or, of a matrix-vector product and (but ``dense``) of
-        a sparse times a full matrix, what it walks in their place: coordinate entries, lines
-        padded to one width, or every position.
+    matrix_storage : str or None
+        Orientations the operation may build: ``csr``, ``csc`` or ``both``. Or what a matrix-vector
+        product and (but ``dense``, ``b2sr``) a sparse times a full matrix walk in their place:
+        coordinate entries (``coo``), lines padded to one width (``ell``, ``ellr``, ``pell``,
+        ``sell``), every position (``dense``) or tiles of bits (``b2sr``).
     method : str or None
         Method of a product: ``dot``, ``hash``, ``dense`` or ``pull`` of matrices, ``push`` or
         ``pull`` with a vector, or one of those that have folders (`semira.methods`).
@@ -103,7 +104,7 @@ class VectorProductOptions(TypedDict, total=False):
     switch_point: float | None
     vector_storage: Literal["sparse", "bitmap", "full"] | None
     matrix_storage: (
-        Literal["csr", "csc", "both", "coo", "ell", "ellr", "pell", "sell", "dense"] | None
+        Literal["csr", "csc", "both", "coo", "ell", "ellr", "pell", "sell", "dense", "b2sr"] | None
     )
     balance: Literal["edges", "rows", "thread", "warp", "block", "positions", "pieces"] | None
     merge: Literal["atomics", "scatter", "radix", "sort"] | None

@@ -286,10 +286,11 @@ def format_names() -> tuple[str, ...]:
 
 def parameters_of(name: str | None) -> dict[str, tuple[Any, ...]]:
     """Return the parameters of a method and the values of each, for all operations together."""
-    rows = [row_of(op, name) for op in PRODUCTS]
-    return {
-        key: values for row in rows if row is not None for key, values in row.parameters.items()
-    }
+    found: dict[str, tuple[Any, ...]] = {}
+    for row in (row_of(op, name) for op in PRODUCTS):
+        for key, values in ({} if row is None else row.parameters).items():
+            found[key] = tuple(dict.fromkeys((*found.get(key, ()), *values)))
+    return found
 
 
 def method_with(parameter: str) -> str | None:

@@ -57,7 +57,7 @@ def values_of(pin: str, op: str) -> tuple[object, ...]:
     Examples
     --------
     >>> values_of("method", "mxm")[:6]
-    ('dot', 'dense', 'hash', 'pull', 'coo', 'ell')
+    ('dot', 'dense', 'hash', 'pull', 'b2sr', 'coo')
     """
     if pin == "matrix_storage":
         return (*VALUES[pin], *format_names())
