@@ -26,7 +26,7 @@ _BITS, _WORDS = 64, 4
 #: What is kept of searches: nothing but the last level of each; all levels; sums for each vertex.
 LAST, LEVELS, SUMS = 0, 1, 2
 
-#: Where a block reaches a vertex at so many levels for each of its sources, queues cost less.
+#: With more levels than this at a vertex for each source of a block, queues cost less than bits.
 #: On delaunay_n16, at 0.7, 64 searches take 138 ms of a processor, and 64 queues 72.
 _APART = 0.3
 
@@ -107,19 +107,26 @@ def can_search(A: Matrix, sources: int, kept: int) -> bool:
     if sources == 0 or n == 0 or n >= 2**31 or n > _SPARSE * (A.nvals + sources):
         return False
     free = free_memory(A.device)
-    return free is None or memory(n, sources, kept) <= free
+    return free is None or memory(n, sources, kept, _threads(A)) <= free
 
 
-def memory(n: int, sources: int, kept: int) -> int:
-    """Return the bytes that searches take at most, levels of 32 bits aside.
+def _threads(A: Matrix) -> int:
+    """Return how many blocks of searches are worked on at the same time."""
+    return 1 if device_traits(A.device).own_memory else int(ss.about["nthreads"])
+
+
+def memory(n: int, sources: int, kept: int, threads: int = 1) -> int:
+    """Return the bytes that searches take at most, where levels are bytes.
 
     Examples
     --------
-    >>> memory(1_000_000, 64, LEVELS) // 2**20
-    161
+    >>> memory(1_000_000, 64, LEVELS)
+    100000000
     """
-    words = min(_WORDS, -(-sources // _BITS))
-    return n * (24 * words + 17 + (sources if kept == LEVELS else 0) + 16 * (kept == SUMS))
+    workers = max(1, min(threads, -(-sources // _BITS)))
+    words = min(_WORDS, -(-sources // (_BITS * workers)))
+    of_worker = 24 * words + 12 + 16 * (kept == SUMS)
+    return n * (workers * of_worker + (sources if kept == LEVELS else 0) + 16 * (kept == SUMS))
 
 
 def search(A: Matrix, sources: NDArray[np.int64], kept: int, limit: int | None = None) -> Searches:
@@ -137,8 +144,7 @@ def search(A: Matrix, sources: NDArray[np.int64], kept: int, limit: int | None =
     """
     n, k = A.nrows, len(sources)
     is_host = not device_traits(A.device).own_memory
-    threads = ss.about["nthreads"] if is_host else 1
-    width = min(max(-(-k // threads), _BITS), _WORDS * _BITS)
+    width = min(max(-(-k // _threads(A)), _BITS), _WORDS * _BITS)
     if is_host and _is_spread(A, min(k, width), k):
         width = 1
     most = n if limit is None else min(limit, n)
