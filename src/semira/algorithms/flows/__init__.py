@@ -14,6 +14,7 @@ from semira.algorithms.flows.network import check_ends
 from semira.algorithms.flows.solve import Solved, solve
 from semira.algorithms.naming import Vertex, takes_graph, vertex
 from semira.algorithms.run import Layout, Run
+from semira.kernels import array_module
 
 _Made = TypeVar("_Made", Vector, Matrix)
 
@@ -79,7 +80,8 @@ class _Cut(Run):
 
     def _once(self, name: str, make: Callable[[], _Made]) -> _Made:
         if name not in self._made:
-            with device(self._capacities.device):
+            where = self._capacities.device
+            with device(where), array_module(where):
                 self._made[name] = make()
         found: _Made = self._made[name]
         return found

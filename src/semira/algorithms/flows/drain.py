@@ -25,8 +25,8 @@ _BUDGET = 1 << 21
 _OFTEN = 4
 
 #: Rounds for four levels of the search before, until heights are distances again: the fewest turns
-#: on a grid of 200 x 200.
-_PACE = 2
+#: on grids of 200 x 200 and 500 x 500.
+_PACE = 1
 
 
 @dataclass(slots=True)

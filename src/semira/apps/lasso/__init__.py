@@ -81,7 +81,7 @@ def fused_lasso(
     of their part by to those below it, over edges that carry ``lambda2 w`` at most. What cannot get
     there splits the part along full edges, and both sides go on around their own means. One maximum
     flow for all parts of a level; some 10 to 40 levels. Values are counted in units of
-    ``sum |y - mean| / 2**58``, so that every device computes the same x.
+    ``sum |y - mean| / 2**58`` (or ``max |y| / 2**58``), so that every device computes the same x.
 
     ``"primal_dual"``: two products with the incidence matrix and a clip in each step, O(n + nvals),
     all in one launch of a GPU. The number of steps grows with `lambda2`.

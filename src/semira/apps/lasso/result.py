@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import semira as gb
 from semira.base.locks import cached_property
+from semira.kernels import array_module
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,7 +48,7 @@ class FusedLasso:
     @cached_property
     def x(self) -> gb.Vector:
         """The fitted values. FP64, shape (n,)."""
-        with gb.device(self._device):
+        with gb.device(self._device), array_module(self._device):
             return gb.Vector.from_dense(self._x)
 
     @property
@@ -57,7 +58,7 @@ class FusedLasso:
 
     def to_array(self) -> NDArray[np.float64]:
         """Return the fitted values as an array on the host."""
-        return _host(self._x)
+        return self._host(self._x)
 
     def facts(self) -> dict[str, Any]:
         """Return the objective and its proof, and counts."""
@@ -75,7 +76,7 @@ class FusedLasso:
     def table(self) -> dict[str, NDArray[np.generic]]:
         """Return columns with a row for each vertex: what was given, and what was fitted."""
         x = self.to_array()
-        return {"vertex": np.arange(len(x)), "given": _host(self._y), "fitted": x}
+        return {"vertex": np.arange(len(x)), "given": self._host(self._y), "fitted": x}
 
     def __repr__(self) -> str:
         return (
@@ -83,6 +84,6 @@ class FusedLasso:
             f"{self.objective:.6g}, relative gap {self.relative_gap:.1e}"
         )
 
-
-def _host(array: Any) -> NDArray[np.float64]:
-    return np.asarray(array.get() if hasattr(array, "get") else array)
+    def _host(self, array: Any) -> NDArray[np.float64]:
+        with array_module(self._device):
+            return np.asarray(array.get() if hasattr(array, "get") else array)
