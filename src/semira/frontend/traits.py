@@ -61,7 +61,8 @@ def device_traits(device: str | None = None) -> DeviceTraits:
     >>> found.own_memory, sorted(found.directions)
     (False, ['pull', 'push'])
     """
-    return _traits_of(backend_for(default_device() if device is None else device))
+    backend: Any = backend_for(default_device() if device is None else device)
+    return _traits_of(backend)
 
 
 @functools.lru_cache(16)
