@@ -144,9 +144,11 @@ def test_searches_by_turns_find_the_same(by_turns) -> None:
         calls = {
             "bfs": lambda: _field(algorithms.bfs(B, 0)),
             "sssp": lambda: _field(algorithms.sssp(A, 0, algorithm="window")),
-            "components": lambda: _field(algorithms.connected_components(B)),
-            "cores": lambda: _field(algorithms.core_number(B)),
-            "strong": lambda: _field(algorithms.strongly_connected_components(A)),
+            "components": lambda: _field(algorithms.connected_components(B, algorithm="spread")),
+            "cores": lambda: _field(algorithms.core_number(B, algorithm="peel")),
+            "strong": lambda: _field(
+                algorithms.strongly_connected_components(A, algorithm="colours")
+            ),
         }
         found = {name: call() for name, call in calls.items()}
         assert found["bfs"] == (n, {i: i % side + i // side for i in range(n)})
@@ -208,8 +210,8 @@ def test_loops_that_leave_and_come_back_find_the_same(monkeypatch, most) -> None
         calls = {
             "level": lambda: algorithms.bfs(A, 0),
             "distance": lambda: algorithms.sssp(A, 0),
-            "component": lambda: algorithms.connected_components(A),
-            "core": lambda: algorithms.core_number(A),
+            "component": lambda: algorithms.connected_components(A, algorithm="spread"),
+            "core": lambda: algorithms.core_number(A, algorithm="peel"),
             "diameter": lambda: algorithms.diameter(A),
         }
         whole = {name: _field(call()) for name, call in calls.items()}
