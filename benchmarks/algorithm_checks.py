@@ -225,7 +225,10 @@ def check_bounds(
     lower, upper = (each.to_dense(-1) for each in (result.lower, result.upper))
     at = list(sources)
     is_whole = result.algorithm == "eccentricity"
-    least, most, made = _bounds_after(graph, searches or result.searches + 1, is_whole)
+    most_searches = searches or graph.n
+    least, most, made = _bounds_after(
+        graph, searches or result.searches + 1, is_whole, most_searches
+    )
     few = pattern_of(graph).nnz <= 2 * graph.n + graph.n // 8
     searched = ~((lower == upper) & few)
     return {
@@ -238,9 +241,12 @@ def check_bounds(
 
 
 def _bounds_after(
-    graph: BenchGraph, searches: int, whole: bool
+    graph: BenchGraph, searches: int, whole: bool, limit: int
 ) -> tuple[NDArray[Any], NDArray[Any], int]:
     """Return bounds of every eccentricity after the same searches as `eccentricity` makes.
+
+    After 4, 8, 16, ... of them, at most 128 times as many vertices that are left, and no more than
+    `limit` allows, are searched from at once.
 
     In each component, the next source is in turn the unknown vertex with the lowest lower bound and
     the one with the highest upper bound; ties go to the highest degree, then the smallest number.
@@ -268,6 +274,12 @@ def _bounds_after(
         upper[seen] = np.minimum(upper[seen], ends + hops)
         if np.array_equal(lower, upper) if whole else lower.max() >= upper.max():
             break
+        left = np.flatnonzero(lower != upper if whole else upper > lower.max())
+        is_round = made >= 4 and made & (made - 1) == 0
+        if is_round and made < limit and len(left) <= min(limit - made, 128 * made):
+            for vertex in left:
+                lower[vertex] = upper[vertex] = _hops(pattern, np.array([vertex])).max()
+            return lower, upper, made + len(left)
     return lower, upper, made
 
 

@@ -92,7 +92,7 @@ MODULES = {
 ALGORITHMS = {
     f"algorithm {name}": "import semira as gb; A = gb.io.from_numpy(1 - np.eye(4), 0); "
     f"found = gb.algorithms.{name}({', '.join(['A', *map(str, needed_by(row))])}); repr(found); "
-    "x = getattr(found, found.layout.main); x = x if hasattr(x, 'ndim') else A"
+    "x = next((y for y in map(found.__getattribute__, found.__slots__) if hasattr(y, 'ndim')), A)"
     for name, row in REGISTRY.items()
 }
 

@@ -40,19 +40,13 @@ class MultiSourceResult(Run):
 
     layout = Layout("level", answer=("reached", "depth"), rows="sources", vector_if="together")
 
-    _found: Matrix | Vector | Searches
+    level: Matrix | Vector
     sources: NDArray[np.int64] | None = None
-
-    @property
-    def level(self) -> Matrix | Vector:
-        """The levels."""
-        found = self._found
-        return found.matrix() if isinstance(found, Searches) else found
 
     @property
     def depth(self) -> int:
         """Largest level. Synchronises."""
-        level: Any = self._found
+        level: Any = _WHEN_READ.held(self)
         if isinstance(level, Searches):
             return int(level.far.max())
         is_matrix = isinstance(level, Matrix)
@@ -63,6 +57,30 @@ class MultiSourceResult(Run):
     def reached(self) -> int:
         """Number of entries of `level`. Synchronises."""
         return int(self.level.nvals)
+
+
+class _WhenRead:
+    """A field that holds what searches found, and gives it as a Matrix."""
+
+    def __init__(self, slot: Any) -> None:
+        self._slot = slot
+
+    def held(self, result: MultiSourceResult) -> Any:
+        """Return what the field holds."""
+        return self._slot.__get__(result)
+
+    def __get__(self, result: MultiSourceResult | None, owner: Any = None) -> Any:
+        if result is None:
+            return self
+        found = self.held(result)
+        return found.matrix() if isinstance(found, Searches) else found
+
+    def __set__(self, result: MultiSourceResult, value: Any) -> None:
+        self._slot.__set__(result, value)
+
+
+_WHEN_READ = _WhenRead(MultiSourceResult.__dict__["level"])
+MultiSourceResult.level = _WHEN_READ  # type: ignore[assignment, misc]
 
 
 @takes_graph(sources=vertices)
@@ -142,7 +160,7 @@ def multi_source_bfs(
         return _from_all(A, np.unique(vertices), limit, opts)
     if opts or not can_search(A, len(vertices), LEVELS):
         return _from_each(A, vertices, limit, opts)
-    found = search(A, vertices, LEVELS, limit)
+    found: Any = search(A, vertices, LEVELS, limit)
     return MultiSourceResult(min(int(found.far.max()) + 1, limit), (), found, vertices)
 
 

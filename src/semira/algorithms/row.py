@@ -244,10 +244,7 @@ class Row:
 
     def kind(self, given: Collection[str] = ()) -> Kind:
         """Return what the main field is under the options that are given."""
-        made = getattr(self._result, self.main, None)
-        # A property where the field is made when it is first read.
-        noted = made.fget.__annotations__ if isinstance(made, property) else {}
-        declared = str(self._result.__annotations__.get(self.main, noted.get("return", "")))
+        declared = str(self._result.__annotations__.get(self.main, ""))
         if declared.startswith("Vector") or self.layout.vector_if in given:
             return Kind.vector
         if not declared.startswith("Matrix"):
