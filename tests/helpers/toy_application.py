@@ -17,6 +17,8 @@ from semira.exceptions import FileFormatError
 class Shares:
     """What the toy returns."""
 
+    vertex_columns = ("vertex", "from")
+
     total: np.ndarray
     calls: int
     far: bool
@@ -30,7 +32,7 @@ class Shares:
             "is_far": self.far,
         }
 
-    def table(self) -> dict[str, np.ndarray]:
+    def columns(self) -> dict[str, np.ndarray]:
         """Return columns."""
         count = len(self.total)
         return {"vertex": np.arange(count), "share": self.total, "from": np.full(count, -1)}
@@ -126,6 +128,5 @@ ROW = Application(
         "both": "tests.helpers.toy_application:read_both",
     },
     vertices=("starts",),
-    vertex_columns=("vertex", "from"),
     plot="tests.helpers.toy_application:draw",
 )

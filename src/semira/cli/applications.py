@@ -13,10 +13,11 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from semira.algorithms.naming import names_of
 from semira.algorithms.registry import View
 from semira.algorithms.row import load, summary_of, told_of
 from semira.apps import registry
-from semira.apps.row import Application
+from semira.apps.row import Answer, Application
 from semira.base.errors import InvalidValue
 from semira.base.optional import need
 from semira.cli.catalogue import stated, typed
@@ -195,21 +196,19 @@ def _format_of(path: str) -> str:
     return "csv" if path == "-" else suffixes[-1] if suffixes else ""
 
 
-def write_table(path: str, row: Application, columns: Mapping[str, Any], graph: Graph) -> int:
-    """Write the columns of a result, names of vertices beside them; return how many rows.
+def write_table(path: str, result: Answer, graph: Graph) -> int:
+    """Write the table of a result, names of vertices beside them; return how many rows.
 
     Raises
     ------
     FileWriteError
     """
     table: dict[str, Any] = {}
-    for name, column in columns.items():
+    for name, column in result.columns().items():
         table[name] = column
-        if graph.labels is not None and name in row.vertex_columns:
-            known = graph.labels[np.maximum(column, 0)]
+        if graph.labels is not None and name in result.vertex_columns:
             told = "label" if name == "vertex" else f"{name}_label"
-            # Where there is no vertex, no name.
-            table[told] = np.where(column < 0, "", known) if np.any(column < 0) else known
+            table[told] = names_of(graph.labels, column, "")
     kind = _format_of(path)
     with open_output(path) as stream:
         if kind == "csv":

@@ -135,7 +135,7 @@ def run_application(
     elif asked.out != "-":
         _show(row, graph, record)
     if asked.out is not None:
-        count = write_table(asked.out, row, ran.result.table(), graph)
+        count = write_table(asked.out, ran.result, graph)
         if asked.out != "-":
             note(f"{count:,} rows written to {asked.out}")
     if asked.plot is not None:

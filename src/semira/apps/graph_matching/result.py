@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.algorithms.naming import names_of
+from semira.apps.named import Named
+
+if TYPE_CHECKING:
+    from semira.io import Graph
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MatchingResult:
+class MatchingResult(Named):
     """Result of `graph_match`.
 
     Attributes
@@ -36,6 +42,8 @@ class MatchingResult:
         Share that each step of the best search took of its permutation.
     converged : bool
         Whether the best search ended by itself.
+    other : Graph or None
+        The other graph; None if that was a Matrix.
     """
 
     match: NDArray[np.int64]
@@ -48,6 +56,7 @@ class MatchingResult:
     objectives: NDArray[np.float64]
     steps: tuple[float, ...]
     converged: bool
+    other: Graph | None = field(default=None, kw_only=True)
 
     @property
     def pairs(self) -> NDArray[np.int64]:
@@ -69,11 +78,16 @@ class MatchingResult:
             "converged": self.converged,
         }
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return a row for each vertex of A: vertex, partner, whether it is a seed."""
         return {
             "vertex": np.arange(len(self.match)), "match": self.match, "seed": self.is_seed,
         }  # fmt: skip
+
+    def table(self) -> dict[str, NDArray[Any]]:
+        """Return `columns`, with the names of vertices and partners if their graphs have names."""
+        labels = None if self.other is None else self.other.labels
+        return Named.table(self) | {"match": names_of(labels, self.match)}
 
     def __repr__(self) -> str:
         told = ", ".join(
