@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from semira.exceptions import InvalidValue
-
-if TYPE_CHECKING:
-    from semira.io import Graph
+from semira.io import Graph
 
 
 class Given(NamedTuple):
@@ -33,8 +31,6 @@ def by_number(A: Any, other: Any, seeds: Any, soft_seeds: Any, initial: Any) -> 
     InvalidValue
         `initial` is a mapping that lacks a vertex of A.
     """
-    from semira.io import Graph
-
     first, second = (each if isinstance(each, Graph) else None for each in (A, other))
     graphs = first, second
     if first is not None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira import Matrix, device
 from semira.exceptions import InvalidValue
-
-if TYPE_CHECKING:
-    from semira.io import Graph
+from semira.io import Graph
 
 
 def placed(A: Matrix, places: NDArray[np.int64], n: int) -> Matrix:
@@ -23,8 +21,6 @@ def placed(A: Matrix, places: NDArray[np.int64], n: int) -> Matrix:
 
 def without_names(given: Any) -> Any:
     """Return the matrix of a Graph that has no names; others are left as they are."""
-    from semira.io import Graph
-
     return given.matrix if isinstance(given, Graph) and given.labels is None else given
 
 
@@ -38,8 +34,6 @@ def among(graph: Graph, other: Any) -> Any:
     IndexOutOfBound
         A name is unknown.
     """
-    from semira.io import Graph
-
     if not isinstance(other, Graph):
         return other
     if other.labels is None:
@@ -60,8 +54,6 @@ def joined(graphs: list[Any]) -> tuple[list[Any], Graph | None]:
     InvalidValue
         Some have names, and others have none.
     """
-    from semira.io import Graph
-
     named = [each for each in graphs if isinstance(each, Graph) and each.labels is not None]
     if named and len(named) < len(graphs):
         raise InvalidValue("some graphs have names, and others have none; give names to all")
