@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from semira.apps.named import Named
 from semira.apps.row import Application
 from semira.exceptions import FileFormatError
 
 
 @dataclass(frozen=True)
-class Shares:
+class Shares(Named):
     """What the toy returns."""
 
     vertex_columns = ("vertex", "from")

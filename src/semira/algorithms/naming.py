@@ -162,15 +162,26 @@ class Tabled:
     def table(self) -> dict[str, NDArray[Any]]:
         """Return `columns`, with the names of vertices if the graph has names."""
         found = self.columns()
-        named = {each: self.names(found[each]) for each in self.vertex_columns if each in found}
-        return found | named
+        known = [each for each in self.vertex_columns if each in found]
+        return found | {each: names_of(self.labels_of(each), found[each]) for each in known}
+
+    def labels_of(self, column: str) -> NDArray[Any] | None:
+        """Return the names of all vertices that a column may have; None: they are numbers."""
+        del column  # of one graph
+        return None if self.graph is None else self.graph.labels
 
     def names(self, vertices: Any) -> NDArray[Any]:
         """Return the names of vertices in an array of the same shape; None for -1.
 
         Without a graph that has names, the numbers are returned.
         """
-        return names_of(None if self.graph is None else self.graph.labels, vertices)
+        return names_of(self.labels_of("vertex"), vertices)
+
+
+def tell(found: Tabled, graph: Graph | None) -> None:
+    """Tell a new result what graph it is of."""
+    # Results are frozen.
+    object.__setattr__(found, "graph", graph)
 
 
 def vertex(graph: Graph, name: Any) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from semira import Matrix
-from semira.algorithms.naming import Tabled, by_number
+from semira.algorithms.naming import Tabled, by_number, tell
 
 if TYPE_CHECKING:
     from semira.io import Graph
@@ -70,7 +70,7 @@ def takes_graph(
             found = function(matrix, *args, **kwargs)
             for each in found if isinstance(found, tuple) else (found,):
                 if isinstance(each, Named):
-                    object.__setattr__(each, "graph", graph)
+                    tell(each, graph)
             return found
 
         return cast("Callable[Concatenate[Matrix | Graph, _P], _R]", call)

@@ -22,6 +22,10 @@ class Answer(Protocol):
     #: Columns that are vertices; ``--out`` writes their names beside them.
     vertex_columns: ClassVar[tuple[str, ...]]
 
+    def labels_of(self, column: str) -> NDArray[Any] | None:
+        """Return the names of these vertices; None: they have none."""
+        ...
+
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return columns of equal length, on the host, with numbers for vertices."""
         ...
@@ -41,9 +45,9 @@ class Application:
         Package of the function.
     files : mapping of str to str
         Options that are files: ``"module:function"`` that reads them. The function is given the
-        path and the number of vertices, and the names of the vertices if it has a parameter
-        ``labels``. What it returns is the parameter of that name; for a name that is no parameter
-        it returns parameters by name.
+        path and the number of vertices; the names of the vertices, and what was read before it, if
+        it has parameters ``labels`` and ``found``. What it returns is the parameter of that name;
+        for a name that is no parameter it returns parameters by name.
     vertices : tuple of str
         Parameters that are vertices: typed as names or numbers between commas. One that is in
         `files` too may be typed as either.

@@ -100,7 +100,7 @@ def test_tables_have_names(device, name, kind):
     expected, found = plain.table(), named.table()
     assert list(found) == list(expected)
     for column, values in expected.items():
-        is_named = column in (*named.vertex_columns, "match" * (name == "graph_match"))
+        is_named = column in named.vertex_columns
         given = graph.names(values) if is_named else values.tolist()
         assert list(map(repr, found[column].tolist())) == list(map(repr, given))
     assert named.columns().keys() == found.keys()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.algorithms.naming import names_of
 from semira.apps.named import Named
 
 if TYPE_CHECKING:
@@ -45,6 +44,8 @@ class MatchingResult(Named):
     other : Graph or None
         The other graph; None if that was a Matrix.
     """
+
+    vertex_columns = ("vertex", "match")
 
     match: NDArray[np.int64]
     is_seed: NDArray[np.bool_]
@@ -84,10 +85,10 @@ class MatchingResult(Named):
             "vertex": np.arange(len(self.match)), "match": self.match, "seed": self.is_seed,
         }  # fmt: skip
 
-    def table(self) -> dict[str, NDArray[Any]]:
-        """Return `columns`, with the names of vertices and partners if their graphs have names."""
-        labels = None if self.other is None else self.other.labels
-        return Named.table(self) | {"match": names_of(labels, self.match)}
+    def labels_of(self, column: str) -> NDArray[Any] | None:
+        """Return the names of the vertices of a graph: for partners, of the other one."""
+        graph = self.other if column == "match" else self.graph
+        return None if graph is None else graph.labels
 
     def __repr__(self) -> str:
         told = ", ".join(
