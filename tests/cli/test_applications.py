@@ -266,7 +266,23 @@ def test_two_graphs_are_matched_from_files(invoke, invoke_json, tmp_path):
     pairs.write_text("0 4\n4\n")
     result = invoke(*given)
     assert result.exit_code == 1
-    assert "line 2: '4' is no pair of vertex numbers" in " ".join(result.stderr.split())
+    assert "line 2: '4' is no pair of vertices" in " ".join(result.stderr.split())
+
+
+def test_two_graphs_are_matched_by_names_of_their_own(invoke, tmp_path):
+    one, two, pairs = (tmp_path / name for name in ("one.csv", "two.csv", "pairs.txt"))
+    one.write_text("ann,bob\nbob,cid\ncid,dan\ndan,eve\nann,cid\n")
+    two.write_text("5,4\n4,x\nx,2\n2,1\n5,x\n")
+    pairs.write_text("ann 5\ndan,2\n")
+    out = tmp_path / "match.csv"
+    given = ("run", "graph-match", one, "--other", two, "--seeds", pairs, "--symmetrise")
+    assert invoke(*given, "--device", "cpu", "--out", out).exit_code == 0
+    found = {row["label"]: row["match_label"] for row in lines_of(out.read_text())}
+    assert found == {"ann": "5", "bob": "4", "cid": "x", "dan": "2", "eve": "1"}
+    pairs.write_text("ann bob\n")
+    result = invoke(*given)
+    assert result.exit_code == 1
+    assert "line 1: 'ann bob' is no pair of vertices" in words_of(result.stderr)
 
 
 # projections, scan statistics, nomination -------------------------------------------------------
@@ -292,7 +308,8 @@ def test_edges_of_another_file_are_counted_by_name(invoke, tmp_path):
     graph.write_text("ann,bob\nann,cid\ncid,dan\n")
     them.write_text("cid,bob\nann,bob\n")
     args = ("run", "local-scan", graph, "--them", them, "--out", "-")
-    result = invoke(*args)
+    # Not the default device: files are read where the graph is.
+    result = invoke(*args, "--device", "cpu")
     assert result.exit_code == 0, result.output
     found = {row["label"]: int(row["statistic"]) for row in lines_of(result.stdout)}
     # Around ann are bob and cid.

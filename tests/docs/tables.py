@@ -54,7 +54,7 @@ from benchmarks.studies.spmv import spmv_table
 from benchmarks.studies.variants import variants_table
 from benchmarks.studies.versus import render_operations, render_versus
 from benchmarks.studies.versus import summary_table as versus_summary
-from tests.docs import algorithm_tables, host_tables, line_tables, push_tables
+from tests.docs import algorithm_tables, application_tables, host_tables, line_tables, push_tables
 from tests.docs.studies import diagonals, memory_policies, phases
 
 import semira as gb
@@ -384,6 +384,10 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "algorithms": (ROOT / "docs" / "algorithms" / "index.md", line_tables.algorithms),
     "applications": (ROOT / "docs" / "apps" / "index.md", line_tables.applications),
     "application_times": (ROOT / "docs" / "apps" / "index.md", application_times),
+    "application_peers": (
+        ROOT / "docs" / "apps" / "index.md",
+        application_tables.beside_others,
+    ),
     "algorithm_times": (ROOT / "docs" / "algorithms" / "index.md", algorithm_times),
     "algorithm_means": (ROOT / "docs" / "algorithms" / "index.md", algorithm_means),
     "algorithm_gpu": (ROOT / "docs" / "algorithms" / "index.md", algorithm_gpu),

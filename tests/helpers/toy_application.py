@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from semira.apps.named import Named
 from semira.apps.row import Application
 from semira.exceptions import FileFormatError
 
 
 @dataclass(frozen=True)
-class Shares:
+class Shares(Named):
     """What the toy returns."""
+
+    vertex_columns = ("vertex", "from")
 
     total: np.ndarray
     calls: int
@@ -30,7 +33,7 @@ class Shares:
             "is_far": self.far,
         }
 
-    def table(self) -> dict[str, np.ndarray]:
+    def columns(self) -> dict[str, np.ndarray]:
         """Return columns."""
         count = len(self.total)
         return {"vertex": np.arange(count), "share": self.total, "from": np.full(count, -1)}
@@ -126,6 +129,5 @@ ROW = Application(
         "both": "tests.helpers.toy_application:read_both",
     },
     vertices=("starts",),
-    vertex_columns=("vertex", "from"),
     plot="tests.helpers.toy_application:draw",
 )

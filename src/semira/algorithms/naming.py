@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semira import Matrix, Vector, device
 from semira.algorithms.checks import KNOWN
@@ -119,6 +120,68 @@ def by_number(
         return A.matrix, args, kwargs, A
 
     return numbered
+
+
+def names_of(labels: NDArray[Any] | None, vertices: Any, nobody: Any = None) -> NDArray[Any]:
+    """Return the names of vertices in an array of the same shape.
+
+    Parameters
+    ----------
+    labels : ndarray or None
+        Name of each vertex; None: vertices are their numbers.
+    vertices : array of int
+    nobody : object
+        What -1 becomes.
+
+    Examples
+    --------
+    >>> names_of(np.array(["Bern", "Thun"]), [[1, 0], [1, -1]], "").tolist()
+    [['Thun', 'Bern'], ['Thun', '']]
+    """
+    numbers = np.asarray(vertices)
+    if labels is None or not numbers.size:
+        return numbers
+    known: NDArray[Any] = labels[np.maximum(numbers, 0)]
+    return np.where(numbers < 0, nobody, known) if np.any(numbers < 0) else known
+
+
+class Tabled:
+    """A result with a table, which has the names of vertices if its graph has names."""
+
+    __slots__ = ()
+
+    #: Columns of the table that are vertices.
+    vertex_columns: ClassVar[tuple[str, ...]] = ("vertex",)
+
+    graph: Graph | None
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the table with numbers for vertices."""
+        raise NotImplementedError
+
+    def table(self) -> dict[str, NDArray[Any]]:
+        """Return `columns`, with the names of vertices if the graph has names."""
+        found = self.columns()
+        known = [each for each in self.vertex_columns if each in found]
+        return found | {each: names_of(self.labels_of(each), found[each]) for each in known}
+
+    def labels_of(self, column: str) -> NDArray[Any] | None:
+        """Return the names of all vertices that a column may have; None: they are numbers."""
+        del column  # of one graph
+        return None if self.graph is None else self.graph.labels
+
+    def names(self, vertices: Any) -> NDArray[Any]:
+        """Return the names of vertices in an array of the same shape; None for -1.
+
+        Without a graph that has names, the numbers are returned.
+        """
+        return names_of(self.labels_of("vertex"), vertices)
+
+
+def tell(found: Tabled, graph: Graph | None) -> None:
+    """Tell a new result what graph it is of."""
+    # Results are frozen.
+    object.__setattr__(found, "graph", graph)
 
 
 def vertex(graph: Graph, name: Any) -> int:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 from semira.algorithms.row import Parameter, load, parameters_of, summary_of
@@ -20,8 +19,15 @@ class Answer(Protocol):
         """Return what a summary tells: counts, and the proof of the result; plain numbers."""
         ...
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
-        """Return columns of equal length, on the host: what ``--out`` writes."""
+    #: Columns that are vertices; ``--out`` writes their names beside them.
+    vertex_columns: ClassVar[tuple[str, ...]]
+
+    def labels_of(self, column: str) -> NDArray[Any] | None:
+        """Return the names of these vertices; None: they have none."""
+        ...
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return columns of equal length, on the host, with numbers for vertices."""
         ...
 
 
@@ -39,16 +45,14 @@ class Application:
         Package of the function.
     files : mapping of str to str
         Options that are files: ``"module:function"`` that reads them. The function is given the
-        path and the number of vertices, and the names of the vertices if it has a parameter
-        ``labels``. What it returns is the parameter of that name; for a name that is no parameter
-        it returns parameters by name.
+        path and the number of vertices; the names of the vertices, and what was read before it, if
+        it has parameters ``labels`` and ``found``. What it returns is the parameter of that name;
+        for a name that is no parameter it returns parameters by name.
     vertices : tuple of str
         Parameters that are vertices: typed as names or numbers between commas. One that is in
         `files` too may be typed as either.
     single : tuple of str
         Those of them that are one vertex.
-    vertex_columns : tuple of str
-        Columns of the table that are vertices; ``--out`` writes their names beside them.
     plot : str
         ``"module:function"`` of (result, matrix, path) that draws a result; empty: nothing to draw.
     weighted, directed : bool
@@ -61,7 +65,6 @@ class Application:
     files: Mapping[str, str] = field(default_factory=dict)
     vertices: tuple[str, ...] = ()
     single: tuple[str, ...] = ()
-    vertex_columns: tuple[str, ...] = ("vertex",)
     plot: str = ""
     weighted: bool = True
     directed: bool = False

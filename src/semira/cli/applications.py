@@ -13,10 +13,11 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from semira.algorithms.naming import names_of
 from semira.algorithms.registry import View
 from semira.algorithms.row import load, summary_of, told_of
 from semira.apps import registry
-from semira.apps.row import Application
+from semira.apps.row import Answer, Application
 from semira.base.errors import InvalidValue
 from semira.base.optional import need
 from semira.cli.catalogue import stated, typed
@@ -141,7 +142,7 @@ def arguments_of(row: Application, given: Mapping[str, Any], graph: Graph) -> di
     for name, value in given.items():
         is_file = name in row.files and (name not in row.vertices or Path(value).exists())
         if is_file:
-            read = _read(load(row.files[name]), value, graph)
+            read = _read(load(row.files[name]), value, graph, found)
             found |= {name: read} if name in _parameters(row) else read
         elif name in row.single:
             found[name] = find_vertex(graph, value, typed(name))
@@ -153,9 +154,9 @@ def arguments_of(row: Application, given: Mapping[str, Any], graph: Graph) -> di
     return found
 
 
-def _read(reader: Callable[..., Any], path: str, graph: Graph) -> Any:
-    takes_labels = "labels" in inspect.signature(reader).parameters
-    named = {"labels": graph.labels} if takes_labels else {}
+def _read(reader: Callable[..., Any], path: str, graph: Graph, found: Mapping[str, Any]) -> Any:
+    known = {"labels": graph.labels, "found": found}
+    named = {k: v for k, v in known.items() if k in inspect.signature(reader).parameters}
     return reader(path, graph.arrays.nrows, **named)
 
 
@@ -195,21 +196,20 @@ def _format_of(path: str) -> str:
     return "csv" if path == "-" else suffixes[-1] if suffixes else ""
 
 
-def write_table(path: str, row: Application, columns: Mapping[str, Any], graph: Graph) -> int:
-    """Write the columns of a result, names of vertices beside them; return how many rows.
+def write_table(path: str, result: Answer) -> int:
+    """Write the table of a result, names of vertices beside them; return how many rows.
 
     Raises
     ------
     FileWriteError
     """
     table: dict[str, Any] = {}
-    for name, column in columns.items():
+    for name, column in result.columns().items():
         table[name] = column
-        if graph.labels is not None and name in row.vertex_columns:
-            known = graph.labels[np.maximum(column, 0)]
+        labels = result.labels_of(name) if name in result.vertex_columns else None
+        if labels is not None:
             told = "label" if name == "vertex" else f"{name}_label"
-            # Where there is no vertex, no name.
-            table[told] = np.where(column < 0, "", known) if np.any(column < 0) else known
+            table[told] = names_of(labels, column, "")
     kind = _format_of(path)
     with open_output(path) as stream:
         if kind == "csv":

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import semira
+from semira.algorithms.naming import tell
 from semira.algorithms.row import load
 from semira.base.status import StatusLine
 from semira.cli import plots
@@ -128,14 +129,17 @@ def run_application(
                 f"--seed {reading.seed} would change nothing: {row.typed} draws no numbers"
             )
     graph = load_graph(file, reading)
-    ran = _run(row, graph, arguments_of(row, options, graph), chosen, repeat)
+    with semira.device(chosen):
+        arguments = arguments_of(row, options, graph)
+    ran = _run(row, graph, arguments, chosen, repeat)
     record = _record(row, graph, ran)
     if asked.json:
         print_json(record)
     elif asked.out != "-":
         _show(row, graph, record)
     if asked.out is not None:
-        count = write_table(asked.out, row, ran.result.table(), graph)
+        tell(ran.result, semira.io.Graph(graph.matrix, graph.labels))
+        count = write_table(asked.out, ran.result)
         if asked.out != "-":
             note(f"{count:,} rows written to {asked.out}")
     if asked.plot is not None:

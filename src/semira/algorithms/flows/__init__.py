@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from semira import Matrix, Vector, device, monoid, select, semiring
 from semira.algorithms.flows.network import check_ends
 from semira.algorithms.flows.solve import Solved, solve
-from semira.algorithms.naming import Vertex, takes_graph, vertex
+from semira.algorithms.naming import Tabled, Vertex, takes_graph, vertex
 from semira.algorithms.run import Layout, Run
 from semira.kernels import array_module
 
@@ -20,7 +20,7 @@ _Made = TypeVar("_Made", Vector, Matrix)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Cut(Run):
+class _Cut(Run, Tabled):
     """What a maximum flow and a minimum cut have in common."""
 
     value: int | float
@@ -116,8 +116,9 @@ class MaximumFlowResult(_Cut):
     """
 
     layout = Layout("flow", answer=("value",))
+    vertex_columns = ("from", "to")
 
-    def table(self) -> dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, NDArray[Any]]:
         """Return a row for each edge: its ends, and what flows over it."""
         rows, cols, flow = self.flow.to_coo()
         return {"from": rows, "to": cols, "flow": flow}
@@ -188,7 +189,7 @@ class MinimumCutResult(_Cut):
 
     layout = Layout("source_side", answer=("value",))
 
-    def table(self) -> dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, NDArray[Any]]:
         """Return a row for each vertex: which side of the cut it is on, 0 that of the source."""
         side = self.sink_side.to_dense(False).astype(np.int64)
         return {"vertex": np.arange(len(side)), "side": side}

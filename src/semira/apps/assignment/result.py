@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.apps.named import Named
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AssignmentResult:
+class AssignmentResult(Named):
     """Result of `linear_sum_assignment`; it unpacks into ``row_ind, col_ind``, as SciPy's.
 
     Attributes
@@ -30,6 +32,8 @@ class AssignmentResult:
     steps : int
         Rows that searches looked at, or bids of the auction.
     """
+
+    vertex_columns = ("row", "column")
 
     row_ind: NDArray[np.int64]
     col_ind: NDArray[np.int64]
@@ -61,7 +65,7 @@ class AssignmentResult:
             "steps": self.steps,
         }  # fmt: skip
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return a row for each pair: row, column, cost."""
         return {"row": self.row_ind, "column": self.col_ind, "cost": self.costs}
 

@@ -9,7 +9,6 @@ ROWS = (
         name="linear_sum_assignment",
         title="linear assignment",
         module="semira.apps.assignment",
-        vertex_columns=("row", "column"),
         directed=True,
     ),
 )

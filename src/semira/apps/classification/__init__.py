@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from semira.apps.classification import problem, solve
-from semira.apps.classification.problem import EdgeFeatures, memory
+from semira.apps.classification.problem import EdgeFeatures, edges_of, memory, rows_of_names
 from semira.apps.classification.result import Classification
+from semira.apps.named import takes_graph
 from semira.kernels import array_module
 
 __all__ = ["Classification", "EdgeFeatures", "classify", "memory"]
 
 
+@takes_graph(vertices=rows_of_names, edges=edges_of)
 def classify(
     A: Any,
     vertices: Any,
@@ -33,12 +35,13 @@ def classify(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j) is an edge from i to j. Values are not read. Not modified.
-    vertices : array of real numbers, shape (n, fv)
+    vertices : array of real numbers, shape (n, fv), or mapping of names to rows of it
         Features of the vertices. Finite.
     edges : array of real numbers, shape (nvals, fe), or EdgeFeatures
-        Features of the entries of `A`, by rows; or ``(sources, targets, features)``, in any order.
+        Features of the entries of `A`, by rows; or ``(sources, targets, features)``, in any order,
+        with names in a Graph that has them.
         Listed edges may be repeated, and each of them counts.
     pattern_vertices : array, shape (p, fv)
         Features of the vertices of the pattern.

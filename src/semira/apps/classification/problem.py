@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -158,6 +159,37 @@ def widths_of(edges: int, *, short: bool = False) -> list[int]:
 
 def _no_such_way(given: Any) -> str:
     return f"classify: reverse_from is {given!r}; pass 'source' or 'destination'"
+
+
+def rows_of_names(graph: Any, given: Any) -> Any:
+    """Return the features of each vertex from a mapping of names; others are left as they are.
+
+    Raises
+    ------
+    IndexOutOfBound, InvalidValue
+        A name is unknown, or one has no features.
+    """
+    if not isinstance(given, Mapping):
+        return given
+    graph.vertices(given)
+    for name in graph.labels.tolist():
+        if name not in given:
+            raise InvalidValue(f"classify: vertex {name!r} has no features; give all of them")
+    return [given[name] for name in graph.labels.tolist()]
+
+
+def edges_of(graph: Any, given: Any) -> Any:
+    """Return listed edges with numbers for the names of their ends.
+
+    Raises
+    ------
+    IndexOutOfBound
+        A name is unknown.
+    """
+    if not (isinstance(given, tuple) and len(given) == 3):
+        return given
+    sources, targets, features = given
+    return EdgeFeatures(graph.vertices(sources), graph.vertices(targets), features)
 
 
 def check(A: Any, reverse_from: Any, iterations: Any, null_penalty: Any) -> None:

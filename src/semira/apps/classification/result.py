@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.apps.named import Named
 from semira.base.locks import cached_property
 from semira.exceptions import InvalidValue
 from semira.kernels import array_module
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Classification:
+class Classification(Named):
     """How likely each vertex of a graph is to be each vertex of a pattern.
 
     Attributes
@@ -86,7 +87,7 @@ class Classification:
             "deviation_of_sums": float(np.abs(sums - 1).max()),
         }
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return columns with a row for each vertex: a log-probability for each of the pattern."""
         found: dict[str, NDArray[np.generic]] = {"vertex": np.arange(len(self.scores))}
         for j, column in enumerate(self.log_probabilities.T):

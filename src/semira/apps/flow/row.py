@@ -10,7 +10,7 @@ _ENDS = ("source", "sink")
 ROWS = (
     Application(
         name="maximum_flow", title="maximum flow", module=_MODULE, vertices=_ENDS, single=_ENDS,
-        vertex_columns=("from", "to"), directed=True,
+        directed=True,
     ),
     Application(
         name="minimum_cut", title="minimum cut", module=_MODULE, vertices=_ENDS, single=_ENDS,

@@ -27,7 +27,7 @@ def draw(result: Locations, A: Any, path: str) -> None:
     from matplotlib.figure import Figure
 
     lat, lon = result.to_arrays()
-    iteration: Any = result.table()["iteration"]
+    iteration: Any = result.columns()["iteration"]
     figure = Figure((7, 4.5), layout="constrained")
     panel = figure.subplots()
     for name, chosen, colour, size in (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,12 @@ from semira.algorithms.checks import check_count, check_number
 from semira.apps.graph_matching.problem import NAME, Pairs, Problem, checked, memory
 from semira.apps.graph_matching.result import MatchingResult
 from semira.apps.graph_matching.solve import Progress, Search, Settings, searches
+from semira.apps.graph_matching.vertices import by_number
 from semira.exceptions import DimensionMismatch, InvalidValue
 from semira.kernels import array_module
+
+if TYPE_CHECKING:
+    from semira.io import Graph
 
 __all__ = ["MatchingResult", "graph_match", "memory"]
 
@@ -20,9 +24,9 @@ STARTS = ("barycentre", "seeds")
 
 
 def graph_match(
-    A: Matrix,
+    A: Matrix | Graph,
     /,
-    other: Matrix,
+    other: Matrix | Graph,
     *,
     seeds: Any = None,
     num_seeds: int = 0,
@@ -46,22 +50,22 @@ def graph_match(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any real dtype
+    A : Matrix or Graph, shape (n, n), any real dtype
         A graph, directed or not; entries are weights of edges. Not modified.
-    other : Matrix, square, any real dtype
+    other : Matrix or Graph, square, any real dtype
         The other graph, of equal size or not. Not modified.
     seeds : array of int, shape (k, 2), optional
-        Pairs (vertex of `A`, vertex of `other`) that are partners.
+        Pairs (vertex of `A`, vertex of `other`) that are partners; names where a graph has names.
     num_seeds : int >= 0
         The first so many vertices of both are partners. In place of `seeds`.
     soft_seeds : array of int, shape (k, 2), optional
         Pairs that the search starts from, and may leave.
     similarity : Matrix, shape (vertices of A, vertices of other), optional
         What a pair of partners is worth by itself; it is added to the sum.
-    initial : {"barycentre", "seeds"} or array of int
+    initial : {"barycentre", "seeds"}, array of int, or mapping
         Where the search starts: every vertex evenly spread over all partners [2]_; with no partner
         for any vertex but seeds and soft seeds, as in the HIVE report; or a partner for each vertex
-        of the graph with fewer or equal vertices.
+        of the graph with fewer or equal vertices, in order or by name.
     padding : {"naive", "adopted"}
         What graphs of unequal size are compared by. The smaller one gets vertices without edges.
         ``"adopted"`` counts pairs without an edge as -1, but not those of added vertices: the
@@ -129,9 +133,12 @@ def graph_match(
     >>> found.match.tolist(), found.disagreements
     ([2, 0, 3, 1], 0)
     """
-    problem = checked(A, other, seeds, num_seeds, soft_seeds, similarity, padding)
+    given = by_number(A, other, seeds, soft_seeds, initial)
+    problem = checked(
+        *given.matrices, given.seeds, num_seeds, given.soft_seeds, similarity, padding
+    )
     settings = Settings(
-        _start(initial, problem), check_count(max_iterations, "max_iterations", 1),
+        _start(given.initial, problem), check_count(max_iterations, "max_iterations", 1),
         check_number(tolerance, "tolerance"), check_count(restarts, "restarts", 1),
         check_count(seed, "seed"), method,
     )  # fmt: skip
@@ -148,6 +155,8 @@ def graph_match(
         objectives=np.array([each["objective"] for each in kept]),
         steps=tuple(found[best].steps),
         converged=found[best].converged,
+        graph=given.graphs[0],
+        other=given.graphs[1],
     )
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +13,10 @@ from numpy.typing import NDArray
 from semira import Matrix, io
 from semira.exceptions import FileFormatError, FileReadError, MissingFile
 
+_Labels = NDArray[Any] | None
 
-def read_other(path: str, size: int) -> Matrix:
+
+def read_other(path: str, size: int) -> io.Graph:
     """Graph of any size: a file of any format that is read, or a generator.
 
     Parameters
@@ -23,31 +27,46 @@ def read_other(path: str, size: int) -> Matrix:
 
     Returns
     -------
-    Matrix
+    Graph
 
     Raises
     ------
     GraphblasException
-        As `semira.io.read`.
+        As `semira.io.read_graph`.
+    """
+    del size
+    return io.read_graph(path)
+
+
+def read_similarity(path: str, size: int) -> Matrix:
+    """Matrix of what pairs are worth: a row for each vertex, a column for each of the other graph.
+
+    Parameters and exceptions are those of `read_other`.
     """
     del size
     return io.read(path)
 
 
-def read_pairs(path: str, size: int) -> NDArray[np.int64]:
-    """Pairs: a line for each, with a vertex of the graph and one of the other, from 0.
+def read_pairs(
+    path: str, size: int, labels: _Labels = None, found: Mapping[str, Any] | None = None
+) -> Any:
+    """Pairs: a line for each, with a vertex of the graph and one of the other.
 
     Parameters
     ----------
     path : str
-        A text file; numbers are separated by white space or commas, and lines that begin with
-        ``#`` or ``%`` are comments.
+        A text file; vertices are separated by white space or commas, and lines that begin with
+        ``#`` or ``%`` are comments. They are numbers from 0, or names in a graph that has names.
     size : int
         Not used: what is no vertex is refused later.
+    labels : ndarray, optional
+        Names of the vertices of the graph.
+    found : mapping, optional
+        The other graph, as ``"other"``.
 
     Returns
     -------
-    ndarray, shape (k, 2)
+    ndarray, shape (k, 2), or list of [int, name] if the other graph has names
 
     Raises
     ------
@@ -63,14 +82,26 @@ def read_pairs(path: str, size: int) -> NDArray[np.int64]:
         raise MissingFile(f"{path}: there is no such file of pairs") from error
     except (OSError, UnicodeDecodeError) as error:
         raise FileReadError(f"{path}: cannot be read: {error}") from error
-    found = []
+    others = getattr((found or {}).get("other"), "labels", None)
+    firsts = None if labels is None else {str(name): at for at, name in enumerate(labels.tolist())}
+    seconds = None if others is None else {str(name): name for name in others.tolist()}
+    pairs = []
     for number, line in enumerate(text.splitlines(), 1):
         words = re.split(r"[\s,]+", line.strip(" \t,"))
         if words == [""] or words[0].startswith(("#", "%")):
             continue
-        if len(words) != 2 or not all(word.isdecimal() for word in words):
+        pair = [_vertex(word, known) for word, known in zip(words, (firsts, seconds), strict=False)]
+        if len(words) != 2 or None in pair:
             raise FileFormatError(
-                f"{path}, line {number}: {line.strip()!r} is no pair of vertex numbers from 0"
+                f"{path}, line {number}: {line.strip()!r} is no pair of vertices: numbers from 0, "
+                "or names where a graph has names"
             )
-        found.append([int(word) for word in words])
-    return np.array(found, np.int64).reshape(-1, 2)
+        pairs.append(pair)
+    return np.array(pairs, np.int64).reshape(-1, 2) if seconds is None else pairs
+
+
+def _vertex(word: str, known: Mapping[str, Any] | None) -> Any:
+    """Return what a word of a file means to `graph_match`; None if it is no vertex."""
+    if known is not None:
+        return known.get(word)
+    return int(word) if word.isdecimal() else None

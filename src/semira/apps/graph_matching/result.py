@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.apps.named import Named
+
+if TYPE_CHECKING:
+    from semira.io import Graph
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MatchingResult:
+class MatchingResult(Named):
     """Result of `graph_match`.
 
     Attributes
@@ -36,7 +41,11 @@ class MatchingResult:
         Share that each step of the best search took of its permutation.
     converged : bool
         Whether the best search ended by itself.
+    other : Graph or None
+        The other graph; None if that was a Matrix.
     """
+
+    vertex_columns = ("vertex", "match")
 
     match: NDArray[np.int64]
     is_seed: NDArray[np.bool_]
@@ -48,6 +57,7 @@ class MatchingResult:
     objectives: NDArray[np.float64]
     steps: tuple[float, ...]
     converged: bool
+    other: Graph | None = field(default=None, kw_only=True)
 
     @property
     def pairs(self) -> NDArray[np.int64]:
@@ -69,11 +79,16 @@ class MatchingResult:
             "converged": self.converged,
         }
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return a row for each vertex of A: vertex, partner, whether it is a seed."""
         return {
             "vertex": np.arange(len(self.match)), "match": self.match, "seed": self.is_seed,
         }  # fmt: skip
+
+    def labels_of(self, column: str) -> NDArray[Any] | None:
+        """Return the names of the vertices of a graph: for partners, of the other one."""
+        graph = self.other if column == "match" else self.graph
+        return None if graph is None else graph.labels
 
     def __repr__(self) -> str:
         told = ", ".join(

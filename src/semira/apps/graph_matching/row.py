@@ -13,7 +13,7 @@ ROWS = (
             "other": "semira.apps.graph_matching.files:read_other",
             "seeds": "semira.apps.graph_matching.files:read_pairs",
             "soft_seeds": "semira.apps.graph_matching.files:read_pairs",
-            "similarity": "semira.apps.graph_matching.files:read_other",
+            "similarity": "semira.apps.graph_matching.files:read_similarity",
         },
         directed=True,
     ),

@@ -8,15 +8,18 @@ import numpy as np
 
 from semira import Matrix
 from semira.algorithms.checks import check_count, check_number
+from semira.algorithms.naming import values_of
 from semira.apps.lasso.cuts import split
 from semira.apps.lasso.problem import check_graph, memory, problem_of
 from semira.apps.lasso.result import FusedLasso
 from semira.apps.lasso.solve import certify, choose, descend
+from semira.apps.named import takes_graph
 from semira.kernels import array_module
 
 __all__ = ["FusedLasso", "fused_lasso", "memory"]
 
 
+@takes_graph(y=values_of)
 def fused_lasso(
     A: Matrix,
     /,
@@ -36,10 +39,10 @@ def fused_lasso(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), BOOL, integers or floats
+    A : Matrix or Graph, shape (n, n), BOOL, integers or floats
         Entry (i, j) is the weight w >= 0 of the edge between i and j. Each edge counts once: of two
         opposite entries the greater one. Self-loops do not count. Not modified.
-    y : Vector or array, shape (n,), real
+    y : Vector or array, shape (n,), real, or mapping of names
         A value for each vertex.
     lambda1 : float >= 0
         Price of values other than 0.

@@ -45,7 +45,7 @@ def draw(result: FusedLasso, A: Any, path: str) -> None:
     """
     from matplotlib.figure import Figure
 
-    table = result.table()
+    table = result.columns()
     given, fitted = np.asarray(table["given"]), np.asarray(table["fitted"])
     width = width_of(A)
     told = f"{result.levels:,} levels, relative gap {result.relative_gap:.1e}"

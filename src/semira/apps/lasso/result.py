@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import semira as gb
+from semira.apps.named import Named
 from semira.base.locks import cached_property
 from semira.kernels import array_module
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FusedLasso:
+class FusedLasso(Named):
     """A fitted value for each vertex, and how far from the best one it can be.
 
     Attributes
@@ -73,7 +74,7 @@ class FusedLasso:
             "zeros": int(np.count_nonzero(self.to_array() == 0)),
         }
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return columns with a row for each vertex: what was given, and what was fitted."""
         x = self.to_array()
         return {"vertex": np.arange(len(x)), "given": self._host(self._y), "fitted": x}

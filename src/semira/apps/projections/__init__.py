@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from semira import Matrix
+from semira.apps.named import takes_graph
 from semira.apps.products.solve import worker_bytes
 from semira.apps.projections.problem import checked
 from semira.apps.projections.result import Projection
@@ -25,6 +26,7 @@ def memory(A: Matrix, onto: str = "columns", *, top: int | None = None) -> int:
     return worker_bytes(A.ncols if onto == "columns" else A.nrows, top or 0, False)
 
 
+@takes_graph()
 def project(
     A: Matrix,
     /,
@@ -53,7 +55,7 @@ def project(
 
     Parameters
     ----------
-    A : Matrix, shape (m, n), real
+    A : Matrix, shape (m, n), or Graph, real
         Entry (i, j) joins i of the one side and j of the other. Any matrix is allowed: of a
         directed graph, columns that have a common predecessor. Not modified.
     onto : {"columns", "rows"}

@@ -23,7 +23,7 @@ def draw(result: Projection, A: Any, path: str) -> None:
     del A
     from matplotlib.figure import Figure
 
-    table = result.table()
+    table = result.columns()
     degrees = np.bincount(table["vertex"].astype(np.int64), minlength=result.matrix.nrows)
     shown = [("neighbours", degrees)]
     if "weight" in table:

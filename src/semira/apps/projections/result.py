@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Matrix
+from semira.apps.named import Named
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Projection:
+class Projection(Named):
     """Result of `project`.
 
     Attributes
@@ -24,6 +25,8 @@ class Projection:
     weight : str
         ``"function"`` of one that was given as such.
     """
+
+    vertex_columns = ("vertex", "neighbour")
 
     matrix: Matrix
     onto: str
@@ -44,7 +47,7 @@ class Projection:
             found["lost_pairs"] = self._lost()
         return found
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return a row for each entry: vertex, neighbour, and weight unless there is none."""
         rows, columns, values = self.matrix.to_coo()
         found: dict[str, NDArray[np.generic]] = {"vertex": rows, "neighbour": columns}

@@ -9,7 +9,6 @@ ROWS = (
         name="project",
         title="Graph projection",
         module="semira.apps.projections",
-        vertex_columns=("vertex", "neighbour"),
         plot="semira.apps.projections.picture:draw",
         directed=True,
     ),

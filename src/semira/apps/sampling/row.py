@@ -12,7 +12,6 @@ ROWS = (
         files={"vertices": "semira.apps.sampling.files:vertices"},
         weighted=False,
         vertices=("vertices",),
-        vertex_columns=("vertex", "neighbour"),
         directed=True,
     ),
 )

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira import Matrix, binary, dtypes, unary
 from semira.algorithms.checks import check_count
+from semira.apps.named import takes_graph
 from semira.apps.scan_statistics.problem import checked
 from semira.apps.scan_statistics.result import LocalScan, ScanSeries
 from semira.apps.scan_statistics.series import over_time
 from semira.apps.scan_statistics.solve import solved, worker_bytes
+from semira.apps.scan_statistics.vertices import among, joined
 from semira.exceptions import DimensionMismatch, InvalidValue
+
+if TYPE_CHECKING:
+    from semira.io import Graph
 
 __all__ = ["LocalScan", "ScanSeries", "local_scan", "memory", "scan_series"]
 
@@ -31,10 +38,11 @@ def memory(A: Matrix) -> int:
     return worker_bytes(A.nrows)
 
 
+@takes_graph(them=among)
 def local_scan(
     A: Matrix,
     /,
-    them: Matrix | None = None,
+    them: Matrix | Graph | None = None,
     k: int = 1,
     *,
     mode: str = "undirected",
@@ -50,11 +58,11 @@ def local_scan(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j) is the edge from i to j. Not modified.
-    them : Matrix, shape (n, n), optional
-        Another graph of the same vertices: its edges are counted, in neighbourhoods of `A`. With
-        ``k=0`` those that both graphs have.
+    them : Matrix or Graph, shape (n, n), optional
+        Another graph of the same vertices, by name if both have names: its edges are counted, in
+        neighbourhoods of `A`. With ``k=0`` those that both graphs have.
     k : int >= 0
         Radius, in steps.
     mode : {"undirected", "out", "in", "all"}
@@ -112,7 +120,7 @@ def local_scan(
 
 
 def scan_series(
-    graphs: Iterable[Matrix],
+    graphs: Iterable[Matrix | Graph],
     /,
     tau: int = 1,
     ell: int = 0,
@@ -131,8 +139,9 @@ def scan_series(
 
     Parameters
     ----------
-    graphs : iterable of Matrix, each of shape (n, n)
-        One for each time, in their order. Not modified.
+    graphs : iterable of Matrix or Graph, each of shape (n, n)
+        One for each time, in their order. Not modified. Of graphs that have names, the vertices are
+        all names that one of them has.
     tau : int >= 0
         Times before by which vertices are standardised; 0: they are not.
     ell : int >= 0
@@ -152,7 +161,7 @@ def scan_series(
     Raises
     ------
     InvalidValue
-        A parameter is out of range, or there is no graph.
+        A parameter is out of range, there is no graph, or only some have names.
     DimensionMismatch
         Graphs have other vertices than the first.
 
@@ -177,7 +186,7 @@ def scan_series(
     >>> found.time, found.statistic.tolist()
     (3, [nan, nan, 0.0, 3.0])
     """
-    listed = list(graphs)
+    listed, named = joined(list(graphs))
     if not listed:
         raise InvalidValue("scan_series: there is no graph; give one for each time")
     if locality not in ("us", "them"):
@@ -194,4 +203,5 @@ def scan_series(
         return found.values.astype(np.float64)
 
     steps = check_count(tau, "tau"), check_count(ell, "ell")
-    return over_time(listed, scan, *steps, locality, progress)
+    made = over_time(listed, scan, *steps, locality, progress)
+    return replace(made, graph=named)

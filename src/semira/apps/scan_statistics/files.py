@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 import semira as gb
 from semira import Matrix
+from semira.apps.scan_statistics.vertices import placed
 from semira.exceptions import FileFormatError
 
 
@@ -52,8 +53,7 @@ def read_them(path: str, n: int, labels: NDArray[Any] | None = None) -> Matrix:
         raise FileFormatError(
             f"{path}: a graph of shape {matrix.shape}, the first has {n} vertices"
         )
-    rows, columns, values = matrix.to_coo()
-    return Matrix.from_coo(places[rows], places[columns], values, nrows=n, ncols=n)
+    return placed(matrix, places, n)
 
 
 def read_neighbourhoods(path: str, n: int) -> Matrix:

@@ -10,6 +10,7 @@ from semira import Matrix, binary, dtypes, monoid, unary
 from semira.algorithms.checks import check_count, check_square
 from semira.algorithms.neighbours import undirected
 from semira.apps.sampling.problem import matrix_of
+from semira.apps.scan_statistics.vertices import without_names
 from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, InvalidWeight
 
 #: Directions of edges.
@@ -51,6 +52,7 @@ def checked(
 ) -> Problem:
     """Return the problem of a call of `local_scan`, which says what is raised."""
     n = check_square(A, "local_scan")
+    them = without_names(them)
     if mode not in MODES:
         raise InvalidValue(f"mode={mode!r} must be one of {', '.join(MODES)}")
     radius = check_count(k, "k")

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Vector
+from semira.apps.named import Named
 from semira.base.locks import cached_property
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalScan:
+class LocalScan(Named):
     """Result of `local_scan`.
 
     Attributes
@@ -56,7 +57,7 @@ class LocalScan:
             "radius": self.k,
         }
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return a row for each vertex: its statistic."""
         return {"vertex": np.arange(len(self.values)), "statistic": self.values}
 
@@ -66,7 +67,7 @@ class LocalScan:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScanSeries:
+class ScanSeries(Named):
     """Result of `scan_series`; times count from 0.
 
     Attributes
@@ -104,7 +105,7 @@ class ScanSeries:
             found["at_vertex"] = int(self.vertices[time])
         return found
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return a row for each time."""
         return {
             "time": np.arange(len(self.statistic)),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from semira.algorithms.naming import values_of
+from semira.apps.named import takes_graph
 from semira.apps.subgraph_matching import problem, solve
 from semira.apps.subgraph_matching.problem import MOST
 from semira.apps.subgraph_matching.result import SubgraphMatches
@@ -14,6 +16,7 @@ from semira.kernels import array_module
 __all__ = ["MOST", "SubgraphMatches", "memory", "subgraph_match"]
 
 
+@takes_graph(labels=values_of)
 def subgraph_match(
     A: Any,
     pattern: Any,
@@ -34,11 +37,11 @@ def subgraph_match(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j) is an edge from i to j; without direction, `A` is symmetric. Not modified.
     pattern : Matrix, shape (k, k), 1 <= k <= 8
         Edges of the pattern, as those of `A`. It need not be connected.
-    labels : array of integers, or Vector, shape (n,), optional
+    labels : array of integers, or Vector, shape (n,), or mapping of names, optional
         Labels of the vertices of the graph.
     pattern_labels : array of integers, or Vector, shape (k,), optional
         Labels of the vertices of the pattern. One that has no entry in a Vector matches any label.

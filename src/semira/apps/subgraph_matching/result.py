@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.apps.named import Named
+from semira.apps.subgraph_matching.problem import MOST
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SubgraphMatches:
+class SubgraphMatches(Named):
     """Where a pattern lies in a graph.
 
     Attributes
@@ -26,6 +29,8 @@ class SubgraphMatches:
         counted so often.
     distinct : bool
     """
+
+    vertex_columns = tuple(f"vertex_{j}" for j in range(MOST))
 
     matches: NDArray[np.int64]
     count: int
@@ -48,7 +53,7 @@ class SubgraphMatches:
             "complete": self.complete,
         }
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return a column for each vertex of the pattern, with a row for each match listed."""
         columns: dict[str, NDArray[np.generic]] = {"match": np.arange(len(self.matches))}
         return columns | {f"vertex_{j}": column for j, column in enumerate(self.matches.T)}

@@ -16,7 +16,6 @@ ROWS = (
             "labels": f"{_LABELS}:read_labels",
             "pattern_labels": f"{_LABELS}:read_pattern_labels",
         },
-        vertex_columns=tuple(f"vertex_{j}" for j in range(8)),
         directed=True,
     ),
 )

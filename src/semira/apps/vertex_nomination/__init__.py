@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from semira import Matrix
+from semira.algorithms.naming import values_of, vertices_or_sets
+from semira.apps.named import takes_graph
 from semira.apps.vertex_nomination.problem import checked
 from semira.apps.vertex_nomination.result import Nomination
 from semira.apps.vertex_nomination.solve import SET_BYTES, solved
@@ -23,6 +25,7 @@ def memory(A: Matrix, sets: int = 1) -> int:
     return SET_BYTES * A.nrows * sets
 
 
+@takes_graph(seeds=vertices_or_sets, content=values_of)
 def nominate(
     A: Matrix,
     /,
@@ -41,11 +44,11 @@ def nominate(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), real
+    A : Matrix or Graph, shape (n, n), real
         Entry (i, j) is the edge from i to j, and its length. Not modified. For distances to the
         seeds give the transpose.
-    seeds : sequence of int, or of sequences of int, 0 <= each < n
-        The vertices that are known. Of several sets, each has a ranking of its own.
+    seeds : sequence of int or of names, or of sequences of these
+        The vertices that are known, 0 <= each < n. Of several sets, each has a ranking of its own.
     top : int >= 1, optional
         How many vertices to nominate for each set. Distances of others are not kept.
     weighted : bool
@@ -53,7 +56,7 @@ def nominate(
     weights : sequence of float >= 0, one for each set, optional
         Make one ranking of all sets, which are contexts: by ``sum over sets of weight * distance``.
         A vertex is nominated if every set reaches it.
-    content : array or full Vector of float, shape (n,), optional
+    content : array or full Vector of float, shape (n,), or mapping of names, optional
         What is known of each vertex by itself, added to its distance; small is near.
     memory : int, optional
         Bytes of the searches that go at once. None: a quarter of what is free.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Matrix
+from semira.apps.named import Named
 from semira.base.locks import cached_property
 from semira.exceptions import IndexOutOfBound, InvalidValue
 
@@ -41,7 +42,7 @@ def joined(parts: list[Ranks]) -> Ranks:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Nomination:
+class Nomination(Named):
     """Result of `nominate`.
 
     Attributes
@@ -110,7 +111,7 @@ class Nomination:
             found["wrong_distances"] = self._check(self.distance)
         return found
 
-    def table(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return a row for each nomination: ranking, rank from 1, vertex and score."""
         counts = np.diff(self.ranks.indptr)
         of = np.repeat(np.arange(len(counts)), counts)

@@ -14,7 +14,6 @@ ROWS = (
             "scores": "semira.apps.sampling.files:numbers",
         },
         vertices=("starts",),
-        vertex_columns=("vertex", "end"),
         directed=True,
     ),
 )
