@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira import Matrix, io
-from semira.exceptions import FileFormatError, FileReadError, MissingFile
+from semira.apps.texts import lines_of, numbers_of
+from semira.exceptions import FileFormatError
 
 _Labels = NDArray[Any] | None
 
@@ -76,25 +75,16 @@ def read_pairs(
         A line has something else; the message has its number.
     """
     del size
-    try:
-        text = Path(path).read_text("utf-8")
-    except FileNotFoundError as error:
-        raise MissingFile(f"{path}: there is no such file of pairs") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileReadError(f"{path}: cannot be read: {error}") from error
     others = getattr((found or {}).get("other"), "labels", None)
-    firsts = None if labels is None else {str(name): at for at, name in enumerate(labels.tolist())}
+    firsts = numbers_of(labels)
     seconds = None if others is None else {str(name): name for name in others.tolist()}
     pairs = []
-    for number, line in enumerate(text.splitlines(), 1):
-        words = re.split(r"[\s,]+", line.strip(" \t,"))
-        if words == [""] or words[0].startswith(("#", "%")):
-            continue
+    for number, words in lines_of(path, "pairs"):
         pair = [_vertex(word, known) for word, known in zip(words, (firsts, seconds), strict=False)]
         if len(words) != 2 or None in pair:
             raise FileFormatError(
-                f"{path}, line {number}: {line.strip()!r} is no pair of vertices: numbers from 0, "
-                "or names where a graph has names"
+                f"{path}, line {number}: {' '.join(words)!r} is no pair of vertices: numbers from "
+                "0, or names where a graph has names"
             )
         pairs.append(pair)
     return np.array(pairs, np.int64).reshape(-1, 2) if seconds is None else pairs

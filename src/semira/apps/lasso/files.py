@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.apps.texts import lines_of, numbers_of
 from semira.exceptions import FileFormatError, FileReadError, MissingFile
 
 
@@ -39,25 +38,16 @@ def read_values(path: str, size: int, labels: NDArray[Any] | None = None) -> NDA
         There are more or fewer numbers than vertices, something is no number, or a name is unknown
         or lacks a value; the message has the line.
     """
-    try:
-        if path.endswith(".npy"):
-            return _sized(path, np.load(path, allow_pickle=False), size)
-        text = Path(path).read_text("utf-8")
-    except FileNotFoundError as error:
-        raise MissingFile(f"{path}: there is no such file of values") from error
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise FileReadError(f"{path}: cannot be read: {error}") from error
-    numbers = {} if labels is None else {str(name): at for at, name in enumerate(labels.tolist())}
+    if path.endswith(".npy"):
+        return _sized(path, _array(path), size)
+    numbers = numbers_of(labels) or {}
     found: list[float] = []
     named: dict[int, float] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        words = re.split(r"\s*,\s*|\s+", line.strip())
-        if words == [""] or words[0].startswith(("#", "%")):
-            continue
+    for number, words in lines_of(path, "values"):
         if len(words) == 2 and words[0] in numbers:
             named[numbers[words[0]]] = _number(path, number, words[1])
         else:
-            found += [_number(path, number, word) for word in words if word]
+            found += [_number(path, number, word) for word in words]
     if not named:
         return _sized(path, np.array(found, np.float64), size)
     if found or len(named) < size:
@@ -66,6 +56,16 @@ def read_values(path: str, size: int, labels: NDArray[Any] | None = None) -> NDA
             "name; give all names, or numbers alone"
         )
     return np.array([named[at] for at in range(size)])
+
+
+def _array(path: str) -> NDArray[Any]:
+    try:
+        found: NDArray[Any] = np.load(path, allow_pickle=False)
+    except FileNotFoundError as error:
+        raise MissingFile(f"{path}: there is no such file of values") from error
+    except (OSError, ValueError) as error:
+        raise FileReadError(f"{path}: cannot be read: {error}") from error
+    return found
 
 
 def _number(path: str, line: int, word: str) -> float:

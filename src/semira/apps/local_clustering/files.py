@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.exceptions import FileFormatError, FileReadError, MissingFile
+from semira.apps.texts import lines_of, numbers_of
+from semira.exceptions import FileFormatError
 
 
 def read_seeds(path: str, size: int, labels: NDArray[Any] | None = None) -> list[list[int]]:
@@ -36,19 +35,8 @@ def read_seeds(path: str, size: int, labels: NDArray[Any] | None = None) -> list
     FileFormatError
         A line has something else, or no vertex of the graph; the message has its number.
     """
-    names = None if labels is None else {str(name): at for at, name in enumerate(labels.tolist())}
-    try:
-        text = Path(path).read_text("utf-8")
-    except FileNotFoundError as error:
-        raise MissingFile(f"{path}: there is no such file of seeds") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileReadError(f"{path}: cannot be read: {error}") from error
-    found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        words = re.split(r"[\s,]+", line.strip())
-        if words != [""] and not words[0].startswith(("#", "%")):
-            found.append(_line(path, number, words, size, names))
-    return found
+    names = numbers_of(labels)
+    return [_line(path, number, words, size, names) for number, words in lines_of(path, "seeds")]
 
 
 def _line(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
-from semira.exceptions import FileFormatError, FileReadError, MissingFile
+from semira.apps.texts import lines_of
+from semira.exceptions import FileFormatError
 
 
 def read_weights(path: str, n: int) -> list[float]:
@@ -22,17 +22,9 @@ def read_weights(path: str, n: int) -> list[float]:
     MissingFile, FileReadError, FileFormatError
     """
     del n
-    try:
-        lines = Path(path).read_text("utf-8").splitlines()
-    except FileNotFoundError as error:
-        raise MissingFile(f"{path}: there is no such file of weights") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileReadError(f"{path}: cannot be read: {error}") from error
     found = []
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if not text or text.startswith(("#", "%")):
-            continue
+    for number, words in lines_of(path, "weights"):
+        text = " ".join(words)
         try:
             weight = float(text)
         except ValueError:
