@@ -79,7 +79,8 @@ def test_plans_say_which_algorithm_uses_what(ladder: list[Record]) -> None:
     assert "masking" in marks["tc"]
     assert "operand reuse" not in marks["sssp"]
     assert marks["pagerank"] == {"structure only"}
-    assert all(row[-1].endswith("%") for row in rows)
+    # On hosts components take none.
+    assert all(row[-1].endswith("%") for row in rows if row[-2])
 
 
 def test_statements_are_timed_in_the_block_only() -> None:

@@ -19,8 +19,8 @@ from tests.helpers.storages import (
     check_matrix_products,
     check_products,
     full_matrix,
-    matrix_entries,
     matrix_of,
+    result_of,
 )
 
 import semira as gb
@@ -88,9 +88,7 @@ def test_products_with_a_full_matrix_in_other_widths(storage, dtype):
             MatrixArrays.empty(90, width, dtype), matrix_of(dtype, iso=False, orientation="csr"),
             full_matrix((70, width), dtype, 2),
         ]  # fmt: skip
-        found = [
-            matrix_entries(device, slots, statement, given) for device in ("reference", "cuda")
-        ]
+        found = [result_of(device, slots, statement, given) for device in ("reference", "cuda")]
         assert found[0] == found[1]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from semira import Matrix, Vector, binary, device, monoid
 from semira.apps.graph_matching.problem import Pairs, Problem
+from semira.base.locks import cached_property
 from semira.kernels import ArrayKernel, rows_of
 
 _PICK = ArrayKernel("semira.apps.graph_matching.kernels:pick", "pick")

@@ -67,13 +67,18 @@ def ewise_add(statement: Statement, args: list[Any], out: Entries) -> Entries:
 def ewise_union(statement: Statement, args: list[Any], out: Entries) -> Entries:
     """Union; a missing entry takes its side's default."""
     left, right, left_default, right_default = args[:4]
+    op = statement.operator
     positions = left.items.keys() | right.items.keys()
-    filled = [
-        Entries(
-            side.shape, side.dtype, {at: side.items.get(at, _value(default)) for at in positions}
-        )
-        for side, default in ((left, left_default), (right, right_default))
-    ]
+    filled = []
+    for side, default, dtype, is_read in (
+        (left, left_default, op.type, op.reads_a),
+        (right, right_default, op.type2, op.reads_b),
+    ):
+        held, missing = side.operand(dtype, is_read=is_read), _value(default)
+        if is_read:
+            missing = cast_scalar(missing, dtype.array_dtype)
+        items = {at: held.items.get(at, missing) for at in positions}
+        filled.append(Entries(side.shape, held.dtype, items))
     return ewise_mult(statement, filled, out)
 
 

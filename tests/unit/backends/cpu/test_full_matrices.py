@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.helpers.every import every
-from tests.helpers.storages import COLUMN_RINGS, matrix_entries, matrix_of, random_entries
+from tests.helpers.storages import COLUMN_RINGS, matrix_of, random_entries, result_of
 
 import semira as gb
 from semira.backends.cpu import threads
@@ -67,9 +67,7 @@ def check(ring_name, width, mask="none", *, left=False, flips=(False, False), hi
         random_entries(out_shape, ring.return_type, 1), sparse, full,
         random_entries(out_shape, BOOL, 4),
     ]  # fmt: skip
-    found, wanted = (
-        matrix_entries(device, slots, statement, given) for device in ("cpu", "reference")
-    )
+    found, wanted = (result_of(device, slots, statement, given) for device in ("cpu", "reference"))
     assert found == wanted
 
 

@@ -51,7 +51,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_sorts_compile_without_warning(arch, offset):
     compiled = compile_only("", arch, offset, KERNELS)
-    assert compiled.code.startswith(b"\x7fELF")
+    assert compiled.code
     assert compiled.log.strip("\0 \n") == ""
 
 
