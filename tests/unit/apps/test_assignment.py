@@ -304,3 +304,18 @@ def test_a_wrong_assignment_would_be_noticed(monkeypatch):
     monkeypatch.setattr(solve, "_by_paths", wrong)
     with gb.device("cpu"), pytest.raises(Panic, match="not proven"):
         linear_sum_assignment(np.random.default_rng(0).random((9, 9)))
+
+
+def test_costs_without_a_finite_sum_are_refused(device):
+    for sign in (1, -1):
+        costs = np.full((3, 3), sign * 1e308)
+        with pytest.raises(InvalidValue, match="divide the costs"):
+            linear_sum_assignment(costs)
+    assert linear_sum_assignment(np.full((3, 3), 1e307)).cost == 3e307
+
+
+def test_what_is_no_array_of_costs_is_told_from_one():
+    with pytest.raises(DomainMismatch, match="from_scipy_sparse"):
+        linear_sum_assignment(sp.csr_array(np.eye(3)))
+    with pytest.raises(InvalidValue, match="method='x'"):
+        linear_sum_assignment(np.zeros((0, 3)), method="x")

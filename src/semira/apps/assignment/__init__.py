@@ -9,7 +9,7 @@ import numpy as np
 from semira import Matrix
 from semira.apps.assignment.problem import NAME, checked, device_of
 from semira.apps.assignment.result import AssignmentResult
-from semira.apps.assignment.solve import Found, assign, memory
+from semira.apps.assignment.solve import Found, assign, check_method, memory
 from semira.exceptions import Panic
 from semira.kernels import array_module
 
@@ -107,6 +107,7 @@ def linear_sum_assignment(
     with array_module(device) as xp:
         costs, turned = checked(cost, maximize, absent, xp)
         if not costs.rows:
+            check_method(method, device)
             return _result(_nothing(costs.columns, method), costs.sign, turned)
         return _result(assign(costs, method, device, xp), costs.sign, turned)
 

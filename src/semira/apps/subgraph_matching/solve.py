@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import semira as gb
 from semira.apps.subgraph_matching import kernels
 from semira.apps.subgraph_matching.problem import Step
-from semira.exceptions import DomainMismatch, OutOfMemory
+from semira.exceptions import DomainMismatch, InvalidValue, OutOfMemory
 from semira.kernels import rows_of
 
 #: Matches of a piece at most, unless one match alone has more successors.
@@ -228,6 +228,8 @@ def value_dtype(A: Any, pattern: Any) -> Any:
     ------
     DomainMismatch
         They are no real numbers.
+    InvalidValue
+        Unsigned ones do not fit to signed ones.
     """
     kinds = {A.dtype.kind, pattern.dtype.kind}
     if not kinds <= set("BIUF"):
@@ -235,7 +237,16 @@ def value_dtype(A: Any, pattern: Any) -> Any:
             f"subgraph_match: values of {A.dtype} and {pattern.dtype} are not compared; pass "
             "matrices of real numbers, or match_values=False"
         )
-    return np.int64 if kinds <= set("BIU") else np.float64
+    if not kinds <= set("BIU"):
+        return np.float64
+    for each in (A, pattern) if "I" in kinds else ():
+        largest = int(each.reduce_scalar(gb.monoid.max).get(0))
+        if largest >= 2**63:
+            raise InvalidValue(
+                f"subgraph_match: a value of {each.dtype} is {largest}, and those of the other "
+                "matrix are signed; make both UINT64, or FP64 to compare them rounded"
+            )
+    return np.int64
 
 
 def _host(array: Any) -> Any:
