@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import semira as gb
+from semira import device_traits
 from semira.apps.subgraph_matching import kernels
 from semira.apps.subgraph_matching.problem import Step
 from semira.exceptions import DomainMismatch, InvalidValue, OutOfMemory
@@ -19,6 +20,9 @@ ROOM = 1 << 22
 
 #: The same where the search stops at some matches.
 FEW = 1 << 14
+
+#: Matches that a host makes longer before Ctrl-C takes effect.
+_BATCH = 1 << 16
 
 
 def memory(
@@ -195,12 +199,17 @@ class Matcher:
         step, is_writing = self._steps[depth], out is not None
         starts = self._xp.ascontiguousarray(starts)
         items = len(table) // depth
-        kernels.extend(
-            items, depth, self._n, table, self._rows.indptr, self._rows.indices, *self._columns,
-            self._has_columns, self._values, self._has_values, *self._kind(step),
-            self._rules[depth], self._wanted[depth], starts, is_writing,
-            out if is_writing else table, device=self._device, work=16 * items,
-        )  # fmt: skip
+        at_once = items if device_traits(self._device).own_memory else _BATCH
+        for low in range(0, items, max(at_once, 1)):
+            part = slice(low, min(low + at_once, items))
+            size = part.stop - low
+            known = table[low * depth : part.stop * depth]
+            kernels.extend(
+                size, depth, self._n, known, self._rows.indptr, self._rows.indices,
+                *self._columns, self._has_columns, self._values, self._has_values,
+                *self._kind(step), self._rules[depth], self._wanted[depth], starts[part],
+                is_writing, out if is_writing else known, device=self._device, work=16 * size,
+            )  # fmt: skip
 
     def matches(self, order: list[int]) -> NDArray[np.int64]:
         """Return the matches that were kept on the host, columns by vertex of the pattern."""
