@@ -277,3 +277,13 @@ def test_any_radius_and_graphs_without_vertices(device):
     assert (found.values.tolist(), found.k) == ([2, 2, 2], 10**30)
     series = scan_series([empty, empty, empty])
     assert (series.time, series.vertices.tolist()) == (-1, [-1, -1, -1])
+
+
+def test_a_large_radius_ends_where_nothing_new_is_near(device):
+    if device != "cpu":
+        pytest.skip("the reference walks over every item anyway")
+    n = 400_000
+    A = gb.Matrix.from_coo(np.arange(0, n, 2), np.arange(1, n, 2), nrows=n, ncols=n)
+    local_scan(A, k=2)
+    # A step for each vertex from each vertex would take minutes.
+    assert local_scan(A, k=2**40).values.tolist() == [1] * n

@@ -177,6 +177,6 @@ def _by_neighbourhoods(problem: Problem, shift: int) -> Vector:
         scratch = [(np.uint8, n, 0), (np.int64, n, None)]
         _scan(
             count, work, *arguments, 0, work, work, device=near.device, work=totals,
-            host_scratch=lambda: scratch,
+            host_scratch=lambda: scratch, stops=True,
         )  # fmt: skip
         return Vector.from_dense(out, device=near.device)
