@@ -6,6 +6,7 @@ The unit of the sample is a band of 32 lines, which holds the lines of every sma
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -226,7 +227,7 @@ class BitsProfile:
         return "\n".join(lines)
 
 
-def profile(matrix: MatrixArrays, bands: int | None = None, seed: int = 0) -> BitsProfile:
+def profile(matrix: MatrixArrays, bands: Any = None, seed: Any = 0) -> BitsProfile:
     """Return what tiles of bits would take for a matrix.
 
     Parameters
@@ -241,10 +242,12 @@ def profile(matrix: MatrixArrays, bands: int | None = None, seed: int = 0) -> Bi
     Raises
     ------
     InvalidValue
-        `bands` is less than 2: a sample of one has no variance.
+        `bands` is less than 2: a sample of one has no variance; or `seed` is less than 0.
     """
-    if bands is not None and bands < 2:
-        raise InvalidValue(f"bands={bands}; give 2 or more, or None")
+    if bands is not None and not (isinstance(bands, Integral) and bands >= 2):
+        raise InvalidValue(f"bands={bands!r}; give 2 or more, or None")
+    if not (isinstance(seed, Integral) and seed >= 0):
+        raise InvalidValue(f"seed={seed!r}; give an integer, 0 or more")
     if bands is None and matrix.nvals > COUNTED:
         bands = MANY_BANDS
     counts = sampled_tiles(matrix, bands, seed)
