@@ -6,7 +6,6 @@ The unit of the sample is a band of 32 lines, which holds the lines of every sma
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -227,6 +226,10 @@ class BitsProfile:
         return "\n".join(lines)
 
 
+def _is_count(value: Any, least: int) -> bool:
+    return isinstance(value, (int, np.integer)) and value >= least
+
+
 def profile(matrix: MatrixArrays, bands: Any = None, seed: Any = 0) -> BitsProfile:
     """Return what tiles of bits would take for a matrix.
 
@@ -244,9 +247,9 @@ def profile(matrix: MatrixArrays, bands: Any = None, seed: Any = 0) -> BitsProfi
     InvalidValue
         `bands` is less than 2: a sample of one has no variance; or `seed` is less than 0.
     """
-    if bands is not None and not (isinstance(bands, Integral) and bands >= 2):
+    if bands is not None and not _is_count(bands, 2):
         raise InvalidValue(f"bands={bands!r}; give 2 or more, or None")
-    if not (isinstance(seed, Integral) and seed >= 0):
+    if not _is_count(seed, 0):
         raise InvalidValue(f"seed={seed!r}; give an integer, 0 or more")
     if bands is None and matrix.nvals > COUNTED:
         bands = MANY_BANDS
