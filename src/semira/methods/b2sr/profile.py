@@ -227,7 +227,7 @@ class BitsProfile:
 
 
 def _is_count(value: Any, least: int) -> bool:
-    return isinstance(value, (int, np.integer)) and value >= least
+    return isinstance(value, (int, np.integer)) and bool(value >= least)
 
 
 def profile(matrix: MatrixArrays, bands: Any = None, seed: Any = 0) -> BitsProfile:
