@@ -254,7 +254,7 @@ class ReadableMatrix(_Readable[Made_co]):
         Raises
         ------
         InvalidValue
-            `bands` is less than 2.
+            `bands` is less than 2, or `seed` less than 0.
         OutOfMemory
             There are 2**31 rows or more.
 

@@ -291,3 +291,22 @@ def test_the_choice_says_why():
     assert choose("auto", "cpu", 10, 20)[0] == "highest_label"
     assert "10 vertices" in choose("auto", "cpu", 10, 20)[1]
     assert choose("push_relabel", "cpu", 10, 20) == ("push_relabel", "as asked for")
+
+
+def test_small_floats_without_a_path_carry_nothing_and_keep_their_room(device, methods):
+    # Nothing reaches vertex 3; the arc from 3 is that of a network whose source leads nowhere.
+    i, j, capacity = [0, 1, 2, 3], [1, 2, 1, 0], np.array([0.25, 0.125, 1e-300, 0.5])
+    for dtype in ("FP32", "FP64"):
+        with gb.device(device):
+            A = gb.Matrix.from_coo(i, j, capacity, dtype, nrows=4, ncols=4)
+            A.setdiag(0.25)
+        room = A.select("offdiag").new().select("valuegt", 0).new()
+        for algorithm in methods:
+            found = maximum_flow(A, 0, 3, algorithm=algorithm)
+            assert found.value == 0
+            assert found.flow.select("valuene", 0).new().nvals == 0
+            assert found.residual.isclose(room.dup("FP64"))
+            assert found.source_side.to_coo()[0].tolist() == [0, 1, 2]
+            assert maximum_flow(A, 2, 0, algorithm=algorithm).source_side.nvals == (
+                1 if dtype == "FP32" else 2
+            )

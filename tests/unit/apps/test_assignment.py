@@ -304,3 +304,32 @@ def test_a_wrong_assignment_would_be_noticed(monkeypatch):
     monkeypatch.setattr(solve, "_by_paths", wrong)
     with gb.device("cpu"), pytest.raises(Panic, match="not proven"):
         linear_sum_assignment(np.random.default_rng(0).random((9, 9)))
+
+
+def test_costs_without_a_finite_sum_are_refused(device):
+    for sign in (1, -1):
+        costs = np.full((3, 3), sign * 1e308)
+        with pytest.raises(InvalidValue, match="divide the costs"):
+            linear_sum_assignment(costs)
+    assert linear_sum_assignment(np.full((3, 3), 1e307)).cost == 3e307
+
+
+def test_what_is_no_array_of_costs_is_told_from_one():
+    with pytest.raises(DomainMismatch, match="from_scipy_sparse"):
+        linear_sum_assignment(sp.csr_array(np.eye(3)))
+    with pytest.raises(InvalidValue, match="method='x'"):
+        linear_sum_assignment(np.zeros((0, 3)), method="x")
+
+
+def test_costs_of_many_magnitudes_are_exact_or_refused():
+    refused = 0
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        costs = random.random((60, 80)) * 10.0 ** random.integers(-8, 8, (60, 80))
+        best = pytest.approx(costs[scipys(costs)].sum(), rel=1e-9)
+        assert linear_sum_assignment(costs, method="paths").cost == best
+        try:
+            assert linear_sum_assignment(costs, method="auction").cost == best
+        except InvalidValue as error:
+            refused += "auction rounds costs" in str(error)
+    assert refused

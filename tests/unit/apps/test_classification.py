@@ -284,7 +284,7 @@ def test_any_graph(seed, n, m, count, width, way):
         ({"pattern_edges": ([0], [3], np.zeros((1, 2)))}, IndexOutOfBound, "vertex 3"),
         ({"pattern_edges": ([0.5], [1], np.zeros((1, 2)))}, DomainMismatch, "array of float64"),
         ({"reverse_from": "both"}, InvalidValue, "reverse_from is 'both'; pass 'source' or"),
-        ({"iterations": -1}, InvalidValue, "iterations is -1"),
+        ({"iterations": -1}, InvalidValue, "iterations=-1"),
         ({"null_penalty": np.inf}, InvalidValue, "null_penalty is inf"),
     ],
 )
@@ -353,3 +353,24 @@ def test_part_of_a_social_network_is_found_again(way):
             A, vertices, features, known, pattern, reverse_from=way, iterations=2
         )
     assert found.best.tolist() == part.tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"iterations": "a"}, "iterations='a'"),
+        ({"iterations": np.nan}, "iterations=nan"),
+        ({"null_penalty": "a"}, "null_penalty is 'a'"),
+        ({"null_penalty": None}, "null_penalty is None"),
+    ],
+)
+def test_parameters_that_are_no_numbers(device, options, match):
+    with pytest.raises(InvalidValue, match=match):
+        classify(oracle.golden(), **options)
+
+
+def test_features_whose_squares_are_infinite_are_refused(device):
+    A = matrix(([0], [1]), 2)
+    for features in ([[1e200], [-1e200]], np.array([[0.0], [-1e155]])):
+        with pytest.raises(InvalidValue, match="squares are finite"):
+            gb.apps.classify(A, features, [[0.0]], [[0.0]], ([0], [0], [[1.0]]))

@@ -317,3 +317,12 @@ def test_pictures(tmp_path):
             found = fused_lasso(A, np.arange(A.nrows) % 5, lambda2=0.4)
             draw(found, A, str(tmp_path / f"{name}.png"))
             assert matplotlib.image.imread(tmp_path / f"{name}.png").std() > 0.01
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-300, 1e300])
+def test_values_at_the_ends_of_the_floats_warn_of_nothing(device, size):
+    with gb.device(device):
+        A = gb.Matrix.from_coo([0], [1], 1.0, nrows=2, ncols=2)
+    for solver in ("cuts", "primal_dual"):
+        found = gb.apps.fused_lasso(A, [size, 0.0], lambda2=size / 4, solver=solver)
+        assert found.to_array() == pytest.approx([0.75 * size, 0.25 * size], rel=1e-3, abs=5e-324)

@@ -410,6 +410,7 @@ THREE = gb.Matrix(float, 3, 3)
         ((TWO, TWO), {"method": "x"}, InvalidValue, "method='x' is none of"),
         ((matrix(np.full((2, 2), np.nan)), TWO), {}, InvalidWeight, "entry of A is NaN"),
         ((TWO, matrix(np.full((2, 2), -np.inf))), {}, InvalidWeight, "other is infinite"),
+        ((matrix(np.full((2, 2), -1e200)), TWO), {}, InvalidWeight, "is 1e.200, and its"),
         ((matrix(np.full((2, 2), 1j)), TWO), {}, DomainMismatch, "entries of A are FC64"),
     ],
 )  # fmt: skip

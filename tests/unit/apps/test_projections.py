@@ -312,3 +312,11 @@ def test_the_trace_of_a_product():
         product_trace(matrix(X), matrix(Y.T))
     with pytest.raises(DomainMismatch, match="product_trace needs a Matrix"):
         product_trace([1], [1])
+
+
+def test_a_function_over_no_rows_makes_no_rows(device):
+    with gb.device(device):
+        A = gb.Matrix("FP64", 0, 3)
+        found = filtered_product(A, gb.Matrix("FP64", 3, 4), lambda x, y: x + y)
+        assert (found.shape, found.nvals) == ((0, 4), 0)
+        assert project(A, "rows", function=lambda x, y: x * y).matrix.shape == (0, 0)

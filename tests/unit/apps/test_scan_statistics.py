@@ -255,3 +255,35 @@ def test_the_result_tells_itself(tmp_path):
     picture.draw(found, A, str(tmp_path / "a.svg"))
     assert (tmp_path / "a.svg").stat().st_size > 1000
     assert memory(A) == 270
+
+
+def test_sums_that_integers_do_not_hold_are_refused(device):
+    for dtype, value in (("UINT64", 2**64 - 1), ("INT64", 2**62), ("INT64", -(2**63))):
+        with gb.device(device):
+            A = gb.Matrix.from_coo([0], [1], [value], dtype, nrows=2, ncols=2)
+        for mode in ("out", "undirected"):
+            with pytest.raises(InvalidWeight, match=r"2\*\*62"):
+                local_scan(A, weighted=True, mode=mode)
+    with gb.device(device):
+        A = gb.Matrix.from_coo([0], [1], [2**61 - 1024], "UINT64", nrows=2, ncols=2)
+    assert local_scan(A, weighted=True).values.tolist() == [2**61 - 1024] * 2
+
+
+def test_any_radius_and_graphs_without_vertices(device):
+    with gb.device(device):
+        A = gb.Matrix.from_coo([0, 1], [1, 2], nrows=3, ncols=3)
+        empty = gb.Matrix("INT64", 0, 0)
+    found = local_scan(A, k=10**30)
+    assert (found.values.tolist(), found.k) == ([2, 2, 2], 10**30)
+    series = scan_series([empty, empty, empty])
+    assert (series.time, series.vertices.tolist()) == (-1, [-1, -1, -1])
+
+
+def test_a_large_radius_ends_where_nothing_new_is_near(device):
+    if device != "cpu":
+        pytest.skip("the reference walks over every item anyway")
+    n = 400_000
+    A = gb.Matrix.from_coo(np.arange(0, n, 2), np.arange(1, n, 2), nrows=n, ncols=n)
+    local_scan(A, k=2)
+    # A step for each vertex from each vertex would take minutes.
+    assert local_scan(A, k=2**40).values.tolist() == [1] * n

@@ -22,6 +22,7 @@ from semira.exceptions import (
     DimensionMismatch,
     DomainMismatch,
     FileFormatError,
+    FileReadError,
     InvalidValue,
     MissingFile,
     OutOfMemory,
@@ -234,7 +235,7 @@ def test_threads_change_nothing(threads):
         ({"labels": [1.5, 2, 3], "pattern_labels": [1, 2]}, DomainMismatch, "are no integers"),
         ({"labels": gb.Vector.from_coo([0], [1], size=3), "pattern_labels": [1, 2]},
          InvalidValue, "2 of 3 vertices have no label"),
-        ({"limit": -1}, InvalidValue, "limit is -1"),
+        ({"limit": -1}, InvalidValue, "limit=-1"),
         ({"A": gb.Matrix.from_coo([0], [1], [1j], nrows=3, ncols=3), "match_values": True},
          DomainMismatch, "values of FC64 and INT64 are not compared"),
     ],
@@ -299,3 +300,35 @@ def test_triangles_of_a_real_graph():
         found = gb.apps.subgraph_match(A, matrix(nx.complete_graph(3)), distinct=True, limit=5)
         assert found.count == gb.algorithms.triangle_count(A).count
     assert (found.matches[:, 0] < found.matches[:, 1]).all()
+
+
+def test_values_and_labels_at_the_ends_of_their_dtypes(device):
+    with gb.device(device):
+        small = {"nrows": 2, "ncols": 2}
+        nan = gb.Matrix.from_coo([0, 1], [1, 0], np.nan, **small)
+        unsigned = gb.Matrix.from_coo([0], [1], [2**64 - 1], "UINT64", **small)
+        signed = gb.Matrix.from_coo([0], [1], [-1], "INT64", **small)
+    # NaN equals nothing, but a vertex of the pattern is like itself.
+    assert gb.apps.subgraph_match(nan, nan, match_values=True).facts()["places"] == 0
+    assert gb.apps.subgraph_match(unsigned, unsigned, match_values=True).count == 1
+    with pytest.raises(InvalidValue, match="18446744073709551615"):
+        gb.apps.subgraph_match(unsigned, signed, match_values=True)
+    wide = np.array([2**64 - 1, 0], np.uint64)
+    for labels in ((wide, [-1, 0]), ([-1, 0], wide)):
+        with pytest.raises(InvalidValue, match=r"less than 2\*\*63"):
+            gb.apps.subgraph_match(signed, signed, labels=labels[0], pattern_labels=labels[1])
+    for labels in (([0, 1], ["0", "a"]), (["0", "1"], [0, 1])):
+        with pytest.raises(DomainMismatch, match="no integers"):
+            gb.apps.subgraph_match(signed, signed, labels=labels[0], pattern_labels=labels[1])
+
+
+def test_labels_in_files_that_are_none(tmp_path):
+    np.save(tmp_path / "halves.npy", [1.5, 2])
+    (tmp_path / "large.txt").write_text(f"{2**63} 1")
+    (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe")
+    for name, error in (
+        ("halves.npy", FileFormatError), ("large.txt", FileFormatError),
+        ("bytes.txt", FileReadError), ("", FileReadError),
+    ):  # fmt: skip
+        with pytest.raises(error):
+            read_labels(f"{tmp_path}/{name}", 2)

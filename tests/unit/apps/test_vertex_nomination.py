@@ -10,12 +10,14 @@ from tests.helpers import chesapeake
 
 import semira as gb
 from semira.apps import nominate
+from semira.apps.sampling import files as samples
 from semira.apps.vertex_nomination import memory, picture, solve
 from semira.apps.vertex_nomination.files import read_weights
 from semira.exceptions import (
     DimensionMismatch,
     DomainMismatch,
     FileFormatError,
+    FileReadError,
     IndexOutOfBound,
     InvalidIndex,
     InvalidValue,
@@ -220,3 +222,30 @@ def test_wrong_input_is_refused(tmp_path):
         read_weights(str(path), 9)
     with pytest.raises(MissingFile):
         read_weights(str(tmp_path / "none"), 9)
+
+
+def test_who_is_infinitely_far_gets_no_weighted_score(device):
+    with gb.device(device):
+        A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1, np.inf, 2.0])
+    for weights in ([0, 1], [1, 1]):
+        found = nominate(A, [[0], [1]], weights=weights)
+        assert found.vertices().tolist() == []
+    with pytest.raises(InvalidValue, match="content lacks 2 of 3"):
+        nominate(A, [0], content=gb.Vector.from_coo([0], [1.0], size=3))
+
+
+def test_numbers_of_vertices_from_files(tmp_path):
+    np.save(tmp_path / "complex.npy", [1j, 2])
+    np.save(tmp_path / "half.npy", [0.5, 1])
+    np.save(tmp_path / "objects.npy", np.array([None, "a"], object), allow_pickle=True)
+    np.save(tmp_path / "numbers.npy", np.array([3, 4], np.uint64))
+    (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe")
+    assert samples.numbers(f"{tmp_path}/numbers.npy", 2).tolist() == [3, 4]
+    assert samples.vertices(f"{tmp_path}/numbers.npy", 2).tolist() == [3, 4]
+    for name in ("complex.npy", "objects.npy", "bytes.txt"):
+        with pytest.raises(FileFormatError, match=name):
+            samples.numbers(f"{tmp_path}/{name}", 2)
+    with pytest.raises(FileFormatError, match="float64; give int64"):
+        samples.vertices(f"{tmp_path}/half.npy", 2)
+    with pytest.raises(FileReadError, match="cannot be read"):
+        samples.numbers(f"{tmp_path}", 2)

@@ -146,7 +146,8 @@ class MaximumFlowResult(_Cut):
         flow = self._numbers(xp.maximum(network.capacity - solved.room, 0))
         if self._is_float:
             # Of a saturated arc the very number that the matrix has.
-            is_full = abs(flow - network.given) <= np.ldexp(0.5, -network.shift)
+            is_full = (solved.room == 0) & (network.capacity > 0)
+            is_full &= network.capacity < network.clip
             flow = xp.where(is_full, network.given, flow)
         found: Matrix = self._over_arcs(flow).dup(mask=self._capacities.S)
         return found

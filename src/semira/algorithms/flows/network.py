@@ -183,6 +183,10 @@ def network_of(A: Matrix, source: int, sink: int, xp: Any, name: str, net: Any =
     bound, endless = min(float(out.sum()), float(into.sum())), False
     if not np.isfinite(bound):
         bound, endless = float(given[xp.isfinite(given)].sum()), True
+    if bound == 0 and A.dtype.kind == "F":
+        # Nothing flows, and what is not 0 still has room: units are as small as the least of it.
+        positive = xp.minimum(given[given > 0], 1.0)
+        bound = float(positive.min()) if len(positive) else 0.0
     # More than all flow, rounding of the sum included.
     bound *= 1 + 2.0**-30
     supply = max(float(xp.minimum(out, bound).sum()), bound)

@@ -9,8 +9,8 @@ import numpy as np
 from semira import Matrix
 from semira.apps.assignment.problem import NAME, checked, device_of
 from semira.apps.assignment.result import AssignmentResult
-from semira.apps.assignment.solve import Found, assign, memory
-from semira.exceptions import Panic
+from semira.apps.assignment.solve import Found, assign, check_method, memory
+from semira.exceptions import InvalidValue, Panic
 from semira.kernels import array_module
 
 __all__ = ["AssignmentResult", "linear_sum_assignment", "memory"]
@@ -63,7 +63,8 @@ def linear_sum_assignment(
     InvalidValue
         There is NaN, or an infinite cost of the wrong sign; no assignment avoids what must not be
         chosen; an option is unknown, or ``"paths"`` is asked for on a GPU. One cost is so large,
-        in place of ``inf``, that the auction would round the others too far.
+        in place of ``inf``, that the auction would round the others too far; or their sum is
+        infinite.
     OutOfMemory
         It does not fit.
 
@@ -107,6 +108,7 @@ def linear_sum_assignment(
     with array_module(device) as xp:
         costs, turned = checked(cost, maximize, absent, xp)
         if not costs.rows:
+            check_method(method, device)
             return _result(_nothing(costs.columns, method), costs.sign, turned)
         return _result(assign(costs, method, device, xp), costs.sign, turned)
 
@@ -130,5 +132,12 @@ def _result(found: Found, sign: float, turned: bool) -> AssignmentResult:
     made = AssignmentResult(row_ind, col_ind, taken + 0.0, u, v + 0.0, found.method, found.steps)
     scale = float(np.abs(taken).sum() + np.abs(u).max(initial=0) + np.abs(v).max(initial=0))
     if not made.gap <= _GAP * scale:
-        raise Panic(f"{NAME}: the sum {made.cost} is not proven: its bound is {made.bound}")
+        told = f"{NAME}: the sum {made.cost} is not proven: its bound is {made.bound}"
+        if found.method == "auction" and not (taken == np.rint(taken)).all():
+            raise InvalidValue(
+                f"{told}. An auction rounds costs to a part of the largest, and those of this sum "
+                "are too small beside it: use method='paths' on a host, inf for what must not be "
+                "chosen, or integers"
+            )
+        raise Panic(told)
     return made

@@ -96,6 +96,11 @@ def checked(cost: Any, maximize: bool, absent: str, xp: Any) -> tuple[Costs, boo
         raise DomainMismatch(f"{NAME} needs a Matrix or an array; make one of it with .new()")
     sign = -1.0 if maximize else 1.0
     if not isinstance(cost, Matrix):
+        if hasattr(cost, "tocsr"):
+            raise DomainMismatch(
+                f"{NAME}: costs are a {type(cost).__name__} of SciPy; make a Matrix of it with "
+                "semira.io.from_scipy_sparse"
+            )
         array = xp.asarray(cost)
         if array.ndim != 2:
             raise DimensionMismatch(

@@ -107,7 +107,12 @@ def assign(costs: Costs, method: str, device: str, xp: Any) -> Found:
     OutOfMemory
         It does not fit.
     """
-    chosen = _chosen(method, device)
+    chosen = check_method(method, device)
+    if not np.isfinite(costs.largest * costs.rows):
+        raise InvalidValue(
+            f"{NAME}: a cost is {costs.largest:.6g}, so that sums of {costs.rows:,} are infinite; "
+            "divide the costs, or use inf for what must not be chosen"
+        )
     needed, free = memory(costs.rows, costs.columns, method=chosen), free_memory(device)
     if free is not None and needed > free:
         raise OutOfMemory(
@@ -144,7 +149,14 @@ def _duals(
     return u, taken
 
 
-def _chosen(method: str, device: str) -> str:
+def check_method(method: str, device: str) -> str:
+    """Return the method that runs.
+
+    Raises
+    ------
+    InvalidValue
+        It is unknown, or not one of the device.
+    """
     if method not in METHODS:
         raise InvalidValue(f"{NAME}: method={method!r} is none of {', '.join(METHODS)}")
     is_gpu = device_traits(device).own_memory

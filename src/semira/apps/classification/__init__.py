@@ -38,7 +38,7 @@ def classify(
     A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j) is an edge from i to j. Values are not read. Not modified.
     vertices : array of real numbers, shape (n, fv), or mapping of names to rows of it
-        Features of the vertices. Finite.
+        Features of the vertices. Finite, at most 1e150.
     edges : array of real numbers, shape (nvals, fe), or EdgeFeatures
         Features of the entries of `A`, by rows; or ``(sources, targets, features)``, in any order,
         with names in a Graph that has them.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import semira as gb
+from semira.algorithms.checks import check_count
 from semira.exceptions import (
     DimensionMismatch,
     DomainMismatch,
@@ -20,6 +22,9 @@ from semira.kernels import rows_of
 #: Edges of the pattern whose messages are worked on together at most: lanes of a warp; and where
 #: memory is short.
 _WIDTH, _NARROW = 32, 8
+
+#: Features at most: distances add up squares.
+_LARGEST = 1e150
 
 #: Sums of columns are made of pieces of so many rows at least, and so many pieces at most.
 _ROWS, _PIECES = 16, 4096
@@ -206,13 +211,10 @@ def check(A: Any, reverse_from: Any, iterations: Any, null_penalty: Any) -> None
         raise DimensionMismatch(f"classify: A is {A.nrows} x {A.ncols}; pass a square Matrix")
     if reverse_from not in ("source", "destination"):
         raise InvalidValue(_no_such_way(reverse_from))
-    if iterations is not None and (iterations != int(iterations) or iterations < 0):
-        raise InvalidValue(
-            f"classify: iterations is {iterations}; pass an integer of at least 0, or None for "
-            "one for each vertex of the pattern"
-        )
-    if not np.isfinite(null_penalty):
-        raise InvalidValue(f"classify: null_penalty is {null_penalty}; pass a finite number")
+    if iterations is not None:
+        check_count(iterations, "iterations")
+    if not isinstance(null_penalty, Real) or not np.isfinite(float(null_penalty)):
+        raise InvalidValue(f"classify: null_penalty is {null_penalty!r}; pass a finite number")
 
 
 def pattern_of(vertices: Any, edges: Any) -> Pattern:
@@ -350,11 +352,13 @@ def _table(values: Any, name: str, xp: Any) -> Any:
     if values.ndim == 2 and values.dtype.kind in "biuf":
         kept = values.dtype if values.dtype in (np.float32, np.float64) else np.float64
         found = xp.ascontiguousarray(xp.asarray(_host(values) if xp is np else values, dtype=kept))
-        if not bool(xp.isfinite(found).all()):
-            at = tuple(int(each[0]) for each in np.nonzero(~np.isfinite(_host(found))))
+        largest = min(_LARGEST, float(np.finfo(kept).max))
+        # Comparisons with NaN are False.
+        if found.size and not -largest <= float(found.min()) <= float(found.max()) <= largest:
+            at = tuple(int(each[0]) for each in np.nonzero(~(abs(_host(found)) <= largest)))
             raise InvalidValue(
                 f"classify: feature {at[1]} in row {at[0]} of {name} is {_host(found)[at]}; pass "
-                "finite numbers"
+                f"finite numbers, at most {_LARGEST:g}, whose squares are finite too"
             )
         return found
     if values.ndim != 2:

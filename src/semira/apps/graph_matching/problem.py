@@ -24,6 +24,9 @@ from semira.exceptions import (
 
 NAME = "graph_match"
 
+#: Entries at most: products of two are added up.
+_LARGEST = 1e150
+
 PADDINGS = ("naive", "adopted")
 
 Pairs = NDArray[np.int64]
@@ -140,9 +143,12 @@ def _check_matrices(A: Any, other: Any, similarity: Any, sizes: tuple[int, int])
             raise DomainMismatch(f"{NAME}: entries of {name} are {each.dtype.name}; use real ones")
         if has_nan(each):
             raise InvalidWeight(f"{NAME}: an entry of {name} is NaN; give it a number or drop it")
-        is_float = each.dtype in (dtypes.FP32, dtypes.FP64)
-        if is_float and each.apply(unary.isinf).new().reduce_scalar(monoid.lor).new().get(False):
-            raise InvalidWeight(f"{NAME}: an entry of {name} is infinite; use a large number")
+        largest = float(each.dup("FP64").apply(unary.abs).reduce_scalar(monoid.max).get(0.0))
+        if largest > _LARGEST:
+            told = "infinite" if largest == np.inf else f"{largest:g}, and its products infinite"
+            raise InvalidWeight(
+                f"{NAME}: an entry of {name} is {told}; use numbers up to {_LARGEST:g}"
+            )
 
 
 def _padded(A: Matrix, n: int) -> Matrix:

@@ -127,7 +127,8 @@ def fused_lasso(
             iterations = found.steps
         x, given = (xp.ldexp(each, xp.int32(problem.exponent)) for each in (found.x, problem.y))
     gap = max(found.gap, 0.0)
-    objective, absolute = np.ldexp([found.objective, gap], 2 * problem.exponent).tolist()
+    with np.errstate(over="ignore", under="ignore"):  # of large or small `y` infinite, or 0
+        objective, absolute = np.ldexp([found.objective, gap], 2 * problem.exponent).tolist()
     return FusedLasso(
         solver, reason, iterations, objective, absolute,
         gap / found.objective if found.objective else 0.0, gap <= tolerance * found.objective,

@@ -148,9 +148,10 @@ def problem_of(
     threshold = check_number(lambda1, "lambda1", np.finfo(float).max)
     exponent = int(np.frexp(float(abs(values).max()) if n else 0.0)[1])
     scale = xp.int32(-exponent)
+    with np.errstate(over="ignore"):
+        limit = xp.minimum(xp.ldexp(limit, scale), _HUGE)
     return Problem(
-        xp, A.device, n, rows.indptr, rows.indices, back,
-        xp.minimum(xp.ldexp(limit, scale), _HUGE), xp.ldexp(values, scale),
+        xp, A.device, n, rows.indptr, rows.indices, back, limit, xp.ldexp(values, scale),
         float(min(np.ldexp(threshold, -exponent), _HUGE)), exponent,
     )  # fmt: skip
 

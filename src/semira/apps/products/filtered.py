@@ -213,6 +213,8 @@ class _Call:
                 rows = Rows(self._product, self.device, xp, self._memory)
                 return matrix_of_part(rows.whole(), rows.width, self.device)
             blocks = [each for _, each in self._multiplied()]
+        if not blocks:
+            return Matrix("INT64", 0, self._B.ncols)
         return gb.ss.concat([[each] for each in blocks]) if len(blocks) != 1 else blocks[0]
 
     def blocks(self) -> Iterator[tuple[int, Matrix]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.exceptions import DimensionMismatch, FileFormatError, MissingFile
+from semira.exceptions import DimensionMismatch, FileFormatError, FileReadError, MissingFile
 
 
 def vertices(path: str, n: int) -> NDArray[np.int64]:
@@ -74,10 +74,17 @@ def _check(path: str) -> None:
 
 def _read(path: str, dtype: Any) -> NDArray[Any]:
     _check(path)
-    if path.endswith(".npy"):
-        return np.asarray(np.load(path), dtype).ravel()
-    words = Path(path).read_text(encoding="utf-8").replace(",", " ").split()
     try:
+        if path.endswith(".npy"):
+            found = np.load(path).ravel()
+            if np.can_cast(found.dtype, dtype, "same_kind"):
+                return np.asarray(found, dtype)
+            raise FileFormatError(f"{path} has values of {found.dtype}; give {np.dtype(dtype)}")
+        words = Path(path).read_text(encoding="utf-8").replace(",", " ").split()
         return np.array(words).astype(dtype) if words else np.empty(0, dtype)
-    except ValueError as error:
+    except FileFormatError:
+        raise
+    except (ValueError, OverflowError) as error:
         raise FileFormatError(f"{path}: {error}") from error
+    except OSError as error:
+        raise FileReadError(f"{path}: cannot be read: {error}") from error

@@ -16,6 +16,9 @@ from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, I
 #: Directions of edges.
 MODES = ("undirected", "out", "in", "all")
 
+#: What integers may add up to: twice as much is exact, as where edges are two entries.
+_MOST = 2.0**62
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -137,8 +140,21 @@ def shift_of(A: Matrix) -> int:
     """Return how many times weights are doubled before they become integers.
 
     Sums of all of them stay below 2**62, and are the same in any order.
+
+    Raises
+    ------
+    InvalidWeight
+        Sums of integers may not.
     """
-    if A.dtype.kind != "F" or A.nvals == 0:
+    if A.nvals == 0 or A.dtype.kind == "B":
+        return 0
+    if A.dtype.kind != "F":
+        total = float(A.dup("FP64").apply(unary.abs).reduce_scalar(monoid.plus).get(0.0))
+        if total >= _MOST:
+            raise InvalidWeight(
+                f"local_scan: weights add up to {total:.6g}, and sums of integers are exact below "
+                '2**62; divide them, or make them floating-point numbers with A.dup("FP64")'
+            )
         return 0
     most = float(A.apply(unary.abs).reduce_scalar(monoid.max).get(0.0))
     if most == 0:

@@ -30,7 +30,7 @@ def over_time(
     earlier: deque[NDArray[np.float64]] = deque(maxlen=tau or 1)
     for t, graph in enumerate(graphs):
         now = scan(graph, None)
-        if t >= tau:
+        if t >= tau and len(now):
             past = list(earlier)[:tau] if tau else []
             if locality == "them":
                 past = [scan(graph, graphs[s]) for s in range(t - tau, t)]

@@ -161,7 +161,7 @@ def _by_neighbourhoods(problem: Problem, shift: int) -> Vector:
         _row_work(count, *given, work, device=near.device, work=lists.indptr)
         values = rows.values if problem.weighted and len(rows.indices) else xp.ones(1, xp.int64)
         arguments = (
-            lists.indptr, lists.indices, problem.k, not problem.is_given, rows.indptr,
+            lists.indptr, lists.indices, min(problem.k, n), not problem.is_given, rows.indptr,
             rows.indices, values, int(len(values) > 1), problem.is_undirected, out, sizes, n,
         )  # fmt: skip
         if near.device == "cuda":
@@ -177,6 +177,6 @@ def _by_neighbourhoods(problem: Problem, shift: int) -> Vector:
         scratch = [(np.uint8, n, 0), (np.int64, n, None)]
         _scan(
             count, work, *arguments, 0, work, work, device=near.device, work=totals,
-            host_scratch=lambda: scratch,
+            host_scratch=lambda: scratch, stops=True,
         )  # fmt: skip
         return Vector.from_dense(out, device=near.device)

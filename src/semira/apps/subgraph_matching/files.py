@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import semira as gb
-from semira.exceptions import DimensionMismatch, FileFormatError, MissingFile
+from semira.exceptions import DimensionMismatch, FileFormatError, FileReadError, MissingFile
 
 
 def read_pattern(path: str, size: int) -> gb.Matrix:
@@ -30,8 +30,8 @@ def read_labels(path: str, size: int) -> NDArray[np.int64]:
 
     Raises
     ------
-    MissingFile, FileFormatError, DimensionMismatch
-        There is no such file; it has something else; or not one for each vertex.
+    MissingFile, FileReadError, FileFormatError, DimensionMismatch
+        There is no such file; it cannot be read; it has something else; or not one for each vertex.
     """
     found = _integers(path)
     if len(found) != size:
@@ -53,7 +53,10 @@ def read_pattern_labels(path: str, size: int) -> gb.Vector:
 def _words(path: str) -> list[str]:
     if not Path(path).exists():
         raise MissingFile(f"{path}: no such file")
-    return Path(path).read_text(encoding="utf-8").replace(",", " ").split()
+    try:
+        return Path(path).read_text(encoding="utf-8").replace(",", " ").split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileReadError(f"{path}: cannot be read: {error}") from error
 
 
 def _integers(path: str) -> NDArray[np.int64]:
@@ -65,11 +68,15 @@ def _integers(path: str) -> NDArray[np.int64]:
         raise MissingFile(f"{path}: no such file") from error
     except (OSError, ValueError) as error:
         raise FileFormatError(f"{path} is no array of NumPy: {error}") from error
+    if found.dtype.kind not in "biu" or (found.size and int(found.max()) >= 2**63):
+        raise FileFormatError(f"{path} has labels of {found.dtype}; labels are integers of 64 bits")
     return found.ravel().astype(np.int64)
 
 
 def _as_integers(path: str, words: list[str]) -> NDArray[np.int64]:
     try:
         return np.array(words or [], object).astype(np.int64)
-    except ValueError as error:
-        raise FileFormatError(f"{path}: {error}") from error
+    except (ValueError, OverflowError) as error:
+        raise FileFormatError(
+            f"{path}: {error}; give an integer of 64 bits for each vertex, in their order"
+        ) from error

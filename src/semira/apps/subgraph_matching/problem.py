@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import semira as gb
+from semira.algorithms.checks import check_count
 from semira.exceptions import (
     DimensionMismatch,
     DomainMismatch,
@@ -91,8 +92,7 @@ def check(A: Any, pattern: Any, labels: Any, pattern_labels: Any, limit: Any) ->
         raise NotImplementedException(
             f"subgraph_match: the graph has {A.nrows} vertices; less than 2**31 are supported"
         )
-    if limit != int(limit) or limit < 0:
-        raise InvalidValue(f"subgraph_match: limit is {limit}; pass an integer of at least 0")
+    check_count(limit, "limit")
 
 
 def pattern_of(pattern: Any, labels: Any, dtype: Any) -> Pattern:
@@ -111,16 +111,24 @@ def _pattern_labels(labels: Any, k: int) -> list[int | None]:
     if labels is None:
         return [None] * k
     if isinstance(labels, gb.Vector):
-        _check_labels(labels.size, labels.dtype.kind, k, "pattern_labels")
+        _check_labels(labels.size, labels.dtype.kind.lower(), k, "pattern_labels")
         found = labels.to_dict()
-        return [found.get(at) for at in range(k)]
-    given = np.asarray(labels)
-    _check_labels(given.size if given.ndim == 1 else -1, given.dtype.kind, k, "pattern_labels")
-    return [int(each) for each in given]
+        each = [found.get(at) for at in range(k)]
+    else:
+        given = np.asarray(labels)
+        _check_labels(given.size if given.ndim == 1 else -1, given.dtype.kind, k, "pattern_labels")
+        each = [int(label) for label in given]
+    _check_largest(max((label for label in each if label is not None), default=0))
+    return each
+
+
+def _check_largest(label: int) -> None:
+    if label >= 2**63:
+        raise InvalidValue(f"subgraph_match: a label is {label}; labels are less than 2**63")
 
 
 def _check_labels(size: int, kind: str, n: int, name: str) -> None:
-    if kind.upper() not in "BIU":
+    if kind not in "biu":
         raise DomainMismatch(f"subgraph_match: {name} are no integers; number the labels")
     if size != n:
         raise DimensionMismatch(
@@ -139,7 +147,7 @@ def labels_of(labels: Any, A: Any, xp: Any) -> Any:
     """
     n = A.nrows
     if isinstance(labels, gb.Vector):
-        _check_labels(labels.size, labels.dtype.kind, n, "labels")
+        _check_labels(labels.size, labels.dtype.kind.lower(), n, "labels")
         if labels.nvals != n:
             raise InvalidValue(
                 f"subgraph_match: {n - labels.nvals} of {n} vertices have no label; give each one"
@@ -147,6 +155,8 @@ def labels_of(labels: Any, A: Any, xp: Any) -> Any:
         labels = labels.to_dense()
     given = labels if hasattr(labels, "dtype") else np.asarray(labels)
     _check_labels(given.size if given.ndim == 1 else -1, given.dtype.kind, n, "labels")
+    if given.dtype == np.uint64 and len(given):
+        _check_largest(int(given.max()))
     return xp.asarray(given).astype(xp.int64)
 
 
@@ -160,8 +170,8 @@ def automorphisms(pattern: Pattern) -> list[tuple[int, ...]]:
         if image in images or pattern.labels[own] != pattern.labels[image]:
             return False
         return all(
-            np.array_equal(table[own, : own + 1], table[image, longer])
-            and np.array_equal(table[: own + 1, own], table[longer, image])
+            np.array_equal(table[own, : own + 1], table[image, longer], equal_nan=True)
+            and np.array_equal(table[: own + 1, own], table[longer, image], equal_nan=True)
             for table in (pattern.edges, pattern.values)
         )
 

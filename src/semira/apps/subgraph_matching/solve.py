@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import semira as gb
+from semira import device_traits
 from semira.apps.subgraph_matching import kernels
 from semira.apps.subgraph_matching.problem import Step
-from semira.exceptions import DomainMismatch, OutOfMemory
+from semira.exceptions import DomainMismatch, InvalidValue, OutOfMemory
 from semira.kernels import rows_of
 
 #: Matches of a piece at most, unless one match alone has more successors.
@@ -19,6 +20,9 @@ ROOM = 1 << 22
 
 #: The same where the search stops at some matches.
 FEW = 1 << 14
+
+#: Matches that a host makes longer before Ctrl-C takes effect.
+_BATCH = 1 << 16
 
 
 def memory(
@@ -195,12 +199,17 @@ class Matcher:
         step, is_writing = self._steps[depth], out is not None
         starts = self._xp.ascontiguousarray(starts)
         items = len(table) // depth
-        kernels.extend(
-            items, depth, self._n, table, self._rows.indptr, self._rows.indices, *self._columns,
-            self._has_columns, self._values, self._has_values, *self._kind(step),
-            self._rules[depth], self._wanted[depth], starts, is_writing,
-            out if is_writing else table, device=self._device, work=16 * items,
-        )  # fmt: skip
+        at_once = items if device_traits(self._device).own_memory else _BATCH
+        for low in range(0, items, max(at_once, 1)):
+            part = slice(low, min(low + at_once, items))
+            size = part.stop - low
+            known = table[low * depth : part.stop * depth]
+            kernels.extend(
+                size, depth, self._n, known, self._rows.indptr, self._rows.indices,
+                *self._columns, self._has_columns, self._values, self._has_values,
+                *self._kind(step), self._rules[depth], self._wanted[depth], starts[part],
+                is_writing, out if is_writing else known, device=self._device, work=16 * size,
+            )  # fmt: skip
 
     def matches(self, order: list[int]) -> NDArray[np.int64]:
         """Return the matches that were kept on the host, columns by vertex of the pattern."""
@@ -228,6 +237,8 @@ def value_dtype(A: Any, pattern: Any) -> Any:
     ------
     DomainMismatch
         They are no real numbers.
+    InvalidValue
+        Unsigned ones do not fit to signed ones.
     """
     kinds = {A.dtype.kind, pattern.dtype.kind}
     if not kinds <= set("BIUF"):
@@ -235,7 +246,16 @@ def value_dtype(A: Any, pattern: Any) -> Any:
             f"subgraph_match: values of {A.dtype} and {pattern.dtype} are not compared; pass "
             "matrices of real numbers, or match_values=False"
         )
-    return np.int64 if kinds <= set("BIU") else np.float64
+    if not kinds <= set("BIU"):
+        return np.float64
+    for each in (A, pattern) if "I" in kinds else ():
+        largest = int(each.reduce_scalar(gb.monoid.max).get(0))
+        if largest >= 2**63:
+            raise InvalidValue(
+                f"subgraph_match: a value of {each.dtype} is {largest}, and those of the other "
+                "matrix are signed; make both UINT64, or FP64 to compare them rounded"
+            )
+    return np.int64
 
 
 def _host(array: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import Matrix, dtypes
+from semira import Matrix, Vector, dtypes
 from semira.algorithms.checks import (
     check_lengths,
     check_square,
@@ -86,7 +86,12 @@ def _sets(seeds: Any, n: int) -> list[NDArray[np.int64]]:
 
 
 def _numbers(given: Any, name: str, length: int, what: str) -> NDArray[np.float64]:
-    array = np.asarray(given.to_dense() if hasattr(given, "to_dense") else given)
+    if isinstance(given, Vector) and given.nvals < given.size:
+        raise InvalidValue(
+            f"{name} lacks {given.size - given.nvals} of {given.size} numbers, one for each of the "
+            f"{what}; give each one"
+        )
+    array = np.asarray(given.to_dense() if isinstance(given, Vector) else given)
     if array.dtype.kind not in "biuf" or array.shape != (length,):
         raise DimensionMismatch(
             f"{name} must be {length} numbers, one for each of the {what}, got shape "

@@ -189,6 +189,9 @@ def _lengths(A: Matrix, frontier: Matrix, distance: Matrix) -> int:
 def _combined(problem: Problem, distance: Matrix) -> Matrix:
     """Return the weighted sums of the distances of vertices that all sets reach, as one row."""
     assert problem.weights is not None
+    if distance.dtype.kind == "F":
+        # Nobody gets there, and 0 times infinity is no number.
+        distance = distance.select(select.valuelt, np.inf).new()
     count = distance.nrows
     with device(distance.device):
         row = Matrix.from_coo(

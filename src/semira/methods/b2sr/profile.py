@@ -226,7 +226,11 @@ class BitsProfile:
         return "\n".join(lines)
 
 
-def profile(matrix: MatrixArrays, bands: int | None = None, seed: int = 0) -> BitsProfile:
+def _is_count(value: Any, least: int) -> bool:
+    return isinstance(value, (int, np.integer)) and bool(value >= least)
+
+
+def profile(matrix: MatrixArrays, bands: Any = None, seed: Any = 0) -> BitsProfile:
     """Return what tiles of bits would take for a matrix.
 
     Parameters
@@ -241,10 +245,12 @@ def profile(matrix: MatrixArrays, bands: int | None = None, seed: int = 0) -> Bi
     Raises
     ------
     InvalidValue
-        `bands` is less than 2: a sample of one has no variance.
+        `bands` is less than 2: a sample of one has no variance; or `seed` is less than 0.
     """
-    if bands is not None and bands < 2:
-        raise InvalidValue(f"bands={bands}; give 2 or more, or None")
+    if bands is not None and not _is_count(bands, 2):
+        raise InvalidValue(f"bands={bands!r}; give 2 or more, or None")
+    if not _is_count(seed, 0):
+        raise InvalidValue(f"seed={seed!r}; give an integer, 0 or more")
     if bands is None and matrix.nvals > COUNTED:
         bands = MANY_BANDS
     counts = sampled_tiles(matrix, bands, seed)

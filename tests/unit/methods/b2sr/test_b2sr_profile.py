@@ -62,6 +62,9 @@ def test_the_interval_of_a_sample_holds_the_number_nearly_always():
 def test_a_sample_of_one_is_refused():
     with pytest.raises(gb.exceptions.InvalidValue, match="bands=1; give 2 or more, or None"):
         clustered(100).bits_profile(bands=1)
+    for options in ({"bands": "2"}, {"bands": 2.5}, {"seed": -1}, {"seed": None}):
+        with pytest.raises(gb.exceptions.InvalidValue, match="; give"):
+            clustered(100).bits_profile(**options)
 
 
 def test_empty_and_rectangular():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from semira.kernels import helper, kernel
+from semira.kernels import atomic_add, helper, kernel
 
 
 @helper
@@ -22,6 +22,8 @@ def collect(item, indptr, indices, k, closed, marks, queue):
             count += 1
     for _ in range(k if closed else 0):
         end = count
+        if begin == end:
+            break
         for i in range(begin, end):
             a = np.int64(queue[i])
             for p in range(indptr[a], indptr[a + 1]):
@@ -37,7 +39,7 @@ def collect(item, indptr, indices, k, closed, marks, queue):
 @kernel
 def scan(
     low, high, order, indptr, indices, k, closed, indptr2, indices2, values, step, twice, out,  # noqa: ARG001 - of GPUs
-    sizes, width, workers, room, bits, marks, queue,  # noqa: ARG001
+    sizes, width, workers, room, bits, marks, queue, stop,  # noqa: ARG001
 ):  # fmt: skip
     """Add up the values of entries whose row and column are in the neighbourhood of an item.
 
@@ -45,6 +47,8 @@ def scan(
     `closed`. `step` is 0 if all values are one. Each edge may be stored `twice`, but loops are not.
     """
     for item in range(low, high):
+        if atomic_add(stop, 0, 0) != 0:
+            break
         count = collect(item, indptr, indices, k, closed, marks, queue)
         total = np.int64(0)
         for i in range(count):
