@@ -118,11 +118,14 @@ EMULATED := tests/unit/methods/test_toy.py tests/gpu/test_ahead_cuda.py tests/gp
 		test_communities.py::test_long_rows_meet_every_size_of_table test_communities.py::test_labels_are_those_of_the_reference \
 		test_local_clusters.py::test_every_device_gives_the_same_bits test_local_clusters.py::test_the_greatest_values_first \
 		test_projections.py test_scan_statistics.py::test_hubs_and_many_triangles \
-		test_vertex_nomination.py::test_contexts_are_weighed test_classification.py test_subgraph_match.py \
-		test_assignment.py test_fused_lasso.py) \
-	$(addprefix tests/unit/algorithms/test_searches.py::test_,as_many_sources_as_bits a_hub_with_more_edges_than_a_few_threads_walk) \
-	tests/unit/algorithms/test_network_flow.py $(addprefix tests/unit/methods/b2sr/test_b2sr_products.py::test_,in_a_recorded_loop shapes) \
-	tests/unit/frontend/test_softmax_rows.py
+		test_vertex_nomination.py::test_contexts_are_weighed test_subgraph_match.py \
+		$(addprefix test_classification.py::test_,the_planted_pattern_is_found launches_of_their_own_change_nothing) \
+		$(addprefix test_assignment.py::test_,auctions_have_the_same_bits_everywhere the_only_best_pairs_are_found_everywhere) \
+		test_fused_lasso.py::test_the_values_of_the_specification) \
+	$(addprefix tests/unit/algorithms/,test_network_flow.py::test_value_is_that_of_the_least_of_all_cuts \
+		$(addprefix test_searches.py::test_,as_many_sources_as_bits a_hub_with_more_edges_than_a_few_threads_walk)) \
+	$(addprefix tests/unit/methods/b2sr/test_b2sr_products.py::test_,in_a_recorded_loop shapes) \
+	tests/unit/frontend/test_softmax_rows.py::test_rows_of_every_length
 emulated: $(VENV)/.test
 	@if $(BIN)/python -c 'import sys; from tests.helpers.emulated import build; \
 			sys.exit(not build.has_compiler())'; then \

@@ -15,7 +15,7 @@ from semira.backends.registry import backend_for
 pytestmark = pytest.mark.gpu
 
 #: What the arguments that have no default are.
-GIVEN = {"source": 0, "sources": [0, 3], "k": 3, "hops": 2}
+GIVEN = {"source": 0, "sink": 59, "sources": [0, 3], "k": 3, "hops": 2}
 N = 60
 
 
