@@ -14,8 +14,10 @@ from semira.cli.catalogue import CATALOGUE
 pytestmark = pytest.mark.usefixtures("on_reference")
 
 
-@every("algorithm", list(CATALOGUE))
-@every("suffix", [".png", ".svg"])
+@every(
+    ("algorithm", "suffix"),
+    [(name, (".png", ".svg")[at % 2]) for at, name in enumerate(CATALOGUE)],
+)
 def test_plot_draws_a_file(invoke, labelled, tmp_path, algorithm, suffix):
     pytest.importorskip("matplotlib")
     path = tmp_path / f"figure{suffix}"
