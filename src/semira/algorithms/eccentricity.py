@@ -309,7 +309,7 @@ def _run(
 def _search_rest(
     A: Matrix, symmetric: bool, lower: Vector, upper: Vector, diameter_only: bool, most: int
 ) -> int:
-    """Search from all vertices that may matter, `most` at the most; return how many they were."""
+    """Search from each vertex with an open bound, if at most `most` are left; return how many."""
     least = int(lower.reduce(monoid.max).value)
     if diameter_only:
         open_ = upper.select(select.valuegt, least).new()

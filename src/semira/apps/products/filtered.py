@@ -27,8 +27,8 @@ from semira.kernels import array_module, rows_of
 def memory(B: Matrix, *, top: int | None = None) -> int:
     """Return the bytes of a worker of `filtered_product`: a thread of the host, a block of a GPU.
 
-    All of them take at most a quarter of the free memory, or of ``memory=``; with one worker or
-    more. The result comes to it.
+    All workers together take at most a quarter of the free memory, or of ``memory=``, but there is
+    always one. The result is not included.
 
     Examples
     --------

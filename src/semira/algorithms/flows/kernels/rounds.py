@@ -124,7 +124,7 @@ def settle(
 
 @helper
 def turn(side, mode, state):
-    """Decide what the next turn does; lists that nobody reads then are empty."""
+    """Decide what the next turn does, and empty the lists that it does not read."""
     found = state[5 - side]
     state[2] = 1 - side
     state[12] += 1
