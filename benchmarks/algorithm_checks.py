@@ -254,12 +254,12 @@ def _bounds_after(
     from scipy.sparse.csgraph import connected_components
 
     pattern, n = pattern_of(graph), graph.n
-    if searches * pattern.nnz > MOST_PRODUCTS:
-        raise TooLarge(f"{searches} searches of {pattern.nnz:,} edges would check it")
     count, label = connected_components(pattern, directed=False)
     degree = np.minimum(np.diff(pattern.indptr), n - 1)
     lower, upper = np.zeros(n, np.int64), np.full(n, 2 * n, np.int64)
     for made in range(1, searches + 1):
+        if made * pattern.nnz > MOST_PRODUCTS:
+            raise TooLarge(f"over {made} searches of {pattern.nnz:,} edges would check it")
         unknown = np.flatnonzero(lower != upper)
         key = lower if made % 2 else -upper
         best = np.lexsort((-degree[unknown], key[unknown], label[unknown]))
@@ -277,8 +277,7 @@ def _bounds_after(
         left = np.flatnonzero(lower != upper if whole else upper > lower.max())
         is_round = made >= 4 and made & (made - 1) == 0
         if is_round and made < limit and len(left) <= min(limit - made, 128 * made):
-            for vertex in left:
-                lower[vertex] = upper[vertex] = _hops(pattern, np.array([vertex])).max()
+            lower[left] = upper[left] = _farthest(pattern, left)
             return lower, upper, made + len(left)
     return lower, upper, made
 
@@ -294,6 +293,27 @@ def _hops(pattern: Any, starts: NDArray[Any]) -> NDArray[np.int64]:
         near = pattern.indices[places]
         front, depth = np.unique(near[level[near] < 0]), depth + 1
     return level
+
+
+def _farthest(pattern: Any, sources: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the largest distance from each source; a bit per source says who reaches a vertex."""
+    if len(sources) * pattern.nnz > 64 * MOST_PRODUCTS:
+        raise TooLarge(f"{len(sources)} searches of {pattern.nnz:,} edges would check it")
+    rows = np.flatnonzero(np.diff(pattern.indptr))
+    farthest = np.zeros(len(sources), np.int64)
+    for first in range(0, len(sources), 1024):
+        starts = sources[first : first + 1024]
+        one_hot = np.zeros((pattern.shape[0], len(starts)), bool)
+        one_hot[starts, np.arange(len(starts))] = True
+        reached, is_new = np.packbits(one_hot, axis=1), np.ones(len(starts), bool)
+        while is_new.any():
+            before = reached.copy()
+            near = np.bitwise_or.reduceat(before[pattern.indices], pattern.indptr[rows], axis=0)
+            reached[rows] |= near
+            new = np.bitwise_or.reduce(reached & ~before, axis=0)
+            is_new = np.unpackbits(new, count=len(starts)).astype(bool)
+            farthest[first : first + 1024] += is_new
+    return farthest
 
 
 # sets and numbers of vertices --------------------------------------------------------------------
