@@ -21,9 +21,10 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 demo: $(VENV)/.demo
 	$(BIN)/semira demo --out demo $(if $(GRAPH),--graph "$(GRAPH)")
 
-# Tests, then the examples in the docstrings.
+# Tests, then the examples in the docstrings. Most of the time would go into optimising kernels that run
+# for microseconds: SEMIRA_OPTIMISE=1 does it here too, `make conformance` always does.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile --no-loadscope-reorder --doctest-modules tests src/semira benchmarks $(ARGS)
+	SEMIRA_OPTIMISE=$${SEMIRA_OPTIMISE:-0} $(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile --no-loadscope-reorder --doctest-modules tests src/semira benchmarks $(ARGS)
 
 # All that needs an NVIDIA GPU; a missing one is a failure, not a skip.
 test-gpu: test-gpu-backend test-gpu-suite test-gpu-order test-gpu-sanitizer test-gpu-long
@@ -196,6 +197,7 @@ records: $(VENV)/.gpu
 
 # python-graphblas' own tests against Semira; the score in docs/conformance.md must be that of the run.
 conformance: $(VENV)/.test
+	$(BIN)/python -m pytest --quiet --device cpu tests/unit/backends/cpu tests/conformance/test_cover.py
 	$(BIN)/python -m tests.pgb --docs docs/conformance.md $(ARGS)
 
 clean:

@@ -34,6 +34,9 @@ class Settings:
         Folder of downloaded graphs (``SEMIRA_DATA_DIR``).
     threads : int
         Worker threads of the cpu backend (``SEMIRA_THREADS``).
+    optimise : bool
+        Kernels of cpu are optimised (``SEMIRA_OPTIMISE``); ``0`` compiles them in a fifth of the
+        time, and they run slower.
     no_compile : bool
         A kernel missing from the cache is an error (``SEMIRA_NO_COMPILE=1``).
     max_iterations : int
@@ -47,6 +50,7 @@ class Settings:
     cache_mib: int
     data_dir: Path
     threads: int
+    optimise: bool
     no_compile: bool
     max_iterations: int
     max_bytes: int
@@ -74,6 +78,7 @@ SETTING_OPTIONS = {
     "cache_mib": Option(1024, at_least(0)),
     "data_dir": Option(lambda: _cache_folder() / "data", folder),
     "threads": Option(_available_cpus, at_least(1)),
+    "optimise": Option(True, boolean),
     "no_compile": Option(False, boolean),
     "max_iterations": Option(1_000_000, at_least(1)),
     "max_bytes": Option(_half_of_memory, at_least(0)),

@@ -18,7 +18,7 @@ from semira.backends import kernel_files
 from semira.backends.cpu import cache
 from semira.backends.cpu.codegen import Header
 from semira.base.errors import JitError
-from semira.base.settings import override, restore
+from semira.base.settings import override, restore, settings
 
 SOURCE = Path(__file__).resolve().parents[4] / "src"
 
@@ -107,6 +107,20 @@ def test_no_compile_names_a_damaged_kernel(folder):
             run_kernel()
     finally:
         restore(before)
+
+
+def test_code_that_is_not_optimised_is_kept_beside_the_other(folder):
+    assert run_kernel() == 1
+    (first,) = kept(folder)
+    before = override(optimise=not settings().optimise)
+    try:
+        assert run_kernel() == 1
+        assert run_kernel() == 0
+    finally:
+        restore(before)
+    (second,) = set(kept(folder)) - {first}
+    assert first.read_bytes() != second.read_bytes()
+    assert run_kernel() == 0
 
 
 def test_a_folder_that_is_deleted_meanwhile_is_made_again(folder):

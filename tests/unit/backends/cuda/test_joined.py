@@ -225,7 +225,7 @@ def test_a_value_that_is_read_and_replaced_has_arrived_before_it_is_stored():
         *itertools.product(
             (anew, behind_a_search, counted, masked, measured), ("int", "long long")
         ),
-        # Takes the compiler 24 s; wide offsets are what it once refused.
+        # To machine code it takes 24 s; wide offsets are what the compiler once refused.
         (chained, "long long"),
     ],
 )

@@ -15,6 +15,7 @@ import llvmlite.binding as llvm
 from llvmlite.binding import ffi, newpassmanagers
 
 from semira.base import locks
+from semira.base.settings import settings
 
 # LLVM that another thread is using when the process forks is not usable in the child.
 locks.wait_at_fork(ffi.lib._lock)
@@ -53,22 +54,28 @@ def versions() -> list[str]:
     """Return what decides about machine code beside the text: the best code first."""
     triple, *_ = target()
     targets = dict.fromkeys((target(), (triple, GENERIC, "")))
-    return [" ".join(("llvmlite", llvmlite.__version__, *each)) for each in targets]
+    return [" ".join((*_compiler().values(), *each)) for each in targets]
+
+
+def _compiler() -> dict[str, str]:
+    """Return what makes the code, by name."""
+    how = {} if settings().optimise else {"optimised": "no"}
+    return {"llvmlite": llvmlite.__version__, **how}
 
 
 def toolchain() -> dict[str, str]:
     """Return what machine code depends on beside the text, by name."""
     _, name, features = target()
     told = hashlib.sha256(features.encode()).hexdigest()[:16]
-    return {"llvmlite": llvmlite.__version__, "cpu": f"{name} {told}" if features else name}
+    return {**_compiler(), "cpu": f"{name} {told}" if features else name}
 
 
 @functools.cache
-def _machine() -> Any:
+def _machine(level: int = 3) -> Any:
     triple, name, features = target()
     chosen = llvm.Target.from_triple(triple)
     return chosen.create_target_machine(
-        cpu=name, features=features, opt=3, reloc="pic", codemodel="default", jit=True
+        cpu=name, features=features, opt=level, reloc="pic", codemodel="default", jit=True
     )
 
 
@@ -76,16 +83,18 @@ def assemble(text: str, *, vectorise: bool = True) -> bytes:
     """Return the object code of a module in LLVM's language.
 
     Loops over few positions gain nothing from vectors, nor from most other passes, which take half
-    of the time to compile.
+    of the time to compile. ``SEMIRA_OPTIMISE=0`` takes a fifth of it: few passes everywhere, and
+    LLVM's fast choice of instructions and registers.
     """
+    is_optimised = settings().optimise
     with _lock:
-        machine = _machine()
+        machine = _machine(3 if is_optimised else 0)
         # What a context has seen it keeps.
         module = llvm.parse_assembly(text, llvm.create_context())
         module.triple, module.data_layout = machine.triple, str(machine.target_data)
         options = llvm.create_pipeline_tuning_options(speed_level=3)
         builder = llvm.create_pass_builder(machine, options)
-        few = None if vectorise else _few_passes()
+        few = None if vectorise and is_optimised else _few_passes()
         passes = builder.getModulePassManager() if few is None else few
         passes.run(module, builder)
         return bytes(machine.emit_object(module))
