@@ -40,7 +40,7 @@ class Drained:
     searches : int
         Times that heights became distances.
     height : array of int32, shape (n,)
-        Arcs to the nearest taker; n where there is no way to one.
+        Arcs to the nearest taker; n or more where there is no way to one.
     """
 
     rounds: int = 0
@@ -111,7 +111,7 @@ def _by_one_thread(network: Network, room: Any, excess: Any, aside: int) -> Drai
 
 def _in_rounds(network: Network, room: Any, excess: Any, aside: int) -> Drained:
     xp, n = network.xp, network.n
-    height, fresh, mark = xp.empty(n, xp.int32), xp.empty(n, xp.int32), xp.zeros(n, xp.int32)
+    height, fresh, mark = xp.zeros(n, xp.int32), xp.empty(n, xp.int32), xp.zeros(n, xp.int32)
     lists, incoming = xp.empty(2 * n, xp.int32), xp.zeros(n, xp.int64)
     state = xp.zeros(16, xp.int64)
     state[14] = _PACE
