@@ -342,8 +342,9 @@ def test_costs_of_many_magnitudes_are_assigned(device):
 
 def test_auctions_of_many_magnitudes_are_exact_or_left_to_paths(monkeypatch):
     left = 0
-    for seed in range(8):
-        costs = of_many_magnitudes(seed)
+    # Of the second ones, rounded prices make columns seem to be worth something that are left over.
+    heavy = (np.random.default_rng(seed).pareto(0.3, (40, 12)) for seed in (8, 18, 35, 38))
+    for costs in (*map(of_many_magnitudes, range(4)), *heavy):
         best = pytest.approx(costs[scipys(costs)].sum(), rel=1e-9)
         with gb.device("cpu"):
             assert linear_sum_assignment(costs, method="paths").cost == best

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ _TIGHTEN = ArrayKernel(_PROOF, "tighten")
 _JUDGE = ArrayKernel(_PROOF, "judge")
 
 #: Dual values may miss costs by this part of the largest, and are raised so often at most.
-_LOOSE, _RAISED = 1e-13, 1000
+_LOOSE, _RAISED = 1e-13, 100
 
 #: Costs of a row that its list keeps: 10 to 24 are as quick (n = 1,000 and 5,000, uniform).
 _LISTED = 16
@@ -47,6 +48,10 @@ _BATCH = 256
 
 #: Bits of the values of an auction, of the 62 that a price may have, and where it gives up.
 _BITS, _LEAST_BITS = 58, 26
+
+#: Bits that costs are rounded to at first, beside those of n + 1. What that decides wrongly the
+#: proof finds out. At n = 1,000 an auction of 46 bits in place of 58 takes 18 % fewer bids.
+_FIRST_BITS = 32
 
 #: What costs are rounded to is at most this part of their median, which is that of a sample.
 _FINE, _SAMPLE = 1e-8, 1024
@@ -139,13 +144,46 @@ def assign(costs: Costs, method: str, device: str, xp: Any) -> Found:
     if chosen == "paths":
         return _solved(costs, _by_paths, chosen, device, xp)
     try:
-        return _solved(costs, _by_auction, chosen, device, xp)
+        return _auctioned(costs, device, xp)
     except _Coarse:
         if method == "auction":
             raise
     # Paths need no integers. Those of a GPU's costs are searched by its host.
     given = {name: _on_host(getattr(costs, name)) for name in _ARRAYS}
     return _solved(replace(costs, **given), _by_paths, "paths", "cpu", np)
+
+
+def _auctioned(costs: Costs, device: str, xp: Any) -> Found:
+    """Return what an auction finds: of costs that are rounded for fewer bids, or else to all bits.
+
+    Raises
+    ------
+    InvalidValue
+        There is no assignment, or costs are rounded too far.
+    """
+    if costs.forbids:
+        _check_feasible(costs)
+    first = _FIRST_BITS + int(np.ceil(np.log2(costs.columns + 1)))
+    if not _are_exact(costs, xp):
+        _check_fine(costs, 1.0 / _scale_of(costs, _BITS), xp)
+        if first < _BITS:
+            try:
+                return _solved(costs, partial(_by_auction, first), "auction", device, xp)
+            except _Coarse:
+                pass
+    return _solved(costs, partial(_by_auction, _BITS), "auction", device, xp)
+
+
+def _are_exact(costs: Costs, xp: Any) -> bool:
+    """Whether all costs are integers of an auction."""
+    return costs.are_whole(xp) and (costs.largest or 1.0) * (costs.columns + 1) < 2.0**_BITS
+
+
+def _scale_of(costs: Costs, bits: int) -> float:
+    """Return the power of two that costs are multiplied by, before they are rounded."""
+    sizes = (costs.columns + 1, costs.largest or 1.0)
+    exponent = bits - sum(int(np.ceil(np.log2(each))) for each in sizes)
+    return float(np.ldexp(1.0, min(exponent, 1000)))
 
 
 def _on_host(array: Any) -> Any:
@@ -164,7 +202,9 @@ def _solved(costs: Costs, run: Any, method: str, device: str, xp: Any) -> Found:
     """
     column_of, v, coarse, steps = run(costs, device, xp)
     u, taken = _duals(costs, column_of, v, max(coarse, _LOOSE * costs.largest), device, xp)
-    cost, bound = float(taken.sum()), float(u.sum() + v.sum())
+    # Columns may be left over, and what they are worth must not count: no more than 0.
+    paid = v if costs.rows == costs.columns else xp.minimum(v, 0.0)
+    cost, bound = float(taken.sum()), float(u.sum() + paid.sum())
     scale = float(abs(taken).sum() + abs(u).max() + abs(v).max())
     if not abs(cost - bound) <= _GAP * scale:
         told = f"{NAME}: the sum {cost} is not proven: its bound is {bound}"
@@ -258,19 +298,11 @@ def _by_paths(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, float, int]
     return column_of, v, 0.0, int(state[3])
 
 
-def _by_auction(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, float, int]:
+def _by_auction(bits: int, costs: Costs, device: str, xp: Any) -> tuple[Any, Any, float, int]:
     """Return columns of rows, duals of columns, how exact they are, and the number of bids."""
-    if costs.forbids:
-        _check_feasible(costs)
-    items = costs.columns
-    largest = costs.largest or 1.0
-    whole = costs.are_whole(xp) and largest * (items + 1) < 2.0**_BITS
-    bits = _BITS
+    items, whole = costs.columns, bits == _BITS and _are_exact(costs, xp)
     while bits >= _LEAST_BITS:
-        exponent = bits - int(np.ceil(np.log2(items + 1))) - int(np.ceil(np.log2(largest)))
-        scale = 1.0 if whole else float(np.ldexp(1.0, min(exponent, 1000)))
-        if not whole:
-            _check_fine(costs, 1.0 / scale, xp)
+        scale = 1.0 if whole else _scale_of(costs, bits)
         column_of, price, state = _auction(costs, scale, device, xp)
         if not state[10]:
             v = price * (-1.0 / (scale * (items + 1)))
@@ -279,8 +311,8 @@ def _by_auction(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, float, in
                 # below their dual values, to which the proof raises them.
                 below, v = v - v.max() - 2.0 / scale, xp.zeros(items)
                 v[column_of] = below[column_of]
-            exact = 0.0 if whole else 1.0 / scale
-            return column_of, v, exact, int(state[6])
+            coarse = 1.0 / scale if bits == _BITS else _LOOSE * costs.largest
+            return column_of, v, 0.0 if whole else coarse, int(state[6])
         # Prices may rise by more than the span of costs where few may be chosen.
         bits, whole = bits - 8, False
     raise _Coarse(f"{NAME}: prices of the auction overflow: use method='auto'")
