@@ -28,8 +28,9 @@ _BUDGET = 1 << 21
 #: of three barriers of the whole GPU each: about 7 us, by reckoning.
 _FEW_ARCS = 1 << 16
 
-#: Work of a host for each vertex and arc, until heights are distances again.
-_OFTEN = 4
+#: Work of a host for each vertex and arc, until heights are distances again. With 4, 8, 16 a grid
+#: of 1000 x 1000 takes 12.8, 9.0, 8.8 s, and a fused lasso of 200 x 200 pixels 0.22, 0.23, 0.27 s.
+_OFTEN = 8
 
 #: Rounds for four levels of the search before, until heights are distances again: the fewest turns
 #: on grids of 200 x 200 and 500 x 500.
