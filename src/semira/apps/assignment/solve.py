@@ -35,7 +35,7 @@ _TIGHTEN = ArrayKernel(_PROOF, "tighten")
 _JUDGE = ArrayKernel(_PROOF, "judge")
 
 #: Dual values may miss costs by this part of the largest, and are raised so often at most.
-_LOOSE, _RAISED = 1e-13, 100
+_LOOSE, _RAISED = 1e-13, 1000
 
 #: Costs of a row that its list keeps: 10 to 24 are as quick (n = 1,000 and 5,000, uniform).
 _LISTED = 16
@@ -49,9 +49,10 @@ _BATCH = 256
 #: Bits of the values of an auction, of the 62 that a price may have, and where it gives up.
 _BITS, _LEAST_BITS = 58, 26
 
-#: Bits that costs are rounded to at first, beside those of n + 1. What that decides wrongly the
-#: proof finds out. At n = 1,000 an auction of 46 bits in place of 58 takes 18 % fewer bids.
-_FIRST_BITS = 32
+#: Bits that costs are rounded to at first, beside those of n + 1, and how often dual values are
+#: raised then at most: it takes 10 to 30 times. What rounding decides wrongly the proof finds out.
+#: At n = 1,000 an auction of 46 bits in place of 58 takes 18 % fewer bids.
+_FIRST_BITS, _FIRST_RAISED = 32, 100
 
 #: What costs are rounded to is at most this part of their median, which is that of a sample.
 _FINE, _SAMPLE = 1e-8, 1024
@@ -168,7 +169,8 @@ def _auctioned(costs: Costs, device: str, xp: Any) -> Found:
         _check_fine(costs, 1.0 / _scale_of(costs, _BITS), xp)
         if first < _BITS:
             try:
-                return _solved(costs, partial(_by_auction, first), "auction", device, xp)
+                run = partial(_by_auction, first)
+                return _solved(costs, run, "auction", device, xp, most=_FIRST_RAISED)
             except _Coarse:
                 pass
     return _solved(costs, partial(_by_auction, _BITS), "auction", device, xp)
@@ -190,8 +192,10 @@ def _on_host(array: Any) -> Any:
     return array.get() if hasattr(array, "get") else array
 
 
-def _solved(costs: Costs, run: Any, method: str, device: str, xp: Any) -> Found:
-    """Return what a method finds, proven.
+def _solved(
+    costs: Costs, run: Any, method: str, device: str, xp: Any, *, most: int = _RAISED
+) -> Found:
+    """Return what a method finds, proven; dual values are raised `most` times at most.
 
     Raises
     ------
@@ -201,7 +205,8 @@ def _solved(costs: Costs, run: Any, method: str, device: str, xp: Any) -> Found:
         They do, as an auction has rounded the costs.
     """
     column_of, v, coarse, steps = run(costs, device, xp)
-    u, taken = _duals(costs, column_of, v, max(coarse, _LOOSE * costs.largest), device, xp)
+    tolerance = max(coarse, _LOOSE * costs.largest)
+    u, taken = _duals(costs, column_of, v, tolerance, most, device, xp)
     # Columns may be left over, and what they are worth must not count: no more than 0.
     paid = v if costs.rows == costs.columns else xp.minimum(v, 0.0)
     cost, bound = float(taken.sum()), float(u.sum() + paid.sum())
@@ -219,7 +224,7 @@ def _solved(costs: Costs, run: Any, method: str, device: str, xp: Any) -> Found:
 
 
 def _duals(
-    costs: Costs, column_of: Any, v: Any, tolerance: float, device: str, xp: Any
+    costs: Costs, column_of: Any, v: Any, tolerance: float, most: int, device: str, xp: Any
 ) -> tuple[Any, Any]:
     """Return duals of rows and their costs; raises those of columns, `v`, until they meet."""
     rows = costs.rows
@@ -228,7 +233,7 @@ def _duals(
     room: Any = {
         "work": rows * costs.columns, "host_scratch": lambda: [(np.float64, costs.columns, None)],
     }  # fmt: skip
-    most = min(rows + 1, _RAISED)
+    most = min(rows + 1, most)
     run_loop(
         state,
         _PROVE.launch(rows, *given, **room),
