@@ -368,3 +368,14 @@ def test_auctions_of_few_rows_bid_little():
             assert found.cost == pytest.approx(costs[scipys(costs)].sum())
             assert found.steps < 80 * shape[0]
             prove(found, costs)
+
+
+def test_auctions_of_integers_end_with_integers():
+    with gb.device("cpu"):
+        for shape in ((60, 60), (40, 70), (70, 40)):
+            costs = np.random.default_rng(1).integers(0, 1000, shape)
+            found = linear_sum_assignment(costs, method="auction")
+            assert found.gap == 0
+            assert (found.u == np.rint(found.u)).all()
+            assert (costs - found.u[:, None] - found.v).min() == 0
+            prove(found, costs)

@@ -305,22 +305,31 @@ def _by_paths(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, float, int]
 
 def _by_auction(bits: int, costs: Costs, device: str, xp: Any) -> tuple[Any, Any, float, int]:
     """Return columns of rows, duals of columns, how exact they are, and the number of bids."""
-    items, whole = costs.columns, bits == _BITS and _are_exact(costs, xp)
+    whole = bits == _BITS and _are_exact(costs, xp)
     while bits >= _LEAST_BITS:
         scale = 1.0 if whole else _scale_of(costs, bits)
         column_of, price, state = _auction(costs, scale, device, xp)
         if not state[10]:
-            v = price * (-1.0 / (scale * (items + 1)))
-            if costs.rows < items:
-                # The columns of least price are left, which are worth 0 then. Others are a little
-                # below their dual values, to which the proof raises them.
-                below, v = v - v.max() - 2.0 / scale, xp.zeros(items)
-                v[column_of] = below[column_of]
-            coarse = 1.0 / scale if bits == _BITS else _LOOSE * costs.largest
-            return column_of, v, 0.0 if whole else coarse, int(state[6])
+            v = _whole_duals(price, xp) * (1.0 / scale)
+            coarse = 0.0 if whole else 1.0 / scale if bits == _BITS else _LOOSE * costs.largest
+            return column_of, v, coarse, int(state[6])
         # Prices may rise by more than the span of costs where few may be chosen.
         bits, whole = bits - 8, False
     raise _Coarse(f"{NAME}: prices of the auction overflow: use method='auto'")
+
+
+def _whole_duals(price: Any, xp: Any) -> Any:
+    """Return duals of columns from the prices of an auction of integers: integers as well.
+
+    Prices are multiples of 1 / (n + 1), and miss the costs by 1 / (n + 1) at most. Their fractions
+    have n + 1 values, of which n prices leave one out. If that is the greatest, by a shift, then no
+    two fractions differ by n / (n + 1): rounded down, prices miss by less than 1, so by nothing.
+    """
+    unit = len(price) + 1
+    used = xp.zeros(unit, bool)
+    used[price % unit] = True
+    rounded = (price + (unit - 1 - int(used.argmin()))) // unit
+    return (rounded.min() - rounded).astype(xp.float64)
 
 
 def _auction(costs: Costs, scale: float, device: str, xp: Any) -> tuple[Any, Any, Any]:
