@@ -165,20 +165,16 @@ def _auctioned(costs: Costs, device: str, xp: Any) -> Found:
     if costs.forbids:
         _check_feasible(costs)
     first = _FIRST_BITS + int(np.ceil(np.log2(costs.columns + 1)))
-    if not _are_exact(costs, xp):
+    whole = costs.are_whole(xp) and (costs.largest or 1.0) * (costs.columns + 1) < 2.0**_BITS
+    if not whole:
         _check_fine(costs, 1.0 / _scale_of(costs, _BITS), xp)
         if first < _BITS:
             try:
-                run = partial(_by_auction, first)
+                run = partial(_by_auction, first, False)
                 return _solved(costs, run, "auction", device, xp, most=_FIRST_RAISED)
             except _Coarse:
                 pass
-    return _solved(costs, partial(_by_auction, _BITS), "auction", device, xp)
-
-
-def _are_exact(costs: Costs, xp: Any) -> bool:
-    """Whether all costs are integers of an auction."""
-    return costs.are_whole(xp) and (costs.largest or 1.0) * (costs.columns + 1) < 2.0**_BITS
+    return _solved(costs, partial(_by_auction, _BITS, whole), "auction", device, xp)
 
 
 def _scale_of(costs: Costs, bits: int) -> float:
@@ -303,9 +299,10 @@ def _by_paths(costs: Costs, device: str, xp: Any) -> tuple[Any, Any, float, int]
     return column_of, v, 0.0, int(state[3])
 
 
-def _by_auction(bits: int, costs: Costs, device: str, xp: Any) -> tuple[Any, Any, float, int]:
+def _by_auction(
+    bits: int, whole: bool, costs: Costs, device: str, xp: Any
+) -> tuple[Any, Any, float, int]:
     """Return columns of rows, duals of columns, how exact they are, and the number of bids."""
-    whole = bits == _BITS and _are_exact(costs, xp)
     while bits >= _LEAST_BITS:
         scale = 1.0 if whole else _scale_of(costs, bits)
         column_of, price, state = _auction(costs, scale, device, xp)
