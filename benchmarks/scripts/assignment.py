@@ -29,6 +29,9 @@ def costs_of(n: int) -> Iterator[tuple[str, np.ndarray]]:
     yield "integers 1..100", random.integers(1, 101, (n, n)).astype(float)
     yield "integers 0..999", random.integers(0, 1000, (n, n)).astype(float)
     yield "Euclidean", np.hypot(*(random.random((2, n, 1)) - random.random((2, 1, n))))
+    yield "uniform, n x 2n", random.random((n, 2 * n))
+    if n <= 1000:
+        yield "uniform, n x 10n", random.random((n, 10 * n))
 
 
 def graphs_of(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

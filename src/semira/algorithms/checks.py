@@ -194,13 +194,22 @@ def check_weights(A: Matrix, name: str) -> None:
         )
 
 
-def check_lengths(A: Matrix, name: str, number: Any, *, allow_negative: bool = False) -> None:
+def check_lengths(
+    A: Matrix,
+    name: str,
+    number: Any,
+    *,
+    allow_negative: bool = False,
+    instead: str = "sssp(..., algorithm='bellman_ford') takes negative weights",
+) -> None:
     """Check that lengths of paths over the values of `A` make sense in a dtype.
 
     Parameters
     ----------
     number : DataType
         FP32 or FP64.
+    instead : str
+        What to do about negative values.
 
     Raises
     ------
@@ -221,8 +230,7 @@ def check_lengths(A: Matrix, name: str, number: Any, *, allow_negative: bool = F
     least = 0 if allow_negative and A.dtype.is_integer else _least_weight(A)
     if least < 0 and not allow_negative:
         raise NegativeWeight(
-            f"{name} needs weights that are not negative, but one is {least}; "
-            "sssp(..., algorithm='bellman_ford') takes negative weights"
+            f"{name} needs weights that are not negative, but one is {least}; {instead}"
         )
     if least == -np.inf:
         raise InvalidWeight(f"{name}: a weight is {least}; give that edge a finite length")
@@ -397,8 +405,8 @@ def _check_exact(A: Matrix, name: str) -> None:
         if abs(int(extreme)) >= _EXACT:
             raise InvalidValue(
                 f"{name}: a weight is {extreme}, but FP64, the dtype of the distances, has every "
-                "integer below 2**53 only; divide all weights by a number, or ask for dtype='FP64' "
-                "to round them"
+                "integer below 2**53 only; divide all weights by a number, or round them with "
+                'A.dup("FP64")'
             )
 
 
@@ -428,8 +436,8 @@ def check_exact_sums(A: Matrix, extremes: Callable[[], Iterable[float]], name: s
         if np.isfinite(found) and abs(found) >= _EXACT:
             raise InvalidValue(
                 f"{name}: a distance is {found:.0f}, but FP64, the dtype of the distances, has "
-                "every integer below 2**53 only; divide all weights by a number, or ask for "
-                "dtype='FP64' to round distances"
+                "every integer below 2**53 only; divide all weights by a number, or make them "
+                'floating-point numbers with A.dup("FP64")'
             )
 
 

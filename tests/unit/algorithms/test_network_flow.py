@@ -21,9 +21,8 @@ from semira.base import settings
 
 
 @pytest.fixture
-def methods(device):
-    """The algorithms that the device has."""
-    return ALGORITHMS if not gb.device_traits(device).own_memory else ("push_relabel",)
+def methods():
+    return ALGORITHMS
 
 
 def least_cut(graph, source, sink):
@@ -291,6 +290,14 @@ def test_the_choice_says_why():
     assert choose("auto", "cpu", 10, 20)[0] == "highest_label"
     assert "10 vertices" in choose("auto", "cpu", 10, 20)[1]
     assert choose("push_relabel", "cpu", 10, 20) == ("push_relabel", "as asked for")
+
+
+def test_a_gpu_leaves_small_networks_to_its_host(device):
+    is_gpu = gb.device_traits(device).own_memory
+    for arcs, there in ((20, "highest_label"), (1 << 20, "push_relabel")):
+        chosen, reason = choose("auto", device, 10, arcs)
+        assert chosen == (there if is_gpu else "highest_label")
+        assert ("too few for a GPU" in reason) == (is_gpu and arcs == 20)
 
 
 def test_small_floats_without_a_path_carry_nothing_and_keep_their_room(device, methods):

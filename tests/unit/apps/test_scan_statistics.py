@@ -287,3 +287,38 @@ def test_a_large_radius_ends_where_nothing_new_is_near(device):
     local_scan(A, k=2)
     # A step for each vertex from each vertex would take minutes.
     assert local_scan(A, k=2**40).values.tolist() == [1] * n
+
+
+def test_a_function_is_called_with_the_subgraph_of_each_neighbourhood():
+    dense, other = drawn(12, 0.2, 3), drawn(12, 0.3, 4)
+    for mode in MODES:
+        for k in (0, 1, 2):
+            near = reached(dense, k, mode)
+            both = mode == "undirected"
+            edges = (other + other.T != 0) * 1 if both else (other != 0) * 1
+            found = local_scan(
+                matrix(dense), matrix(other), k, mode=mode,
+                function=lambda A: A.nvals + 100 * A.nrows,
+            )  # fmt: skip
+            expected = [edges[np.ix_([*each], [*each])].sum() + 100 * len(each) for each in near]
+            assert found.values.tolist() == expected
+    weighted = drawn(12, 0.3, 5, both=True, floats=True)
+    sums = local_scan(
+        matrix(weighted), weighted=True, function=lambda A: A.reduce_scalar("plus").get(0.0)
+    )
+    sets = [sorted(each) for each in reached(weighted, 1, "undirected")]
+    assert sums.values == pytest.approx([weighted[np.ix_(each, each)].sum() for each in sets])
+    given = gb.Matrix.from_coo([0, 0, 2], [1, 4, 3], nrows=3, ncols=12)
+    found = local_scan(matrix(dense), neighbourhoods=given, function=lambda A: A.nrows)
+    assert found.values.tolist() == [2, 0, 1]
+
+
+def test_what_a_function_returns_is_checked():
+    A = matrix(drawn(3, 0.9, 1))
+    for function, error, text in (
+        (7, DomainMismatch, "function=7 cannot be called"),
+        (lambda _: "much", DomainMismatch, "returned a str for neighbourhood 0"),
+        (lambda _: np.nan, InvalidValue, "returned NaN for neighbourhood 0"),
+    ):
+        with pytest.raises(error, match=text):
+            local_scan(A, function=function)

@@ -212,7 +212,7 @@ def test_wrong_input_is_refused(tmp_path):
         nominate(gb.Matrix(int, 2, 3), [0])
     with pytest.raises(DomainMismatch, match="needs a Matrix"):
         nominate([[1]], [0])
-    with pytest.raises(NegativeWeight, match="one is -1"):
+    with pytest.raises(NegativeWeight, match="one is -1; remove such edges, or count edges with"):
         nominate(gb.Matrix.from_coo([0], [1], -1, nrows=2, ncols=2), [0])
     path = tmp_path / "weights"
     path.write_text("# of the sets\n1.5\n\n2\n")
@@ -232,6 +232,18 @@ def test_who_is_infinitely_far_gets_no_weighted_score(device):
         assert found.vertices().tolist() == []
     with pytest.raises(InvalidValue, match="content lacks 2 of 3"):
         nominate(A, [0], content=gb.Vector.from_coo([0], [1.0], size=3))
+
+
+def test_distances_that_would_be_rounded_are_refused(device):
+    with gb.device(device):
+        A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 3], [2**52, 2**52, 5], nrows=4, ncols=4)
+        great = gb.Matrix.from_coo([0], [1], 2**53, nrows=2, ncols=2)
+    for seeds in ([0], [[0], [1]]):
+        with pytest.raises(InvalidValue, match=r"nominate: a distance is .*A.dup\(\"FP64\"\)"):
+            nominate(A, seeds)
+    with pytest.raises(InvalidValue, match=r"nominate: a weight is .*A.dup\(\"FP64\"\)"):
+        nominate(great, [0])
+    assert nominate(A.dup("FP64"), [0]).distance[0, 3].value == 2.0**53 + 5
 
 
 def test_numbers_of_vertices_from_files(tmp_path):

@@ -221,7 +221,8 @@ def maximum_flow(
     algorithm : {"auto", "highest_label", "push_relabel"}
         ``"highest_label"`` is one thread of a host that takes the highest vertex first.
         ``"push_relabel"`` pushes from all vertices at once, in rounds. ``"auto"`` is the first on
-        hosts, the second on GPUs; ``result.reason`` tells.
+        hosts, and for small matrices of a GPU, which are copied; the second for other matrices of
+        a GPU. ``result.reason`` tells.
     initial : MaximumFlowResult or Matrix of flows, shape (n, n), optional
         A flow to start from, such as the one before some capacities changed. It need not fit: what
         exceeds a capacity is taken back.
@@ -245,7 +246,7 @@ def maximum_flow(
     InvalidValue
         Source and sink are the same vertex; integers leave the source, and reach the sink, whose
         sum is 2**59 or more; a path of infinite capacities has no maximum; there is no such
-        algorithm, or not on this device; there are 2**31 vertices or more.
+        algorithm; there are 2**31 vertices or more.
     OutOfMemory
         The arrays do not fit into the memory that is free.
 

@@ -69,7 +69,7 @@ def split(problem: Problem, progress: Callable[[int, int], None] | None = None) 
         found = drain(network, room, rest, algorithm)
         levels, rounds = levels + 1, rounds + found.rounds
         # Above the mean is who cannot reach anybody below it.
-        key += (parts * ((found.height == n) & (active != 0))).astype(xp.int32)
+        key += (parts * ((found.height >= n) & (active != 0))).astype(xp.int32)
         sums, counts = xp.zeros(2 * parts, xp.int64), xp.zeros(2 * parts, xp.int64)
         _TALLY(n, active, key, rest, sums, counts, device=device)
         is_split = (counts[:parts] > 0) & (counts[parts:] > 0)

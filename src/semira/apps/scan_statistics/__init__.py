@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from semira.apps.scan_statistics.problem import checked
 from semira.apps.scan_statistics.result import LocalScan, ScanSeries
 from semira.apps.scan_statistics.series import over_time
 from semira.apps.scan_statistics.solve import solved, worker_bytes
+from semira.apps.scan_statistics.subgraphs import by_function
 from semira.apps.scan_statistics.vertices import among, joined
 from semira.exceptions import DimensionMismatch, InvalidValue
 
@@ -49,6 +50,7 @@ def local_scan(
     weighted: bool = False,
     neighbourhoods: Matrix | None = None,
     symmetric: bool = False,
+    function: Callable[[Matrix], Any] | None = None,
 ) -> LocalScan:
     """Return how many edges lie within the neighbourhood of each vertex.
 
@@ -74,18 +76,23 @@ def local_scan(
         In place of `k` steps: the entries of row i are the vertices of set i.
     symmetric : bool
         The caller knows that `A` is symmetric: its entries are not taken in both directions.
+    function : callable of a Matrix, optional
+        In place of the edges: a real number for each neighbourhood, from the Matrix of the edges
+        within it. Vertices keep their order; undirected edges are two entries, which are True
+        unless `weighted`. With ``k=0`` that is the vertex and its loop. It must not be NaN.
 
     Returns
     -------
     LocalScan
-        ``statistic``: INT64, FP64 for weights that are floats; ``greatest`` and its ``vertex``.
+        ``statistic``: INT64, FP64 for weights that are floats, and for a function; ``greatest``
+        and its ``vertex``.
 
     Raises
     ------
     DomainMismatch, DimensionMismatch
-        A graph is no square Matrix, or has other vertices.
+        A graph is no square Matrix, or has other vertices; `function` returns no number.
     InvalidValue
-        A parameter is out of range.
+        A parameter is out of range; `function` returns NaN.
     InvalidWeight
         A weight is not finite, or an undirected edge has two weights.
 
@@ -96,7 +103,8 @@ def local_scan(
     O(nvals ** 1.5). By weight, with plus.first and plus.second, a third product. Everything else:
     a thread of the host, or a block of a GPU, lists one neighbourhood at a time and walks the rows
     of all its vertices. Floats are rounded to multiples of 2**-61 of (greatest weight x entries),
-    and added as integers: the same bits on every device.
+    and added as integers: the same bits on every device. A function is called once for each
+    neighbourhood: calls of Python, and a small matrix for each.
 
     References
     ----------
@@ -110,8 +118,12 @@ def local_scan(
     [3, 3, 4, 1]
     >>> local_scan(A, mode="out").values.tolist()
     [3, 1, 1, 0]
+    >>> local_scan(A, function=lambda near: near.nrows).values.tolist()
+    [3.0, 3.0, 4.0, 2.0]
     """
     problem = checked(A, them, k, mode, weighted, neighbourhoods, symmetric)
+    if function is not None:
+        return LocalScan(by_function(problem, function), problem.k, mode)
     found, shift = solved(problem)
     if problem.weighted and problem.edges.dtype.kind == "F":
         whole = found.apply(unary.identity).new(dtypes.FP64)

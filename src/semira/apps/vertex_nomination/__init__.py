@@ -74,7 +74,8 @@ def nominate(
     InvalidIndex, IndexOutOfBound
         A seed is not a vertex.
     InvalidValue
-        A set of seeds is empty; a parameter is out of range.
+        A set of seeds is empty; a parameter is out of range. A distance over 64-bit integers is
+        2**53 or more.
     NegativeWeight, InvalidWeight
         A length, or a weight, is negative or NaN.
 

@@ -60,7 +60,9 @@ def checked(
     by_hops = not weighted or A.dtype is dtypes.BOOL
     number = vertex_dtype(n) if by_hops else distance_dtype(A, None, "nominate")
     if not by_hops:
-        check_lengths(A, "nominate", number)
+        check_lengths(
+            A, "nominate", number, instead="remove such edges, or count edges with weighted=False"
+        )
     kept = 0 if top is None else check_int(top, "top", 1)
     most = None if memory is None else check_int(memory, "memory", 1, 2**63 - 1)
     given = None if weights is None else _numbers(weights, "weights", len(sets), "sets of seeds")

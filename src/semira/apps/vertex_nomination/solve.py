@@ -26,6 +26,7 @@ from semira import (
     ss,
     unary,
 )
+from semira.algorithms.checks import check_exact_sums
 from semira.algorithms.multi_source_bfs import multi_source_bfs
 from semira.algorithms.results import finished
 from semira.algorithms.sssp import bellman_ford
@@ -130,7 +131,9 @@ def _distances(problem: Problem, first: int, last: int) -> tuple[Matrix, int]:
             return distance, _hops(A, frontier, distance)
         if A.nvals >= _LARGE and not device_traits(A.device).own_memory:
             return _one_by_one(problem, first, last, distance)
-        return distance, _lengths(A, distance.dup(), distance)
+        rounds = _lengths(A, distance.dup(), distance)
+        check_exact_sums(A, lambda: [distance.reduce_scalar(monoid.max).get(0)], "nominate")
+        return distance, rounds
 
 
 def _one_by_one(problem: Problem, first: int, last: int, distance: Matrix) -> tuple[Matrix, int]:
@@ -151,6 +154,7 @@ def _from_one(problem: Problem, seeds: NDArray[np.int64]) -> tuple[Vector, int]:
         return found.level, found.iterations
     begun = Vector.from_coo(seeds, 0, problem.dtype, size=A.nrows)
     made = choose(A, int(seeds[0]), begun, "auto", None, {}, bellman_ford)
+    check_exact_sums(A, lambda: [made.distance.reduce(monoid.max).get(0)], "nominate")
     return made.distance, made.iterations
 
 

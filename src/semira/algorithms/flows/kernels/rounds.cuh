@@ -4,7 +4,7 @@
 namespace rounds {
 
 enum Word { kEnd, kMode, kSide, kOldSide, kCounts, kCount = 6, kLevel, kSince, kMost, kSearches,
-            kRounds, kTurns, kOldMode, kPace };
+            kRounds, kTurns, kOldMode, kPace, kSought };
 enum Mode { kReset, kSearch, kCollect, kPush };
 
 // Appends to a list whose length other threads change too.
@@ -19,7 +19,8 @@ struct List {
 template <class P, class I, class B>
 __device__ void spread(long long count, const int* list, const List& next, int level, int far,
                        long long aside, const P* indptr, const I* indices, const B* back,
-                       const long long* room, int* height) {
+                       const long long* room, const long long* excess, int* height,
+                       long long* state) {
   const Group<4> four;
   for (long long i = four.first; i < count; i += four.step) {
     const int v = list[i];
@@ -28,6 +29,7 @@ __device__ void spread(long long count, const int* list, const List& next, int l
       if (height[u] == far && room[back[e]] > 0 && u != aside &&
           atomicMin(&height[u], level) == far) {
         next.add(static_cast<int>(u));
+        if (excess[u] > 0) atomic_add(&state[kSought], -1);
       }
     }
   }
@@ -43,22 +45,25 @@ __device__ inline void turn(long long side, long long mode, long long* state) {
     state[kLevel] = 0;
     ++state[kSearches];
     state[kCounts + 1 - side] = 0;
+    // With nobody to be found, it finds all distances: the last search.
+    if (state[kSought] == 0) state[kSought] = -1;
   } else if (mode == kSearch) {
     // Two levels: the second is where the list was that the first came from.
     state[kSide] = side;
     state[kLevel] += min(found, 1LL);
     found = state[kCounts + side];
     state[kCounts + 1 - side] = 0;
-    if (found > 0) {
-      ++state[kLevel];
-    } else {
+    state[kLevel] += min(found, 1LL);
+    if (found == 0 || state[kSought] == 0) {
       state[kMode] = kCollect;
+      if (found == 0) state[kSought] = -1;
     }
   } else if (mode == kCollect) {
     state[kMode] = kPush;
     state[kSince] = 0;
     state[kMost] = max(16LL, state[kPace] * state[kLevel] / 4);
     state[kEnd] = 1 - min(found, 1LL);
+    state[kSought] = 0;
   } else {
     ++state[kSince];
     ++state[kRounds];
@@ -82,15 +87,19 @@ __device__ void act(long long items, long long n, long long aside, const P* indp
   const int far = static_cast<int>(n);
   if (mode == kReset) {
     for (long long v = mine.first; v < n; v += mine.step) {
-      const bool takes = excess[v] < 0;
-      height[v] = takes ? 0 : far;
-      if (takes) next.add(static_cast<int>(v));
+      const long long own = excess[v];
+      const int h = height[v] >= far ? far + 1 : far;
+      height[v] = own < 0 ? 0 : h;
+      if (own > 0 && h == far) atomic_add(&state[kSought], 1);
+      if (own < 0) next.add(static_cast<int>(v));
     }
   } else if (mode == kSearch) {
     spread(count, current, next, static_cast<int>(state[kLevel]) + 1, far, aside, indptr, indices,
-           back, room, height);
+           back, room, excess, height, state);
   } else if (mode == kCollect) {
+    const int farther = state[kSought] == 0 ? static_cast<int>(min(state[kLevel] + 1, n)) : far;
     for (long long v = mine.first; v < n; v += mine.step) {
+      if (height[v] == far) height[v] = farther;
       if (excess[v] > 0 && height[v] < far) next.add(static_cast<int>(v));
     }
   } else {
@@ -133,7 +142,8 @@ __device__ void settle(long long items, long long n, long long aside, const P* i
   const long long count = state[kCounts + 1 - side];
   if (mode == kSearch) {
     spread(count, list, List{lists + side * n, state + kCounts + side},
-           static_cast<int>(state[kLevel]) + 2, far, aside, indptr, indices, back, room, height);
+           static_cast<int>(state[kLevel]) + 2, far, aside, indptr, indices, back, room, excess,
+           height, state);
   }
   if (mode != kPush) return;
   for (long long i = mine.first; i < count; i += mine.step) {

@@ -5,7 +5,11 @@ the turn alone, and integers are summed: any number of threads computes the same
 
 `state` holds: end, mode, side of the current list, its copy, lengths of both lists, length of the
 current list, level, rounds since heights were distances, most of them, searches, rounds, turns,
-copy of the mode, rounds for each four levels. Modes are 0 reset, 1 search, 2 collect, 3 push.
+copy of the mode, rounds for each four levels, vertices with excess that a search looks for. Modes
+are 0 reset, 1 search, 2 collect, 3 push.
+
+A search ends once it has found all vertices with excess that may reach a taker: others are farther
+than its last level. Who cannot reach a taker never can again; its height is n + 1 then.
 """
 
 import numpy as np
@@ -21,8 +25,8 @@ def share(at, count, n):
 
 @helper
 def spread(
-    first, last, level, n, aside, indptr, indices, back, room, height, lists, current, other,
-    counter, state,
+    first, last, level, n, aside, indptr, indices, back, room, excess, height, lists, current,
+    other, counter, state,
 ):  # fmt: skip
     """Give a level to whom arcs with room lead from to vertices of a list; list them."""
     for i in range(first, last):
@@ -32,6 +36,8 @@ def spread(
             is_new = height[u] == n and room[back[e]] > 0 and u != aside
             if is_new and atomic_min(height, u, level) == n:
                 lists[other + atomic_add(state, counter, 1)] = u
+                if excess[u] > 0:
+                    atomic_add(state, 15, -1)
 
 
 @helper
@@ -69,17 +75,21 @@ def act(
     first, last = share(low, count, n), share(high, count, n)
     if mode == 0:
         for v in range(low, high):
-            height[v] = n
+            height[v] = n + 1 if height[v] >= n else n
+            if excess[v] > 0 and height[v] == n:
+                atomic_add(state, 15, 1)
             if excess[v] < 0:
                 height[v] = 0
                 lists[other + atomic_add(state, counter, 1)] = v
     elif mode == 1:
         spread(
-            first, last, state[7] + 1, n, aside, indptr, indices, back, room, height, lists,
+            first, last, state[7] + 1, n, aside, indptr, indices, back, room, excess, height, lists,
             current, other, counter, state,
         )  # fmt: skip
     elif mode == 2:
         for v in range(low, high):
+            if height[v] == n and state[15] == 0:
+                height[v] = min(state[7] + 1, n)
             if excess[v] > 0 and height[v] < n:
                 lists[other + atomic_add(state, counter, 1)] = v
     else:
@@ -103,8 +113,8 @@ def settle(
     first, last = share(low, count, n), share(high, count, n)
     if mode == 1:
         spread(
-            first, last, state[7] + 2, n, aside, indptr, indices, back, room, height, lists, other,
-            side * n, 4 + side, state,
+            first, last, state[7] + 2, n, aside, indptr, indices, back, room, excess, height, lists,
+            other, side * n, 4 + side, state,
         )  # fmt: skip
     elif mode == 3:
         for i in range(first, last):
@@ -133,21 +143,26 @@ def turn(side, mode, state):
         state[7] = 0
         state[10] += 1
         state[5 - side] = 0
+        # With nobody to be found, it finds all distances: the last search.
+        if state[15] == 0:
+            state[15] = -1
     elif mode == 1:
         # Two levels: the second is where the list was that the first came from.
         state[2] = side
         state[7] += min(found, 1)
         found = state[4 + side]
         state[5 - side] = 0
-        if found > 0:
-            state[7] += 1
-        else:
+        state[7] += min(found, 1)
+        if found == 0 or state[15] == 0:
             state[1] = 2
+            if found == 0:
+                state[15] = -1
     elif mode == 2:
         state[1] = 3
         state[8] = 0
         state[9] = max(16, state[14] * state[7] // 4)
         state[0] = 1 - min(found, 1)
+        state[15] = 0
     else:
         state[8] += 1
         state[11] += 1

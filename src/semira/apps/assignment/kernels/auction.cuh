@@ -5,6 +5,9 @@
 // What a column that may not be chosen is worth.
 constexpr long long kNever = -4611686018427387904ll;
 
+// The owner of a column that is held by others than rows.
+constexpr int kOther = -2;
+
 __device__ __forceinline__ unsigned mixed(long long i, long long j) {
   unsigned h = static_cast<unsigned>(i * 2654435761ll + j * 2246822519ll);
   h = (h ^ (h >> 15)) * 3266489917u;
@@ -61,17 +64,13 @@ constexpr int kFew = 8, kShort = 4096;
 
 // The best column of a row of all costs, as the threads of a warp find it.
 template <class C, class P, class I>
-__device__ BestTwo best_of_warp(const CostRows<C, P, I>& costs, long long i, bool is_row,
-                                long long items, double factor, const long long* price) {
+__device__ BestTwo best_of_warp(const CostRows<C, P, I>& costs, long long i, double factor,
+                                const long long* price) {
   BestTwo found{kNever, kNever, -1};
   const int lane = threadIdx.x % 32;
 #pragma unroll 8
-  for (long long j = lane; j < items; j += 32) {
-    long long value = 0;
-    if (is_row) {
-      const bool is_there = j < costs.columns;
-      value = is_there ? worth(costs.cost[i * costs.columns + j], factor, items + 1) : 0;
-    }
+  for (long long j = lane; j < costs.columns; j += 32) {
+    const long long value = worth(costs.cost[i * costs.columns + j], factor, costs.columns + 1);
     if (value != kNever) found.take(i, BestTwo{value - price[j], kNever, j});
   }
   for (int step = 16; step > 0; step /= 2) {
@@ -95,7 +94,7 @@ struct FewBids {
   }
 
   // Gives columns to the winners, by one thread; returns how many rows bid next.
-  __device__ int settle(int count, long long* price, int* owner, int* column_of) {
+  __device__ int settle(int count, long long* price, int* owner, int* column_of, long long* state) {
     long long later[kFew];
     int left = 0;
     for (int k = 0; k < count; ++k) {
@@ -108,6 +107,7 @@ struct FewBids {
         column_of[row[k]] = static_cast<int>(j);
         price[j] += raised[k];
         if (waits >= 0) column_of[waits] = -1;
+        if (waits == kOther) state[11] += 1;
       }
       if (waits >= 0) later[left++] = waits;
     }
@@ -118,10 +118,9 @@ struct FewBids {
 
 // Rounds of a few bidders, until all rows have columns, by one block: the others wait at one barrier.
 template <class C, class P, class I>
-__device__ void bid_alone(const CostRows<C, P, I>& costs, long long rows, long long items,
-                          double factor, int count, long long eps, int* queue, int* target,
-                          long long* price, int* owner, int* column_of, long long mask,
-                          long long* state) {
+__device__ void bid_alone(const CostRows<C, P, I>& costs, double factor, int count, long long eps,
+                          int* queue, int* target, long long* price, int* owner, int* column_of,
+                          long long mask, long long* state) {
   __shared__ FewBids few;
   __shared__ int waiting;
   const int warp = threadIdx.x / 32, first = count;
@@ -133,7 +132,7 @@ __device__ void bid_alone(const CostRows<C, P, I>& costs, long long rows, long l
     bids += count;
     if (warp < count) {
       const long long i = few.row[warp];
-      const BestTwo found = best_of_warp(costs, i, i < rows, items, factor, price);
+      const BestTwo found = best_of_warp(costs, i, factor, price);
       const long long raised = found.second > kNever ? found.first - found.second + eps : eps;
       const bool fits = found.best >= 0 && raised <= 4611686018427387903ll - price[found.best];
       if (threadIdx.x % 32 == 0) {
@@ -144,7 +143,7 @@ __device__ void bid_alone(const CostRows<C, P, I>& costs, long long rows, long l
       }
     }
     __syncthreads();
-    if (leads) waiting = few.settle(count, price, owner, column_of);
+    if (leads) waiting = few.settle(count, price, owner, column_of, state);
     __syncthreads();
     count = waiting;
   }
@@ -156,22 +155,27 @@ __device__ void bid_alone(const CostRows<C, P, I>& costs, long long rows, long l
 template <class C, class P, class I>
 __device__ void bid(long long bidders, long long rows, long long mode, const C* cost,
                     const P* indptr, const I* indices, const double* x, const double* y,
-                    long long rank, double factor, long long columns, long long items,
-                    long long* price, int* owner, int* column_of, int* queue, int* target,
+                    long long rank, double factor, long long columns, long long* price, int* owner, int* column_of, int* queue, int* target,
                     long long* offer, long long* mine, long long* words, long long mask,
                     long long* state) {
   const CostRows<C, P, I> costs{mode, cost, indptr, indices, x, y, rank, columns};
-  const long long number = state[1], count = state[2], eps = state[3], unit = items + 1;
+  const long long number = state[1], count = state[2], eps = state[3], unit = columns + 1;
   const bool fresh = state[7] != 0, leads = threadIdx.x == 0;
   __shared__ long long own;
-  if (mode == 0 && !fresh && count <= kFew && items <= kShort) {
+  if (mode == 0 && !fresh && count <= kFew && columns <= kShort) {
     if (block_number() != 0) return;
-    bid_alone(costs, rows, items, factor, static_cast<int>(count), eps,
-              queue + (number & 1) * items, target, price, owner, column_of, mask, state);
+    bid_alone(costs, factor, static_cast<int>(count), eps, queue + (number & 1) * rows, target,
+              price, owner, column_of, mask, state);
     return;
   }
+  if (fresh && rows < columns) {
+    const Group<1> group;
+    for (long long j = group.first; j < columns; j += group.step) {
+      if (owner[j] == kOther) owner[j] = -1;
+    }
+  }
   for (long long k = block_number(); k < count; k += gridDim.x) {
-    const long long place = (number & 1) * items + k;
+    const long long place = (number & 1) * rows + k;
     long long i = fresh ? k : queue[place];
     for (int step = 0; step < 4096; ++step) {
       const long long held = fresh ? column_of[i] : -1;
@@ -186,13 +190,9 @@ __device__ void bid(long long bidders, long long rows, long long mode, const C* 
         found.take(i, BestTwo{value - price[j], kNever, j});
         if (j == held) own = value - price[j];
       };
-      if (i < rows) {
-        costs.each(i, [&](long long j, double given, bool) {
-          look(j, worth(costs.added(given, i, j), factor, unit));
-        });
-      } else {
-        for (long long j = threadIdx.x; j < items; j += blockDim.x) look(j, 0);
-      }
+      costs.each(i, [&](long long j, double given, bool) {
+        look(j, worth(costs.added(given, i, j), factor, unit));
+      });
       found = best_of_block(i, found);
       const long long best = found.best;
       const long long raised = found.second > kNever ? found.first - found.second + eps : eps;
@@ -233,13 +233,13 @@ __device__ void bid(long long bidders, long long rows, long long mode, const C* 
   }
 }
 
-__device__ inline void settle(long long bidders, long long items, long long* price, int* owner,
+__device__ inline void settle(long long bidders, long long rows, long long* price, int* owner,
                               int* column_of, int* queue, const int* target,
                               const long long* offer, const long long* mine,
                               const long long* words, long long* state) {
   const long long number = state[1], count = state[2];
   const bool fresh = state[7] != 0;
-  const long long later = (1 - (number & 1)) * items;
+  const long long later = (1 - (number & 1)) * rows;
   const Group<1> group;
   if (group.first == 0) {
     state[4] = number;
@@ -247,7 +247,7 @@ __device__ inline void settle(long long bidders, long long items, long long* pri
     state[9] = state[7];
   }
   for (long long k = group.first; k < count; k += group.step) {
-    const int i = fresh ? static_cast<int>(k) : queue[(number & 1) * items + k];
+    const int i = fresh ? static_cast<int>(k) : queue[(number & 1) * rows + k];
     const int j = target[i];
     if (j < 0) continue;
     int waits = i;
@@ -257,19 +257,109 @@ __device__ inline void settle(long long bidders, long long items, long long* pri
       column_of[i] = j;
       price[j] = offer[i];
       if (waits >= 0) column_of[waits] = -1;
+      if (waits == kOther) atomic_add(&state[11], 1);
     }
     if (waits >= 0) queue[later + atomic_add(&state[5], 1)] = waits;
   }
 }
 
-__device__ inline void close(long long bidders, long long items, long long divisor,
-                             const int* queue, const int* target, long long* words,
-                             long long* state) {
+// Columns of a chunk: 256, by a warp.
+constexpr int kChunk = 256;
+
+// All lanes get the price of the cheapest column that is not held by others.
+__device__ inline long long cheapest_of(long long chunks, const long long* least) {
+  long long found = -(kNever + 1);
+  for (long long chunk = threadIdx.x % 32; chunk < chunks; chunk += 32) {
+    found = min(found, least[chunk]);
+  }
+  for (int step = 16; step > 0; step /= 2) {
+    found = min(found, __shfl_xor_sync(kAllLanes, found, step));
+  }
+  return found;
+}
+
+__device__ inline void compare(long long chunks, long long columns, const long long* price,
+                               const int* owner, long long* least, long long* state) {
+  const Group<32> group;
+  const int lane = threadIdx.x % 32;
+  if (group.first == 0 && lane == 0) state[12] = state[5] == 0 ? state[11] : 0;
+  for (long long chunk = group.first; chunk < chunks; chunk += group.step) {
+    const long long last = min((chunk + 1) * kChunk, columns);
+    long long found = -(kNever + 1);
+    for (long long j = chunk * kChunk + lane; j < last; j += 32) {
+      if (owner[j] != kOther) found = min(found, price[j]);
+    }
+    for (int step = 16; step > 0; step /= 2) {
+      found = min(found, __shfl_xor_sync(kAllLanes, found, step));
+    }
+    if (lane == 0) least[chunk] = found;
+  }
+}
+
+__device__ inline void count(long long items, long long chunks, long long columns,
+                             long long* price, const int* owner, const long long* least,
+                             long long* fitting, const long long* state) {
+  if (state[12] == 0) return;
+  const Group<32> group;
+  const int lane = threadIdx.x % 32;
+  const long long cheapest = cheapest_of(chunks, least), most = cheapest + state[3] / 2;
+  for (long long chunk = group.first; chunk < chunks; chunk += group.step) {
+    const long long last = min((chunk + 1) * kChunk, columns);
+    int found = 0;
+    for (long long j = chunk * kChunk + lane; j < last; j += 32) {
+      if (owner[j] == kOther) {
+        price[j] = max(price[j], cheapest);
+      } else if (price[j] <= most) {
+        found += 1;
+      }
+    }
+    for (int step = 16; step > 0; step /= 2) found += __shfl_xor_sync(kAllLanes, found, step);
+    if (lane == 0) fitting[chunk] = found;
+  }
+}
+
+__device__ inline void take(long long items, long long rows, long long chunks, long long columns,
+                            long long* price, int* owner, int* column_of, int* queue,
+                            const long long* least, const long long* fitting, long long* state) {
+  if (state[12] == 0) return;
+  const Group<32> group;
+  const unsigned lane = threadIdx.x % 32;
+  const long long later = (1 - (state[1] & 1)) * rows, eps = state[3];
+  const long long cheapest = cheapest_of(chunks, least), most = cheapest + eps / 2;
+  for (long long chunk = group.first; chunk < chunks; chunk += group.step) {
+    long long before = 0;
+    for (long long other = lane; other < chunk; other += 32) before += fitting[other];
+    for (int step = 16; step > 0; step /= 2) before += __shfl_xor_sync(kAllLanes, before, step);
+    long long left = state[12] - before;
+    const long long last = min((chunk + 1) * kChunk, columns);
+    for (long long first = chunk * kChunk; first < last && left > 0; first += 32) {
+      const long long j = first + lane;
+      const bool fits = j < last && owner[j] != kOther && price[j] <= most;
+      const unsigned all = __ballot_sync(kAllLanes, fits);
+      const bool takes = fits && __popc(all & ((1u << lane) - 1)) < left;
+      left -= __popc(all);
+      if (!takes) continue;
+      const int waits = owner[j];
+      owner[j] = kOther;
+      price[j] = cheapest + eps;
+      atomic_add(&state[11], -1);
+      if (waits >= 0) {
+        column_of[waits] = -1;
+        queue[later + atomic_add(&state[5], 1)] = waits;
+      }
+    }
+    __syncwarp();
+  }
+}
+
+__device__ inline void close(long long bidders, long long rows, long long columns,
+                             long long divisor, const int* queue, const int* target,
+                             long long* words, long long* state) {
   const long long number = state[4], count = state[8];
   const bool fresh = state[9] != 0;
   const Group<1> group;
   for (long long k = group.first; k < count; k += group.step) {
-    const int i = fresh ? static_cast<int>(k) : queue[(number & 1) * items + k];
+    const int i = fresh ? static_cast<int>(k) : queue[(number & 1) * rows + k];
     if (target[i] >= 0) words[target[i]] = 0;
   }
   if (group.first != 0) return;
@@ -279,11 +369,13 @@ __device__ inline void close(long long bidders, long long items, long long divis
   state[1] = number + 1;
   state[7] = 0;
   state[2] = waiting;
-  if (state[10] != 0 || (waiting == 0 && state[3] <= 1)) {
+  const bool over = waiting == 0 && state[11] == 0;
+  if (state[10] != 0 || (over && state[3] <= 1)) {
     state[0] = 1;
-  } else if (waiting == 0) {
+  } else if (over) {
     state[3] = max(state[3] / divisor, 1ll);
     state[7] = 1;
-    state[2] = items;
+    state[2] = rows;
+    state[11] = columns - rows;
   }
 }

@@ -1,16 +1,21 @@
 """An auction of columns among rows, by integers: bids of one round, who wins, what comes next.
 
-The value of column j to row i is ``round(sign * cost * scale) * (items + 1) - price[j]``, so that
-an auction that ends with ``eps = 1`` is optimal for the rounded costs [1]_. Rows from `rows` on
-make a problem square: to them all columns are worth the same. Equal values go by a hash of row and
-column, which keeps rows with equal values apart.
+The value of column j to row i is ``round(sign * cost * scale) * (columns + 1) - price[j]``, so that
+an auction that ends with ``eps = 1`` is optimal for the rounded costs [1]_. Equal values go by a
+hash of row and column, which keeps rows with equal values apart.
+
+If there are more columns than rows, the others are held as well, by rows to which all columns are
+worth the same: those bid together, where no row waits. Each may hold what costs at most eps more
+than the cheapest column. So they raise all that they hold to the price of the cheapest column that
+they do not hold, and take what costs at most half of eps more than that.
 
 All bids of a round see the prices of the round before. A winner is who raises the price most; its
 word is the raise with the complement of the row in the lowest bits, so that the greatest word is
 one row's. Words of a column are 0 between rounds.
 
-The state: whether it is over, the round, how many rows bid, eps, copies of round and number for
-`close`, how many bid next, bids so far, whether all rows bid anew, a copy of that, an overflow.
+The state: whether it is over, the round, how many rows bid, eps, a copy of the round for `close`,
+how many bid next, bids so far, whether all rows bid anew, copies of how many bid and of that, an
+overflow, how many others hold no column, and how many of these take one now.
 
 .. [1] D. P. Bertsekas, *The auction algorithm*, Annals of Operations Research 14, 1988.
 """
@@ -38,16 +43,17 @@ def worth(given, factor, unit):
 
 
 @helper
-def load_worths(i, rows, mode, cost, indptr, indices, x, y, rank, factor, columns, items, row):
+def load_worths(i, mode, cost, indptr, indices, x, y, rank, factor, columns, row):
     """Write what each column is worth to a row."""
-    unit = items + 1
-    for j in range(items):
-        row[j] = 0
-    if i < rows and mode == 0:
+    unit = columns + 1
+    if mode == 0:
         for j in range(columns):
             row[j] = worth(np.float64(cost[i * columns + j]), factor, unit)
-    elif i < rows:
-        if mode == 2 or rank > 0:
+    else:
+        if mode == 1 and rank == 0:
+            for j in range(columns):
+                row[j] = 0
+        else:
             for j in range(columns):
                 base = float("inf") if mode == 2 else 0.0
                 for r in range(rank):
@@ -62,13 +68,13 @@ def load_worths(i, rows, mode, cost, indptr, indices, x, y, rank, factor, column
 
 
 @helper
-def best_two(i, items, row, price):
+def best_two(i, columns, row, price):
     """Return the best column for a row, its value and that of the second."""
     never = np.int64(-4611686018427387904)
     first = never
     second = never
     best = np.int64(-1)
-    for j in range(items):
+    for j in range(columns):
         if row[j] != never:
             value = row[j] - price[j]
             if value > first:
@@ -86,8 +92,8 @@ def best_two(i, items, row, price):
 
 @kernel
 def bid(
-    low, high, rows, mode, cost, indptr, indices, x, y, rank, factor, columns, items,
-    price, owner, column_of, queue, target, offer, mine, words, mask, state, row,
+    low, high, rows, mode, cost, indptr, indices, x, y, rank, factor, columns, price,
+    owner, column_of, queue, target, offer, mine, words, mask, state, row,
 ):  # fmt: skip
     """Bid for the best column, by its lead over the second one and eps.
 
@@ -97,14 +103,16 @@ def bid(
     number = state[1]
     fresh = state[7] != 0
     eps = state[3]
+    if fresh and rows < columns:
+        for j in range(low * columns // rows, high * columns // rows):
+            if owner[j] == -2:
+                owner[j] = -1
     for k in range(low, min(high, state[2])):
-        place = (number & 1) * items + k
+        place = (number & 1) * rows + k
         i = np.int64(k) if fresh else np.int64(queue[place])
         for step in range(4096):
-            load_worths(
-                i, rows, mode, cost, indptr, indices, x, y, rank, factor, columns, items, row
-            )
-            best, first, second = best_two(i, items, row, price)
+            load_worths(i, mode, cost, indptr, indices, x, y, rank, factor, columns, row)
+            best, first, second = best_two(i, columns, row, price)
             target[i] = -1
             if fresh:
                 held = np.int64(column_of[i])
@@ -138,11 +146,11 @@ def bid(
 
 @kernel
 def settle(
-    low, high, items, price, owner, column_of, queue, target, offer, mine, words, state
+    low, high, rows, price, owner, column_of, queue, target, offer, mine, words, state
 ):  # fmt: skip
     """Give columns to the rows that won them; the others bid again, and those that lost theirs."""
     number = state[1]
-    later = (1 - (number & 1)) * items
+    later = (1 - (number & 1)) * rows
     count = state[2]
     fresh = state[7] != 0
     if low == 0:
@@ -150,7 +158,7 @@ def settle(
         state[8] = count
         state[9] = state[7]
     for k in range(low, min(high, count)):
-        i = np.int64(k) if fresh else np.int64(queue[(number & 1) * items + k])
+        i = np.int64(k) if fresh else np.int64(queue[(number & 1) * rows + k])
         j = np.int64(target[i])
         if j >= 0:
             waits = i
@@ -161,18 +169,87 @@ def settle(
                 price[j] = offer[i]
                 if waits >= 0:
                     column_of[waits] = -1
+                elif waits == -2:
+                    atomic_add(state, 11, 1)
             if waits >= 0:
                 queue[later + atomic_add(state, 5, 1)] = waits
 
 
+@helper
+def span_of(chunk, columns):
+    """Return the first and the last column of a chunk of 256."""
+    return chunk * 256, min(chunk * 256 + 256, columns)
+
+
 @kernel
-def close(low, high, items, divisor, queue, target, words, state):
+def compare(low, high, columns, price, owner, least, state):
+    """Find the cheapest column of each chunk that is not held by others."""
+    if low == 0:
+        state[12] = state[11] if state[5] == 0 else 0
+    for chunk in range(low, high):
+        first, last = span_of(chunk, columns)
+        found = np.int64(4611686018427387903)
+        for j in range(first, last):
+            if owner[j] != -2:
+                found = min(found, price[j])
+        least[chunk] = found
+
+
+@kernel
+def count(low, high, chunks, columns, price, owner, least, fitting, state):
+    """Raise what others hold to the cheapest column, and count in each chunk what they may take."""
+    if state[12] == 0:
+        return
+    cheapest = np.int64(4611686018427387903)
+    for chunk in range(chunks):
+        cheapest = min(cheapest, least[chunk])
+    for chunk in range(low, high):
+        first, last = span_of(chunk, columns)
+        found = 0
+        for j in range(first, last):
+            if owner[j] == -2:
+                price[j] = max(price[j], cheapest)
+            elif price[j] <= cheapest + state[3] // 2:
+                found += 1
+        fitting[chunk] = found
+
+
+@kernel
+def take(
+    low, high, rows, chunks, columns, price, owner, column_of, queue, least, fitting, state
+):  # fmt: skip
+    """Give columns to others, the first ones first; rows that lose theirs bid again."""
+    if state[12] == 0:
+        return
+    later = (1 - (state[1] & 1)) * rows
+    cheapest = np.int64(4611686018427387903)
+    for chunk in range(chunks):
+        cheapest = min(cheapest, least[chunk])
+    for chunk in range(low, high):
+        left = np.int64(state[12])
+        for before in range(chunk):
+            left -= fitting[before]
+        first, last = span_of(chunk, columns)
+        for j in range(first, last):
+            if left > 0 and owner[j] != -2 and price[j] <= cheapest + state[3] // 2:
+                left -= 1
+                waits = np.int64(owner[j])
+                owner[j] = -2
+                price[j] = cheapest + state[3]
+                atomic_add(state, 11, -1)
+                if waits >= 0:
+                    column_of[waits] = -1
+                    queue[later + atomic_add(state, 5, 1)] = waits
+
+
+@kernel
+def close(low, high, rows, columns, divisor, queue, target, words, state):
     """Clear the words, and say who bids next: after the last one all rows, with a lesser eps."""
     number = state[4]
     count = state[8]
     fresh = state[9] != 0
     for k in range(low, min(high, count)):
-        i = np.int64(k) if fresh else np.int64(queue[(number & 1) * items + k])
+        i = np.int64(k) if fresh else np.int64(queue[(number & 1) * rows + k])
         if target[i] >= 0:
             words[target[i]] = 0
     if low == 0:
@@ -182,9 +259,11 @@ def close(low, high, items, divisor, queue, target, words, state):
         state[1] = number + 1
         state[7] = 0
         state[2] = waiting
-        if state[10] != 0 or (waiting == 0 and state[3] <= 1):
+        over = waiting == 0 and state[11] == 0
+        if state[10] != 0 or (over and state[3] <= 1):
             state[0] = 1
-        elif waiting == 0:
+        elif over:
             state[3] = max(state[3] // divisor, 1)
             state[7] = 1
-            state[2] = items
+            state[2] = rows
+            state[11] = columns - rows
