@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
-from semira.base.errors import InvalidValue
+from semira.base.errors import DomainMismatch, InvalidValue
 from semira.engine.values import Value
 from semira.frontend import compose, construct, modes, products, reading, softmax
 from semira.frontend.aggregators import aggregate
@@ -220,13 +220,40 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         InvalidValue
             `k` is negative.
         """
-        if k < 0:
-            raise InvalidValue(f"k={k} must not be negative")
-        source = self if not self._is_transposed else self.new()  # type: ignore[attr-defined]
-        dims, params = ((0, 0), (0, 1)), (("k", k),)
-        return MatrixExpression(
-            Template("select_k", (source,), "matrix", self.dtype, self.shape, dims, params=params)
-        )
+        return _cut_rows(self, k)
+
+    def largest_per_row(self, k: int) -> MatrixExpression:
+        """Return the `k` largest entries of each row, at their positions.
+
+        Of equal values those of smaller columns are kept, and NaN loses. With a random number for
+        each entry this samples k entries of each row without replacement, also within `repeat`: see
+        `Sampling <../guide/loops.md#sampling>`_. Costs O(nvals log k).
+
+        Parameters
+        ----------
+        k : int
+            0 or more.
+
+        Raises
+        ------
+        InvalidValue
+            `k` is negative.
+        DomainMismatch
+            The values have no order: complex numbers and records.
+
+        Examples
+        --------
+        >>> import semira as gb
+        >>> A = gb.Matrix.from_dense([[3, 9, 5], [4, 4, 4]])
+        >>> A.largest_per_row(2).new().to_dicts()
+        {0: {1: 9, 2: 5}, 1: {0: 4, 1: 4}}
+        """
+        if self.dtype.kind not in "BIUF":
+            raise DomainMismatch(
+                f"largest_per_row compares values, and those of {self.dtype} have no order; apply "
+                "an operator with real results first"
+            )
+        return _cut_rows(self, k, ("largest", True))
 
     def diag(
         self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any
@@ -264,6 +291,16 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         @overload
         def __matmul__(self, other: VectorOperand) -> VectorExpression: ...
         def __matmul__(self, other: Any) -> Any: ...
+
+
+def _cut_rows(matrix: Any, k: int, *params: tuple[str, bool]) -> MatrixExpression:
+    if k < 0:
+        raise InvalidValue(f"k={k} must not be negative")
+    source = matrix if not matrix._is_transposed else matrix.new()
+    dims, given = ((0, 0), (0, 1)), (("k", k), *params)
+    return MatrixExpression(
+        Template("select_k", (source,), "matrix", matrix.dtype, matrix.shape, dims, params=given)
+    )
 
 
 def _reduced(x: Any, op: Any, over: str, *, allow_empty: bool) -> ScalarExpression:

@@ -143,12 +143,18 @@ def select(statement: Statement, args: list[Any], out: Entries) -> Entries:
 
 
 def select_k(statement: Statement, args: list[Any], out: Entries) -> Entries:
-    """Keep the first k entries of each row."""
+    """Keep the first k entries of each row, or the k largest."""
     del out
     x, k = args[0], statement.param("k")
-    items: dict[Position, Any] = {
-        (i, j): value for i, row in by_row(x).items() for j, value in row[:k]
-    }
+    items: dict[Position, Any] = {}
+    for i, row in by_row(x).items():
+        # NaN differs from itself, and is sorted last.
+        order = (
+            sorted(row, key=lambda entry: (entry[1] == entry[1], entry[1]), reverse=True)
+            if statement.param("largest")
+            else row
+        )
+        items |= {(i, j): value for j, value in order[:k]}
     return Entries(x.shape, x.dtype, items)
 
 

@@ -224,7 +224,12 @@ def _select(statement: Statement, x: list[Any], regions: list[Any], out: Any) ->
 def _select_k(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
     del regions, out
     rows, cols, values = x[0].to_coo()
-    order = np.lexsort((cols, rows))
+    ranks = np.zeros(len(rows), np.int64)
+    if statement.param("largest"):
+        _, numbers = np.unique(values, return_inverse=True)
+        # NaN comes last.
+        ranks = np.where(np.equal(values, values), -numbers, 1)
+    order = np.lexsort((cols, ranks, rows))
     rows, cols, values = rows[order], cols[order], values[order]
     starts = np.searchsorted(rows, rows)
     kept = np.arange(len(rows)) - starts < statement.param("k")

@@ -140,8 +140,11 @@ def _select(job: Job) -> Pieces:
     return job.stage.merged("t", a, None, a.dtype, shared=a.values if a.iso else None)
 
 
-def _first_per_row(job: Job) -> Pieces:
-    """Return the first entries of each row; rows are looked at, not all of their entries."""
+def _cut_rows(job: Job) -> Pieces:
+    """Return the first entries of each row, or the largest; nothing is waited for.
+
+    For the first ones, rows are looked at, not all of their entries.
+    """
     a, stage = job.operand(0, "a", with_rows=False), job.stage
     nrows, k = a.shape[0], int(job.statement.param("k"))
     runtime, primitives, kind = stage.runtime, stage.primitives, stage.offset_type
@@ -152,7 +155,14 @@ def _first_per_row(job: Job) -> Pieces:
     stage.scan(indptr, nrows)
     # Behind the last entry, whose number only the device knows, any place may be read.
     places, rows = stage.scratch.zeros(8 * max(1, most)), runtime.allocate(4 * max(1, most))
-    launch(kind, "semira_first_places", nrows, a.indptr, nrows, indptr, places, rows)
+    if job.statement.param("largest") and not a.iso:
+        size = a.dtype.itemsize
+        launch(
+            kind, f"semira_largest_places{size}", 32 * nrows, a.indptr, a.values,
+            "BUIF".index(a.dtype.kind), nrows, indptr, places, rows,
+        )  # fmt: skip
+    else:
+        launch(kind, "semira_first_places", nrows, a.indptr, nrows, indptr, places, rows)
     indices = primitives.reorder(a.indices, places, most, 4)
     values = a.values if a.iso else primitives.reorder(a.values, places, most, a.dtype.itemsize)
     return Pieces(a.shape, most, a.dtype, indptr, indices, rows, values, a.iso, is_exact=False)
@@ -185,7 +195,7 @@ _OPERATIONS: dict[str, Callable[[Job], Pieces | Block]] = {
     "ewise_union": _ewise,
     "apply": _apply,
     "select": _select,
-    "select_k": _first_per_row,
+    "select_k": _cut_rows,
     "copy": _copy,
     "diag": _diag,
     "extract": regions.extract,
