@@ -26,6 +26,10 @@ from semira.contract import Statement
 from semira.contract.backend import Binding, Outcome
 
 
+#: Threads for each row whose largest entries are kept.
+_WARP = 32
+
+
 def execute_staged(
     runtime: Runtime, executable: StagedExecutable, bindings: list[Binding]
 ) -> Outcome:
@@ -156,11 +160,9 @@ def _cut_rows(job: Job) -> Pieces:
     # Behind the last entry, whose number only the device knows, any place may be read.
     places, rows = stage.scratch.zeros(8 * max(1, most)), runtime.allocate(4 * max(1, most))
     if job.statement.param("largest") and not a.iso:
-        size = a.dtype.itemsize
-        launch(
-            kind, f"semira_largest_places{size}", 32 * nrows, a.indptr, a.values,
-            "BUIF".index(a.dtype.kind), nrows, indptr, places, rows,
-        )  # fmt: skip
+        values = a.values, a.dtype.itemsize, "BUIF".index(a.dtype.kind)
+        given = a.indptr, *values, nrows, indptr, places, rows
+        launch(kind, "semira_largest_places", _WARP * nrows, *given)
     else:
         launch(kind, "semira_first_places", nrows, a.indptr, nrows, indptr, places, rows)
     indices = primitives.reorder(a.indices, places, most, 4)

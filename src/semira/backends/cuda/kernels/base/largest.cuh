@@ -6,21 +6,29 @@
 #pragma once
 #include "matrix/entries.cuh"
 
-template <class Bits>
+// What values are compared by.
 struct Ranks {
-  static constexpr Bits kSign = static_cast<Bits>(static_cast<Bits>(1) << (8 * sizeof(Bits) - 1));
-  const Bits* values;
+  const void* values;
+  long long size;  // bytes of a value
   long long kind;  // 0: bool, 1: unsigned, 2: signed, 3: float
 
-  __device__ __forceinline__ Bits operator[](long long at) const {
-    Bits bits = values[at];
-    if (kind == 2) return static_cast<Bits>(bits ^ kSign);
+  __device__ __forceinline__ unsigned long long sign() const { return 1ull << (8 * size - 1); }
+
+  __device__ __forceinline__ unsigned long long bits_at(long long at) const {
+    if (size == 8) return static_cast<const unsigned long long*>(values)[at];
+    if (size == 4) return static_cast<const unsigned*>(values)[at];
+    if (size == 2) return static_cast<const unsigned short*>(values)[at];
+    return static_cast<const unsigned char*>(values)[at];
+  }
+  __device__ __forceinline__ unsigned long long operator[](long long at) const {
+    const unsigned long long bits = bits_at(at), sign = this->sign();
+    if (kind == 2) return bits ^ sign;
     if (kind != 3) return bits;
-    constexpr Bits kInfinity =
-        static_cast<Bits>(sizeof(Bits) == 8 ? 0x7ff0000000000000ull : 0x7f800000ull);
-    if ((bits & static_cast<Bits>(~kSign)) > kInfinity) return 0;
-    if (bits == kSign) bits = 0;
-    return static_cast<Bits>((bits & kSign) != 0 ? ~bits : bits | kSign);
+    const unsigned long long infinity = size == 8 ? 0x7ff0000000000000ull : 0x7f800000ull;
+    const unsigned long long magnitude = bits & (sign - 1);
+    if (magnitude > infinity) return 0;
+    // Both zeros are one number.
+    return (bits & sign) == 0 || magnitude == 0 ? magnitude | sign : ~bits & (sign - 1);
   }
 };
 
@@ -48,12 +56,12 @@ struct BlockOfRow {
 };
 
 // The least rank of the `most` largest of a row that has more entries.
-template <class Bits, class Group>
-__device__ Bits least_kept(const Ranks<Bits>& ranks, long long begin, long long end, unsigned most,
-                           const Group& group) {
-  Bits least = 0;
-  for (Bits bit = Ranks<Bits>::kSign; bit != 0; bit = static_cast<Bits>(bit >> 1)) {
-    const Bits tried = static_cast<Bits>(least | bit);
+template <class Group>
+__device__ unsigned long long least_kept(const Ranks& ranks, long long begin, long long end,
+                                         unsigned most, const Group& group) {
+  unsigned long long least = 0;
+  for (unsigned long long bit = ranks.sign(); bit != 0; bit /= 2) {
+    const unsigned long long tried = least | bit;
     unsigned mine = 0;
     for (long long p = begin + group.thread(); p < end; p += Group::kThreads) {
       mine += ranks[p] >= tried ? 1 : 0;
@@ -81,16 +89,16 @@ __device__ __forceinline__ unsigned lanes_below() {
 }
 
 // A warp lists the `most` entries of a row whose rank is at least `least`, from `to` on.
-template <class Bits>
-__device__ void list_kept(const Ranks<Bits>& ranks, long long begin, long long end, unsigned most,
-                          Bits least, long long row, long long to, const KeptPlaces& out) {
+__device__ void list_kept(const Ranks& ranks, long long begin, long long end, unsigned most,
+                          unsigned long long least, long long row, long long to,
+                          const KeptPlaces& out) {
   const int lane = threadIdx.x % kWarp;
   unsigned above = 0;
   for (long long p = begin + lane; p < end; p += kWarp) above += ranks[p] > least ? 1 : 0;
   unsigned ties = most - __reduce_add_sync(kAllLanes, above);
   for (long long base = begin; base < end; base += kWarp) {
     const long long p = base + lane;
-    const Bits rank = p < end ? ranks[p] : Bits(0);
+    const unsigned long long rank = p < end ? ranks[p] : 0;
     const unsigned tied = __ballot_sync(kAllLanes, p < end && rank == least);
     const bool is_kept =
         p < end && (rank > least ||
@@ -104,16 +112,13 @@ __device__ void list_kept(const Ranks<Bits>& ranks, long long begin, long long e
 }
 
 // A warp does the same for a row of up to 32 entries: every one is compared with all others.
-template <class Bits>
-__device__ void list_kept_of_few(const Ranks<Bits>& ranks, long long begin, int length,
-                                 unsigned most, long long row, long long to,
-                                 const KeptPlaces& out) {
-  using Word = Choose<sizeof(Bits) == 8, unsigned long long, unsigned>;
+__device__ void list_kept_of_few(const Ranks& ranks, long long begin, int length, unsigned most,
+                                 long long row, long long to, const KeptPlaces& out) {
   const int lane = threadIdx.x % kWarp;
-  const Word mine = lane < length ? ranks[begin + lane] : Bits(0);
+  const unsigned long long mine = lane < length ? ranks[begin + lane] : 0;
   unsigned better = 0;
   for (int other = 0; other < length; ++other) {
-    const Word rank = __shfl_sync(kAllLanes, mine, other);
+    const unsigned long long rank = __shfl_sync(kAllLanes, mine, other);
     better += rank > mine || (rank == mine && other < lane) ? 1 : 0;
   }
   const bool is_kept = lane < length && better < most;
@@ -123,9 +128,12 @@ __device__ void list_kept_of_few(const Ranks<Bits>& ranks, long long begin, int 
 
 // `starts` are the running sums of the entries that rows keep: all, or as many as others. A warp
 // takes a row, a block one of more than kLongRow entries.
-template <class Bits>
-__device__ void largest_places(const Offset* indptr, const Ranks<Bits>& ranks, long long nrows,
-                               const Offset* starts, const KeptPlaces& out) {
+extern "C" __global__ void semira_largest_places(const Offset* indptr, const void* values,
+                                                 long long size, long long kind, long long nrows,
+                                                 const Offset* starts, long long* places,
+                                                 Index* rows) {
+  const Ranks ranks{values, size, kind};
+  const KeptPlaces out{places, rows};
   constexpr long long kLongRow = 4096;
   const long long threads = gridDim.x * static_cast<long long>(blockDim.x);
   const long long thread = block_number() * static_cast<long long>(blockDim.x) + threadIdx.x;
@@ -140,7 +148,7 @@ __device__ void largest_places(const Offset* indptr, const Ranks<Bits>& ranks, l
     } else if (end - begin <= kWarp) {
       list_kept_of_few(ranks, begin, static_cast<int>(end - begin), most, i, to, out);
     } else if (most != 0 && end - begin <= kLongRow) {
-      const Bits least = least_kept(ranks, begin, end, most, warp);
+      const unsigned long long least = least_kept(ranks, begin, end, most, warp);
       list_kept(ranks, begin, end, most, least, i, to, out);
     }
   }
@@ -154,20 +162,8 @@ __device__ void largest_places(const Offset* indptr, const Ranks<Bits>& ranks, l
       const long long begin = indptr[i], end = indptr[i + 1], to = starts[i];
       const unsigned most = static_cast<unsigned>(starts[i + 1] - to);
       if (end - begin <= kLongRow || most == 0 || end - begin == most) continue;
-      const Bits least = least_kept(ranks, begin, end, most, block);
+      const unsigned long long least = least_kept(ranks, begin, end, most, block);
       if (threadIdx.x < kWarp) list_kept(ranks, begin, end, most, least, i, to, out);
     }
   }
 }
-
-#define SEMIRA_LARGEST_PLACES(name, Bits)                                                       \
-  extern "C" __global__ void name(const Offset* indptr, const Bits* values, long long kind,     \
-                                  long long nrows, const Offset* starts, long long* places,     \
-                                  Index* rows) {                                                \
-    largest_places(indptr, Ranks<Bits>{values, kind}, nrows, starts, KeptPlaces{places, rows}); \
-  }
-
-SEMIRA_LARGEST_PLACES(semira_largest_places1, unsigned char)
-SEMIRA_LARGEST_PLACES(semira_largest_places2, unsigned short)
-SEMIRA_LARGEST_PLACES(semira_largest_places4, unsigned)
-SEMIRA_LARGEST_PLACES(semira_largest_places8, unsigned long long)
