@@ -193,3 +193,4 @@ def test_a_loop_that_samples_reads_no_size(device: str) -> None:
     assert rows.tolist() == expected_rows.tolist()
     assert cols.tolist() == expected_cols.tolist()
     assert "reads its size" not in str(told)
+    assert str(told).count("a matrix with room for all it may hold") == 3

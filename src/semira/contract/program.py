@@ -41,7 +41,7 @@ from semira.contract.plan import Plan
 #: gather         u, index                   w_i = u[index_i]: entries of `index` name positions
 #: scatter        u, index                   w_{index_i} = u_i, equal targets folded by `dup`
 #: nvals          x                          scalar INT64: number of entries
-#: diag           u or A                     A = diag(u, k);  w = diag(A, k)
+#: diag           u or A                     A = diag(u, k);  w = diag(A, k);  A_{i, u_i} = true
 #: =============  =========================  =====================================================
 OPS = (
     "mxv", "vxm", "mxm", "ewise_add", "ewise_mult", "ewise_union", "apply", "select", "select_k",
@@ -143,9 +143,10 @@ class Statement:
     params : tuple of (str, object)
         Further structural facts: ``side`` ("left"/"right" of a bound scalar), ``k``,
         ``largest`` (`select_k` keeps the largest values, NaN last, ties by the smaller column),
-        ``identity``, ``submask`` (the mask has the shape of the region), ``dup`` (TypedMonoid),
-        ``prefers``, ``draws`` and ``counts`` (`mode_rows` has keys that win ties, a seed, and
-        counts entries), ``new`` (the output is a fresh temporary).
+        ``by_value`` (`diag` puts true at row i and column u_i), ``identity``, ``submask`` (the mask
+        has the shape of the region), ``dup`` (TypedMonoid), ``prefers``, ``draws`` and ``counts``
+        (`mode_rows` has keys that win ties, a seed, and counts entries), ``new`` (the output is a
+        fresh temporary).
     hints : Hints
         What the caller pinned.
     plan : Plan or None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.base.dtypes import DataType
+from semira.base.dtypes import BOOL, INT32, INT64, DataType
 from semira.base.errors import DomainMismatch, InvalidValue
 from semira.engine.values import Value
 from semira.frontend import compose, construct, modes, products, reading, softmax
@@ -528,6 +528,47 @@ class VectorOperand(ReadableVector["VectorExpression"]):
         shape, params = (size, size), (("k", k),)
         template = Template("diag", (self,), "matrix", self.dtype, shape, shape, params=params)
         return MatrixExpression(template).new(name=name)
+
+    def one_hot(self, ncols: int) -> MatrixExpression:
+        """Return the matrix of true entries (i, value of entry i).
+
+        Of labels this is the assignment S of vertices to groups, also within `repeat`: ``A S`` sums
+        the entries of each row by the label of their column, ``S' A S`` contracts groups. Costs
+        O(nvals).
+
+        Parameters
+        ----------
+        ncols : int
+            The values, of INT32 or INT64, are columns from 0 to ``ncols - 1``.
+
+        Returns
+        -------
+        MatrixExpression, shape (size, ncols), BOOL
+
+        Raises
+        ------
+        DomainMismatch
+            The values are no such integers.
+        IndexOutOfBound
+            When it runs: a value is no column.
+        NotImplementedException
+            When it runs on `cpu` or `cuda`: a side is 2^31 or more.
+
+        Examples
+        --------
+        >>> import semira as gb
+        >>> S = gb.Vector.from_dense([1, 0, 1]).one_hot(2)
+        >>> A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1, 2, 4])
+        >>> S.new().T.mxm(A.mxm(S).new()).new().to_dicts()
+        {0: {1: 2}, 1: {0: 1, 1: 4}}
+        """
+        if self.dtype not in (INT32, INT64):
+            raise DomainMismatch(f"one_hot takes values of INT32 or INT64, got {self.dtype}")
+        shape = self.size, construct.check_size(ncols, "ncols")
+        dims, params = ((0, 0), shape[1]), (("by_value", True),)
+        return MatrixExpression(
+            Template("diag", (self,), "matrix", BOOL, shape, dims, params=params)
+        )
 
     @overload
     def __getitem__(self, keys: Position | tuple[Position]) -> ScalarExpression: ...

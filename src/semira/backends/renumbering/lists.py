@@ -74,7 +74,13 @@ def located(library: ModuleType, region: Region, ids: Array, length: int) -> tup
     return numbers, at[numbers]
 
 
-def checked(positions: Array, length: int) -> Array:
+#: Why a matrix of a huge shape is not made of values.
+HUGE_ONE_HOT = (
+    "one_hot makes matrices of fewer than 2**31 rows and columns; number the values from 0 first"
+)
+
+
+def checked(positions: Array, length: int, what: str = "index") -> Array:
     """Return the positions of a region that names them, all of them on the axis.
 
     Raises
@@ -85,7 +91,7 @@ def checked(positions: Array, length: int) -> Array:
     low, high = (int(positions.min()), int(positions.max())) if len(positions) else (0, -1)
     if low < 0 or high >= length:
         raise IndexOutOfBound(
-            f"index {low if low < 0 else high} is outside [0, {length}); nothing was written"
+            f"{what} {low if low < 0 else high} is outside [0, {length}); nothing was written"
         )
     return positions
 

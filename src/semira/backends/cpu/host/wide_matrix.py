@@ -33,7 +33,7 @@ from semira.backends.cpu.storage import (
     to_sparse,
 )
 from semira.backends.interpreter import KernelSet, MaskData, Produced
-from semira.backends.renumbering.lists import joined_ids, located
+from semira.backends.renumbering.lists import HUGE_ONE_HOT, joined_ids, located
 from semira.base.errors import NotImplementedException, OutOfMemory
 from semira.contract import Arg, Method, Statement
 from semira.formats import ScalarArrays, index_dtype
@@ -246,6 +246,8 @@ def _diag(
 ) -> Produced:
     """Return the k-th diagonal, entry by entry."""
     del mask
+    if statement.param("by_value"):
+        raise NotImplementedException(HUGE_ONE_HOT)
     k = int(statement.param("k", 0))
     down, right = max(-k, 0), max(k, 0)
     if isinstance(args[0], CpuVector):

@@ -22,9 +22,10 @@ from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Pieces, Stage
 from semira.backends.cuda.staged.text import result_dtype
 from semira.backends.renumbering.positions import looks_at_positions
+from semira.base.dtypes import BOOL
+from semira.base.errors import IndexOutOfBound
 from semira.contract import Statement
 from semira.contract.backend import Binding, Outcome
-
 
 #: Threads for each row whose largest entries are kept.
 _WARP = 32
@@ -175,11 +176,13 @@ def _copy(job: Job) -> Pieces:
 
 
 def _diag(job: Job) -> Pieces:
-    """Vector to diagonal: entry i goes to (i + down, i + right)."""
+    """Vector to diagonal: entry i goes to (i + down, i + right), or to the column that it names."""
     stage, k = job.stage, int(job.statement.param("k", 0))
     vector = job.things[job.statement.args[0].slot]
     nvals, plane = vector.read_state()
     positions, wide = stage.primitives.positions(plane[1], vector.size, nvals)
+    if job.statement.param("by_value"):
+        return _by_value(job, nvals, positions, wide)
     shifted = []
     for by in (max(-k, 0), max(k, 0)):
         target = stage.runtime.allocate(4 * nvals)
@@ -189,6 +192,28 @@ def _diag(job: Job) -> Pieces:
     values = stage.primitives.reorder(plane[0], wide, nvals, vector.dtype.itemsize)
     indptr = stage.primitives.row_offsets(stage.offset_type, rows, nvals, job.shape[0])
     return Pieces(job.shape, nvals, vector.dtype, indptr, indices, rows, values)
+
+
+def _by_value(job: Job, nvals: int, positions: Any, wide: Any) -> Pieces:
+    """Return the matrix with an entry in each row, at the column that is the vector's value."""
+    stage, vector = job.stage, job.things[job.statement.args[0].slot]
+    runtime, size = stage.runtime, vector.dtype.itemsize
+    values = stage.primitives.reorder(vector.read_state()[1][0], wide, nvals, size)
+    indices, beyond = runtime.allocate(4 * max(1, nvals)), stage.scratch.zeros(8)
+    stage.primitives.module.launch(
+        "int", "semira_value_positions", nvals, values, size, nvals, job.shape[1], indices, beyond
+    )
+    place = int.from_bytes(runtime.read_short(beyond, 8), "little")
+    if place:
+        raise IndexOutOfBound(
+            f"one_hot value of entry {place - 1} is outside [0, {job.shape[1]}); "
+            "nothing was written"
+        )
+    rows = runtime.allocate(4 * max(1, nvals))
+    stage.primitives.module.launch("int", "semira_shift", nvals, positions, nvals, 0, rows)
+    indptr = stage.primitives.row_offsets(stage.offset_type, rows, nvals, job.shape[0])
+    true = runtime.upload(np.ones(1, np.bool_))
+    return Pieces(job.shape, nvals, BOOL, indptr, indices, rows, true, iso=True)
 
 
 _OPERATIONS: dict[str, Callable[[Job], Pieces | Block]] = {

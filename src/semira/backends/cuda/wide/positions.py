@@ -15,7 +15,8 @@ from semira.backends.cuda.wide.objects import (
 )
 from semira.backends.cuda.wide.store import Array, CudaStore
 from semira.backends.renumbering import positions
-from semira.base.errors import EmptyObject, OutOfMemory
+from semira.backends.renumbering.lists import HUGE_ONE_HOT
+from semira.base.errors import EmptyObject, NotImplementedException, OutOfMemory
 from semira.ops import TypedOp
 
 _ELEMENTWISE = ("ewise_add", "ewise_mult", "ewise_union")
@@ -107,6 +108,8 @@ def _kept(store: CudaStore, x: WideObject, entries: Array) -> WideObject:
 def _diagonal(store: CudaStore, task: Task) -> WideObject:
     """Return the k-th diagonal of a matrix, or the matrix with a vector on it."""
     use: Use = task.args[0]
+    if task.statement.param("by_value"):
+        raise NotImplementedException(HUGE_ONE_HOT)
     k = int(task.statement.param("k", 0))
     down, right = max(-k, 0), max(k, 0)
     shape = task.out.x.shape
