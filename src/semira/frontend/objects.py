@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.base.dtypes import BOOL, INT32, INT64, DataType
-from semira.base.errors import DomainMismatch, InvalidValue
+from semira.base.dtypes import DataType
 from semira.engine.values import Value
-from semira.frontend import compose, construct, modes, products, reading, softmax
+from semira.frontend import compose, construct, cuts, modes, products, reading, softmax
 from semira.frontend.aggregators import aggregate
 from semira.frontend.call import Template
 from semira.frontend.checks import as_diagonal
@@ -220,7 +219,7 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         InvalidValue
             `k` is negative.
         """
-        return _cut_rows(self, k)
+        return cuts.cut_rows(self, k, largest=False)  # type: ignore[no-any-return]
 
     def largest_per_row(self, k: int) -> MatrixExpression:
         """Return the `k` largest entries of each row, at their positions.
@@ -248,12 +247,7 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         >>> A.largest_per_row(2).new().to_dicts()
         {0: {1: 9, 2: 5}, 1: {0: 4, 1: 4}}
         """
-        if self.dtype.kind not in "BIUF":
-            raise DomainMismatch(
-                f"largest_per_row compares values, and those of {self.dtype} have no order; apply "
-                "an operator with real results first"
-            )
-        return _cut_rows(self, k, ("largest", True))
+        return cuts.cut_rows(self, k, largest=True)  # type: ignore[no-any-return]
 
     def diag(
         self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any
@@ -291,16 +285,6 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         @overload
         def __matmul__(self, other: VectorOperand) -> VectorExpression: ...
         def __matmul__(self, other: Any) -> Any: ...
-
-
-def _cut_rows(matrix: Any, k: int, *params: tuple[str, bool]) -> MatrixExpression:
-    if k < 0:
-        raise InvalidValue(f"k={k} must not be negative")
-    source = matrix if not matrix._is_transposed else matrix.new()
-    dims, given = ((0, 0), (0, 1)), (("k", k), *params)
-    return MatrixExpression(
-        Template("select_k", (source,), "matrix", matrix.dtype, matrix.shape, dims, params=given)
-    )
 
 
 def _reduced(x: Any, op: Any, over: str, *, allow_empty: bool) -> ScalarExpression:
@@ -562,13 +546,7 @@ class VectorOperand(ReadableVector["VectorExpression"]):
         >>> S.new().T.mxm(A.mxm(S).new()).new().to_dicts()
         {0: {1: 2}, 1: {0: 1, 1: 4}}
         """
-        if self.dtype not in (INT32, INT64):
-            raise DomainMismatch(f"one_hot takes values of INT32 or INT64, got {self.dtype}")
-        shape = self.size, construct.check_size(ncols, "ncols")
-        dims, params = ((0, 0), shape[1]), (("by_value", True),)
-        return MatrixExpression(
-            Template("diag", (self,), "matrix", BOOL, shape, dims, params=params)
-        )
+        return cuts.one_hot(self, ncols)  # type: ignore[no-any-return]
 
     @overload
     def __getitem__(self, keys: Position | tuple[Position]) -> ScalarExpression: ...
