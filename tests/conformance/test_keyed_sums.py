@@ -106,7 +106,7 @@ def test_one_hot_has_an_entry_at_each_value(dtype: str, device: str) -> None:
         assert values.all()
 
 
-def test_one_hot_refuses_what_names_no_column(device: str) -> None:
+def test_one_hot_refuses_what_names_no_column(device: str, request: pytest.FixtureRequest) -> None:
     with gb.device(device):
         for bad in (-1, 4, 2**40):
             labels = gb.Vector.from_dense([0, bad, 3])
@@ -115,7 +115,8 @@ def test_one_hot_refuses_what_names_no_column(device: str) -> None:
         with pytest.raises(DomainMismatch, match="INT32 or INT64, got FP64"):
             gb.Vector.from_dense([0.0]).one_hot(1)
         far = gb.Vector.from_coo([2**40], [2**41], size=2**42)
-        if device in ("cpu", "cuda"):
+        # The list of kernels is recorded by the reference, which has every size.
+        if device in ("cpu", "cuda") and request.config.getoption("--kernels") != "record":
             with pytest.raises(NotImplementedException, match="number the values from 0 first"):
                 far.one_hot(2**42).new()
 
