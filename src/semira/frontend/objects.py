@@ -535,8 +535,6 @@ class VectorOperand(ReadableVector["VectorExpression"]):
             The values are no such integers.
         IndexOutOfBound
             When it runs: a value is no column.
-        NotImplementedException
-            When it runs on `cpu` or `cuda`: a side is 2^31 or more.
 
         Examples
         --------

@@ -74,12 +74,6 @@ def located(library: ModuleType, region: Region, ids: Array, length: int) -> tup
     return numbers, at[numbers]
 
 
-#: Why a matrix of a huge shape is not made of values.
-HUGE_ONE_HOT = (
-    "one_hot makes matrices of fewer than 2**31 rows and columns; number the values from 0 first"
-)
-
-
 def checked(positions: Array, length: int, what: str = "index") -> Array:
     """Return the positions of a region that names them, all of them on the axis.
 

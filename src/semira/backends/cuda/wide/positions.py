@@ -15,8 +15,9 @@ from semira.backends.cuda.wide.objects import (
 )
 from semira.backends.cuda.wide.store import Array, CudaStore
 from semira.backends.renumbering import positions
-from semira.backends.renumbering.lists import HUGE_ONE_HOT
-from semira.base.errors import EmptyObject, NotImplementedException, OutOfMemory
+from semira.backends.renumbering.lists import checked
+from semira.base.dtypes import BOOL
+from semira.base.errors import EmptyObject, OutOfMemory
 from semira.ops import TypedOp
 
 _ELEMENTWISE = ("ewise_add", "ewise_mult", "ewise_union")
@@ -108,8 +109,6 @@ def _kept(store: CudaStore, x: WideObject, entries: Array) -> WideObject:
 def _diagonal(store: CudaStore, task: Task) -> WideObject:
     """Return the k-th diagonal of a matrix, or the matrix with a vector on it."""
     use: Use = task.args[0]
-    if task.statement.param("by_value"):
-        raise NotImplementedException(HUGE_ONE_HOT)
     k = int(task.statement.param("k", 0))
     down, right = max(-k, 0), max(k, 0)
     shape = task.out.x.shape
@@ -120,6 +119,11 @@ def _diagonal(store: CudaStore, task: Task) -> WideObject:
                 "without an entry at every position"
             )
         (at,) = true_places(store, use.x)
+        if task.statement.param("by_value"):
+            values = checked(store.values(use.x.small), shape[1], "one_hot value")
+            placed = (at, values.astype("int64"))
+            made = from_places(store, use.x.small, use.x.dtype, shape, placed, None)
+            return with_values(store, made, store.library.ones(len(at), bool), BOOL)
         placed = (at + down, at + right)
         return from_places(store, use.x.small, use.x.dtype, shape, placed, None)
     rows, cols = _effective(store, use)
