@@ -81,7 +81,7 @@ def test_transposes_and_masks(device: str) -> None:
     same(kept, {i: row for i, row in both.items() if row})
 
 
-@pytest.mark.parametrize("dtype", ["INT16", "FP32", "FP64"])
+@pytest.mark.parametrize("dtype", ["INT16", "FP64"])
 def test_rows_of_all_lengths(dtype: str, device: str) -> None:
     """Rows for the lanes of a warp, a warp and a block, ties at the border among them."""
     lengths = [0, 1, 31, 32, 33, 64, 300, 4096, 4097, 5000, 7]
@@ -186,11 +186,12 @@ def test_a_loop_that_samples_reads_no_size(device: str) -> None:
                 seed << seed + 1
 
             gb.repeat(step, max_iterations=3)
-            return sample.to_coo(), gb.explain(step, max_iterations=3, device="cuda")
+            told = gb.explain(step, max_iterations=3, device="cuda") if where == device else None
+            return sample.to_coo(), str(told)
 
     (rows, cols, _), told = draw(device)
     expected_rows, expected_cols, _ = draw("reference")[0]
     assert rows.tolist() == expected_rows.tolist()
     assert cols.tolist() == expected_cols.tolist()
-    assert "reads its size" not in str(told)
-    assert str(told).count("a matrix with room for all it may hold") == 3
+    assert "reads its size" not in told
+    assert told.count("a matrix with room for all it may hold") == 3
