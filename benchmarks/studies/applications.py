@@ -87,6 +87,35 @@ def _samples_alone(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
     return lambda: apps.sample_neighbours(matrix, seeds, 10, weighted=True)
 
 
+def _samples_in_a_loop(matrix: Any, _rng: np.random.Generator) -> Callable[[], Any]:
+    """Ten entries of each row, in each of five iterations."""
+    with gb.device(matrix.device):
+        keys, sample = gb.Matrix("FP64", *matrix.shape), gb.Matrix("FP64", *matrix.shape)
+        seed = gb.Scalar.from_value(0)
+
+    def step() -> None:
+        keys << matrix.apply("random_uniform", seed)
+        sample << keys.largest_per_row(10)
+        seed << seed + 1
+
+    return lambda: gb.repeat(step, max_iterations=5)
+
+
+def _contraction_in_a_loop(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
+    """Contract the same groups as `_contraction` by two products with their assignment."""
+    n = matrix.nrows
+    given = rng.integers(0, max(1, n // GROUP), n)
+    with gb.device(matrix.device):
+        labels, groups = gb.Vector.from_dense(given), gb.Matrix(bool, n, n)
+        small = gb.Matrix("FP64", n, n)
+
+    def step() -> None:
+        groups << labels.one_hot(n)
+        small << groups.T.mxm(matrix.mxm(groups, "plus_first").new(), "plus_second")
+
+    return lambda: gb.repeat(step, max_iterations=1)
+
+
 def _embedding(matrix: Any, rng: np.random.Generator) -> Callable[[], Any]:
     features = rng.standard_normal((matrix.nrows, FEATURES), np.float32)
     return lambda: apps.sage_embedding(matrix, features)
@@ -149,7 +178,9 @@ CASES: dict[str, Make] = {
     "walks, node2vec": _walks(kind="node2vec", p=0.5, q=2.0),
     "samples, 10 and 25": _samples,
     "samples, 10 by weight": _samples_alone,
+    "samples of rows in a loop, 5 times 10": _samples_in_a_loop,
     "contraction": _contraction,
+    "groups contracted in a loop": _contraction_in_a_loop,
     "GraphSAGE, 64 features": _embedding,
     "classification, 10 by 21": _classification,
     "subgraphs, triangles": _subgraphs([(0, 1), (0, 2), (1, 2)]),

@@ -9,6 +9,7 @@ import pytest
 from tests.helpers.pgb import assert_same, suitesparse
 
 import semira as gb
+from semira.exceptions import DomainMismatch, IndexOutOfBound
 
 DTYPES = ["BOOL", "INT8", "INT64", "UINT16", "FP32", "FP64"]
 GROUPS = 7
@@ -85,3 +86,80 @@ def test_vectors_folded_by_key(fold: str, device: str) -> None:
     first = getattr(pgb.semiring, f"{fold}_first")["INT64"]
     expected = pgb.Vector.from_coo(np.arange(90), values).vxm(assignment(pgb, keys), first)
     assert_same(out, expected.new())
+
+
+@pytest.mark.parametrize("dtype", ["INT32", "INT64"])
+def test_one_hot_has_an_entry_at_each_value(dtype: str, device: str) -> None:
+    """Full, sparse, equal and no values; rows without one stay empty."""
+    rng = np.random.default_rng(4)
+    full, at = rng.integers(0, 9, 70), np.sort(rng.choice(70, 30, replace=False))
+    with gb.device(device):
+        S = gb.Vector.from_dense(full, dtype=dtype).one_hot(9).new()
+        few = gb.Vector.from_coo(at, full[at], dtype=dtype, size=70).one_hot(9).new()
+        same = gb.Vector.from_coo(at, 3, dtype=dtype, size=70).one_hot(9).new(mask=few.S)
+        none = gb.Vector(dtype, 5).one_hot(4).new()
+    assert (S.dtype.name, S.shape, none.shape, none.nvals) == ("BOOL", (70, 9), (5, 4), 0)
+    for made, rows in ((S, np.arange(70)), (few, at), (same, at[full[at] == 3])):
+        i, j, values = made.to_coo()
+        assert i.tolist() == rows.tolist()
+        assert j.tolist() == full[rows].tolist()
+        assert values.all()
+
+
+def test_one_hot_refuses_what_names_no_column(device: str, request: pytest.FixtureRequest) -> None:
+    with gb.device(device):
+        for bad in (-1, 4, 2**40):
+            labels = gb.Vector.from_dense([0, bad, 3])
+            with pytest.raises(IndexOutOfBound, match=r"one_hot value .* is outside \[0, 4\)"):
+                labels.one_hot(4).new()
+        with pytest.raises(DomainMismatch, match="INT32 or INT64, got FP64"):
+            gb.Vector.from_dense([0.0]).one_hot(1)
+
+
+def test_one_hot_of_huge_sides(device: str) -> None:
+    """Also of a vector with an entry everywhere, and of equal values."""
+    far = 2**41
+    with gb.device(device):
+        wide = gb.Vector.from_dense([5, far, 5]).one_hot(far + 1).new()
+        tall = gb.Vector.from_coo([7, far], [1, 0], size=far + 1).one_hot(2).new()
+        same = gb.Vector.from_coo([7, far], far, size=far + 1).one_hot(far + 1).new()
+        with pytest.raises(IndexOutOfBound, match=r"one_hot value 5 is outside \[0, 5\)"):
+            gb.Vector.from_coo([far], [5], size=far + 1).one_hot(5).new()
+    assert wide.to_dicts() == {0: {5: True}, 1: {far: True}, 2: {5: True}}
+    assert tall.to_dicts() == {7: {1: True}, far: {0: True}}
+    assert same.to_dicts() == {7: {far: True}, far: {far: True}}
+
+
+def test_a_loop_contracts_by_labels_that_it_computes(device: str) -> None:
+    """Each level joins every vertex with its smallest neighbour; contraction keeps the weights."""
+    n = 64
+    with gb.device(device):
+        A = gb.io.read("kron:6").dup("INT64")
+        B, S, label = A.dup(), gb.Matrix("INT64", n, n), gb.Vector("INT64", n)
+        ids, whole, level = gb.Vector.from_dense(np.arange(n)), label.dup(), gb.Scalar(int)
+        whole << ids
+
+        def contract() -> Any:
+            label << ids
+            label(gb.binary.min) << B.mxv(ids, "min_second")
+            S << label.one_hot(n)
+            B << S.T.mxm(B.mxm(S, "plus_times").new(), "plus_times")
+            whole << label.gather(whole)
+            level << B.nvals
+            return level > 1
+
+        levels = gb.repeat(contract, max_iterations=2).iterations
+        told = str(gb.explain(contract, max_iterations=2, device="cuda"))
+    groups = whole.to_dense()
+    assert levels == 2
+    assert 1 < len(np.unique(groups)) < n
+    expected = gb.apps.contract(A, groups)
+    numbers, found = np.unique(groups, return_inverse=True)[0], B.to_coo()
+    assert expected.isequal(
+        gb.Matrix.from_coo(
+            np.searchsorted(numbers, found[0]), np.searchsorted(numbers, found[1]), found[2],
+            nrows=len(numbers), ncols=len(numbers), device=device,
+        )
+    )  # fmt: skip
+    assert told.count("a matrix; multiplied row by row, the host reads its size") == 2
+    assert told.count("a matrix; the host reads its size") == 1

@@ -195,8 +195,11 @@ CASES = (
         each="a thread",
     ),
     Case(
-        name="sage_embedding", call="GraphSAGE, 64 features", graph="coAuthorsDBLP",
+        name="sage_embedding", call="64 features, 10 by 10 neighbours", graph="coAuthorsDBLP",
+        row=("coAuthorsDBLP, F = 64, C = L = 10, h = 256",), column="Semira, CPU s",
+        peer="PyTorch 2.14 with DGL 2.1", peer_column="PyTorch 2.14 with DGL 2.1, CPU s", unit="s",
         bytes=sage.memory(_AUTHORS),
+        command="python -m benchmarks.scripts.samples_cpu coAuthorsDBLP",
     ),
     Case(
         name="linear_sum_assignment", call="uniform costs", graph="5,000 x 5,000",
@@ -223,6 +226,13 @@ CASES = (
         name="random_walks", call="uniform, 20,000 walks of 81 vertices", graph="coAuthorsDBLP",
         row=("uniform",), column="Semira", peer="igraph 1.0", peer_column="peer",
         unit="million steps a second", bytes=walks.memory(_AUTHORS, 20_000, 81),
+    ),
+    Case(
+        name="sample_neighbours", call="loader, 1,024 seeds, 10 and 25", graph="coAuthorsDBLP",
+        row=("1,024 seeds, 10 and 25 neighbours",), column="Semira, CPU ms", peer="DGL 2.1",
+        peer_column="DGL 2.1, CPU ms",
+        # Draws of both hops, and the numbers of the vertices of a batch.
+        bytes=sampling.memory(_AUTHORS, 1024, 10 + 10 * 25) + 4 * _N,
     ),
     Case(
         name="sample_neighbours", call="samples, 10 by weight", graph="coAuthorsDBLP",

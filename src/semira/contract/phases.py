@@ -58,6 +58,7 @@ class Why(IntEnum):
     OWN_LAUNCHES = 42
     HUGE = 43
     READS_SIZE = 44
+    COUNTS_ENTRIES = 45
     # A product of which the next statement takes the sum is stored all the same.
     READ_AGAIN = 50
     FIXED_ORDER = 51

@@ -30,7 +30,7 @@ from semira.contract.plan import Plan
 #: ewise_union    x, x, s, s                 union with defaults for missing entries
 #: apply          x  or  x, s  or  s, x      unary; binary with a bound scalar; index-unary, thunk
 #: select         x, s                       keep entries where op(a, i, j, s) is true
-#: select_k       A                          first `k` entries of each row
+#: select_k       A                          first `k` entries of each row, or `largest`
 #: reduce_rows    A                          w_i = sum of row i (columns: A transposed)
 #: mode_rows      A, u[, v][, s]             w_i = the u_j with the largest sum of A_ij in row i
 #: reduce         u or A                     scalar; empty if there are no entries, unless the
@@ -41,7 +41,7 @@ from semira.contract.plan import Plan
 #: gather         u, index                   w_i = u[index_i]: entries of `index` name positions
 #: scatter        u, index                   w_{index_i} = u_i, equal targets folded by `dup`
 #: nvals          x                          scalar INT64: number of entries
-#: diag           u or A                     A = diag(u, k);  w = diag(A, k)
+#: diag           u or A                     A = diag(u, k);  w = diag(A, k);  A_{i, u_i} = true
 #: =============  =========================  =====================================================
 OPS = (
     "mxv", "vxm", "mxm", "ewise_add", "ewise_mult", "ewise_union", "apply", "select", "select_k",
@@ -142,9 +142,11 @@ class Statement:
         For assign and extract, one per axis.
     params : tuple of (str, object)
         Further structural facts: ``side`` ("left"/"right" of a bound scalar), ``k``,
-        ``identity``, ``submask`` (the mask has the shape of the region), ``dup`` (TypedMonoid),
-        ``prefers``, ``draws`` and ``counts`` (`mode_rows` has keys that win ties, a seed, and
-        counts entries), ``new`` (the output is a fresh temporary).
+        ``largest`` (`select_k` keeps the largest values, NaN last, ties by the smaller column),
+        ``by_value`` (`diag` puts true at row i and column u_i), ``identity``, ``submask`` (the mask
+        has the shape of the region), ``dup`` (TypedMonoid), ``prefers``, ``draws`` and ``counts``
+        (`mode_rows` has keys that win ties, a seed, and counts entries), ``new`` (the output is a
+        fresh temporary).
     hints : Hints
         What the caller pinned.
     plan : Plan or None

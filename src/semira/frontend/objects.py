@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
-from semira.base.errors import InvalidValue
 from semira.engine.values import Value
-from semira.frontend import compose, construct, modes, products, reading, softmax
+from semira.frontend import compose, construct, cuts, modes, products, reading, softmax
 from semira.frontend.aggregators import aggregate
 from semira.frontend.call import Template
 from semira.frontend.checks import as_diagonal
@@ -220,13 +219,35 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         InvalidValue
             `k` is negative.
         """
-        if k < 0:
-            raise InvalidValue(f"k={k} must not be negative")
-        source = self if not self._is_transposed else self.new()  # type: ignore[attr-defined]
-        dims, params = ((0, 0), (0, 1)), (("k", k),)
-        return MatrixExpression(
-            Template("select_k", (source,), "matrix", self.dtype, self.shape, dims, params=params)
-        )
+        return cuts.cut_rows(self, k, largest=False)  # type: ignore[no-any-return]
+
+    def largest_per_row(self, k: int) -> MatrixExpression:
+        """Return the `k` largest entries of each row, at their positions.
+
+        Of equal values those of smaller columns are kept, and NaN loses. With a random number for
+        each entry this samples k entries of each row without replacement, also within `repeat`: see
+        `Sampling <../guide/loops.md#sampling>`_. Costs O(nvals log k).
+
+        Parameters
+        ----------
+        k : int
+            0 or more.
+
+        Raises
+        ------
+        InvalidValue
+            `k` is negative.
+        DomainMismatch
+            The values have no order: complex numbers and records.
+
+        Examples
+        --------
+        >>> import semira as gb
+        >>> A = gb.Matrix.from_dense([[3, 9, 5], [4, 4, 4]])
+        >>> A.largest_per_row(2).new().to_dicts()
+        {0: {1: 9, 2: 5}, 1: {0: 4, 1: 4}}
+        """
+        return cuts.cut_rows(self, k, largest=True)  # type: ignore[no-any-return]
 
     def diag(
         self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any
@@ -491,6 +512,39 @@ class VectorOperand(ReadableVector["VectorExpression"]):
         shape, params = (size, size), (("k", k),)
         template = Template("diag", (self,), "matrix", self.dtype, shape, shape, params=params)
         return MatrixExpression(template).new(name=name)
+
+    def one_hot(self, ncols: int) -> MatrixExpression:
+        """Return the matrix of true entries (i, value of entry i).
+
+        Of labels this is the assignment S of vertices to groups, also within `repeat`: ``A S`` sums
+        the entries of each row by the label of their column, ``S' A S`` contracts groups. Costs
+        O(nvals).
+
+        Parameters
+        ----------
+        ncols : int
+            The values, of INT32 or INT64, are columns from 0 to ``ncols - 1``.
+
+        Returns
+        -------
+        MatrixExpression, shape (size, ncols), BOOL
+
+        Raises
+        ------
+        DomainMismatch
+            The values are no such integers.
+        IndexOutOfBound
+            When it runs: a value is no column.
+
+        Examples
+        --------
+        >>> import semira as gb
+        >>> S = gb.Vector.from_dense([1, 0, 1]).one_hot(2)
+        >>> A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1, 2, 4])
+        >>> S.new().T.mxm(A.mxm(S).new()).new().to_dicts()
+        {0: {1: 2}, 1: {0: 1, 1: 4}}
+        """
+        return cuts.one_hot(self, ncols)  # type: ignore[no-any-return]
 
     @overload
     def __getitem__(self, keys: Position | tuple[Position]) -> ScalarExpression: ...

@@ -65,7 +65,11 @@ SENTENCES: dict[Why, str] = {
     Why.PUSHED: "statement {s} pushed, so that its result is not in its place yet",
     Why.BLANKED: "where {o} has no entry its value becomes NaN, which no comparison prefers",
     Why.ENDS: "the numbers of entries and the sums have to be known to all",
-    Why.WRITES_MATRIX: "statement {s} writes {o}, a matrix, whose size nobody knows beforehand",
+    Why.WRITES_MATRIX: (
+        "statement {s} writes {o}, a matrix with room for all it may hold: a size is "
+        "read above 256 MB alone"
+    ),
+    Why.COUNTS_ENTRIES: "statement {s} writes {o}, a matrix; the host reads its size",
     Why.READS_SIZE: (
         "statement {s} writes {o}, a matrix; multiplied row by row, the host reads its size"
     ),

@@ -16,17 +16,31 @@ from tests.helpers.communities import groups_of, matrix_of, plain_modularity, pl
 import semira as gb
 from semira.algorithms.row import load
 from semira.apps.communities.files import read_labels
-from semira.apps.communities.moving import Workspace, components, move_vertices, refine
+from semira.apps.communities.moving import (
+    Workspace,
+    components,
+    move_in_order,
+    move_vertices,
+    refine,
+)
 from semira.apps.communities.problem import graph_of
 from semira.base import settings
 from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
 from semira.kernels import ArrayKernel, array_module
 
+HOSTS = pytest.mark.parametrize("where", ["reference", "cpu"])
 BOTH = pytest.mark.parametrize("name", ["louvain", "leiden"])
 
 
 def run(name, A, **options):
     return getattr(gb.apps, name)(A, **options)
+
+
+def known(place):
+    """Return a graph that golden runs are known of."""
+    if place == "karate":
+        return nx.karate_club_graph()
+    return nx.Graph(zip(*chesapeake.edges(), strict=True))
 
 
 # Quality -----------------------------------------------------------------------------------------
@@ -118,13 +132,67 @@ def test_leiden_splits_what_is_not_connected(device):
     [("chesapeake", -0.038374, 0.262439), ("karate", -0.049803, 0.418803)],
 )
 def test_known_graphs_come_close_to_one_vertex_after_the_other(device, name, place, alone, serial):
-    graph = nx.karate_club_graph()
-    if place == "chesapeake":
-        graph = nx.Graph(zip(*chesapeake.edges(), strict=True))
-    A = matrix_of(graph, device)
+    A = matrix_of(known(place), device)
     assert gb.apps.modularity(A, np.arange(A.nrows)) == pytest.approx(alone, abs=5e-7)
     for seed in range(3):
         assert run(name, A, seed=seed).modularity >= serial - 0.02
+
+
+# One vertex after the other -----------------------------------------------------------------------
+
+
+@HOSTS
+@pytest.mark.parametrize(
+    ("place", "quality", "sizes"),
+    [("chesapeake", 0.262439, [39, 6, 3]), ("karate", 0.418803, [34, 6, 4])],
+)
+def test_serial_order_makes_the_golden_runs(where, place, quality, sizes):
+    A = matrix_of(known(place), where)
+    found = gb.apps.louvain(A, order="serial", threshold=1e-4, refine=False)
+    assert found.modularity == pytest.approx(quality, abs=5e-7)
+    assert [len(level) for level in found.levels[:3]] == sizes
+    assert found.num_communities == sizes[-1]
+    again = gb.apps.louvain(A, order="serial", threshold=1e-4, refine=False, seed=9)
+    assert again.host_labels.tolist() == found.host_labels.tolist()
+    moved = gb.apps.louvain(A, order="serial")
+    assert moved.modularity >= found.modularity - 1e-12
+
+
+@HOSTS
+@pytest.mark.parametrize("directed", [False, True])
+def test_serial_gains_add_up_to_the_modularity(where, directed):
+    A = noisy(where, directed)
+    alone = np.arange(A.nrows)
+    with array_module(where) as xp:
+        _, graph, _ = graph_of(xp, A, weighted=True, directed=directed)
+        labels = xp.empty(graph.n, xp.int32)
+        *_, gained = move_in_order(
+            Workspace(graph), graph, labels, 1 / graph.total, (1e-6, 50), alone=True
+        )
+    before = gb.apps.modularity(A, alone, directed=directed)
+    after = gb.apps.modularity(A, labels, directed=directed)
+    assert gained > 0.1
+    assert after - before == pytest.approx(gained, abs=1e-9)
+
+
+@HOSTS
+def test_serial_order_takes_the_first_of_equal_communities(where):
+    # Vertex 0 gains as much from 2 as from 1, and its row names 1 first.
+    square = matrix_of(nx.Graph([(0, 2), (0, 1), (1, 3), (2, 3)]), where)
+    found = gb.apps.louvain(square, order="serial", max_level=1, max_iterations=1, refine=False)
+    assert found.host_labels.tolist() == [0, 0, 1, 1]
+    assert (found.rounds, found.num_levels) == (1, 1)
+
+
+def test_serial_order_needs_a_host(device):
+    A, _ = planted(device, groups=2, size=5, inside=0.9, outside=0.1)
+    with pytest.raises(InvalidValue, match="order='any'; choose halves, serial"):
+        gb.apps.louvain(A, order="any")
+    if gb.device_traits(device).own_memory:
+        with pytest.raises(InvalidValue, match=r"order='serial' runs on the host.*\.to\('cpu'\)"):
+            gb.apps.louvain(A, order="serial")
+    else:
+        assert gb.apps.louvain(A, order="serial").num_communities == 2
 
 
 # The same labels everywhere -----------------------------------------------------------------------

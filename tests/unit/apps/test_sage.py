@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import semira as gb
+from semira.apps import sage
 from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, OutOfMemory
 
 
@@ -73,6 +74,23 @@ def test_embeddings_are_those_of_the_formulas(device, aggregator, widths):
     facts = found.facts()
     assert facts["length_error"] < 1e-6
     assert facts["columns"] == widths[2] + widths[3]
+
+
+@pytest.mark.parametrize("columns", [8, 6])
+@pytest.mark.parametrize("aggregator", ["mean", "max", "callable"])
+def test_half_precision_is_kept_and_summed_in_float32(device, aggregator, columns):
+    # Wa1 has more bytes a row than features, then fewer; subnormal numbers and zeros among them.
+    for widths in ((4, 9, 3, 7), (4, 1, 3, 7)):
+        net, samples = some_network(30, columns, widths), given_samples(30, 3, 4)
+        features = net["features"].astype(np.float16)
+        features[3], features[4] = 3e-7, -0.0
+        asked = (lambda rows: rows.max(axis=1)) if aggregator == "callable" else aggregator
+        A, given = matrix_of(some_graph(), device), {"samples": samples, "aggregator": asked}
+        found = gb.apps.sage_embedding(A, **net | {"features": features}, **given)
+        wide = features.astype(np.float32)
+        expected = gb.apps.sage_embedding(A, **net | {"features": wide}, **given)
+        assert np.abs(found.embedding - expected.embedding).max() < 2e-6
+    assert sage.memory(A, 64, half=True) == sage.memory(A, 64) - 2 * 64 * 30
 
 
 def test_a_function_may_change_the_number_of_columns(device):

@@ -24,6 +24,7 @@ from semira.plan.phases import SENTENCES, operand_text, sentence_of
 BODY = bfs_body()
 PROGRAM = plan_program(program(loop(*BODY)), ABLE)
 FUSED = Launch((0, 1), apart=Cause(Why.SUMS_PRODUCT, 0, "m4"), unstored=("m4",))
+ROOM = "a matrix with room for all it may hold: a size is read above 256 MB alone"
 STORED = Launch((2,), apart=Cause(Why.WRITES_MATRIX, 2, "m0"), is_one=False)
 SUMMED = "statement 0 multiplies matrices: its dot products are added up as they are computed"
 KERNEL = Launch((3,), (Phase((Part(3, "sum"),)), Barrier(Cause(Why.SUMMED, 3))))
@@ -39,7 +40,7 @@ def test_a_loop_of_the_host_says_what_keeps_it_there():
     assert text(HostLoop(((STORED, KERNEL),), ("x5",)), names={0: "A", 5: "goes_on"}) == [
         "loop: run by the host, because of statement 2; it reads goes_on once an iteration",
         "  launches of its own: 2",
-        "    because statement 2 writes A, a matrix, whose size nobody knows beforehand",
+        f"    because statement 2 writes A, {ROOM}",
         "  one launch: 3",
         "    phase: 3 (sum)",
         "    barrier: statement 3 adds up what all have summed",
@@ -53,7 +54,7 @@ def test_a_product_that_is_only_summed_is_one_launch_and_not_stored():
         f"    because {SUMMED}",
         "    never stores m4, because nothing but statement 1 reads it",
         "  launches of its own: 2",
-        "    because statement 2 writes m0, a matrix, whose size nobody knows beforehand",
+        f"    because statement 2 writes m0, {ROOM}",
     ]
 
 

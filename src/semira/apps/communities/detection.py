@@ -40,6 +40,7 @@ def louvain(
     directed: bool = False,
     weighted: bool = True,
     refine: bool = True,
+    order: str = "halves",
     progress: Callable[[int, int], None] | None = None,
 ) -> Communities:
     """Find communities of high modularity by the Louvain method.
@@ -69,6 +70,9 @@ def louvain(
         Read the values of edges; else every edge counts 1.
     refine : bool
         Move vertices again while communities are taken apart, level by level.
+    order : {"halves", "serial"}
+        Half of the vertices move at once, or one after the other: the order of the publication, on
+        hosts by one thread, without random numbers.
     progress : callable, optional
         Called with the level and its number of vertices when a level begins.
 
@@ -81,8 +85,8 @@ def louvain(
     DimensionMismatch
         The matrix is not square, or `initial` has another length.
     InvalidValue
-        A weight is negative or not finite, the matrix is not symmetric, or an option is out of
-        range.
+        A weight is negative or not finite, the matrix is not symmetric, an option is out of range,
+        or the order is serial and the matrix in a GPU's memory.
     OutOfMemory
         The run does not fit into memory; see `memory`.
 
@@ -90,8 +94,9 @@ def louvain(
     -----
     All vertices of a round move at once, half of them in each round, chosen by the bits of a random
     number (Philox) of each vertex. Sums are integers, so their order does not matter. A round costs
-    the entries of vertices that have a neighbour which moved. Communities need not be connected:
-    use `leiden` for that.
+    the entries of vertices that have a neighbour which moved. In serial order a round visits every
+    vertex in turn, moves count at once, and a round that gains less than 1e-6 is the last one.
+    Communities need not be connected: use `leiden` for that.
 
     References
     ----------
@@ -111,6 +116,7 @@ def louvain(
     run = _run(
         A, "louvain", resolution, threshold, max_level, max_iterations, seed, refine, progress
     )
+    run.in_order = problem.is_serial(A, order)
     with array_module(A.device) as xp:
         given, graph, scale = _graphs(xp, A, "louvain", weighted=weighted, directed=directed)
         run.pull = run.resolution / max(1, graph.total)

@@ -13,6 +13,7 @@ _MERGES = "semira.apps.communities.kernels:merges"
 _GRAPHS = "semira.apps.communities.kernels:graphs"
 #: Rows are walked by warps; what is chosen for long ones, by blocks.
 _WARP, _BLOCK = 32, 256
+_move_in_order = ArrayKernel("semira.apps.communities.kernels:serial", "move_in_order")
 _begin_moves = ArrayKernel(_MOVES, "begin_moves")
 _choose = ArrayKernel(_MOVES, "choose", lanes=_BLOCK)
 _choose_long = ArrayKernel(_MOVES, "choose_long")
@@ -126,6 +127,45 @@ def move_vertices(
         device=device,
     )  # fmt: skip
     return totals, totals_in
+
+
+def move_in_order(
+    space: Workspace,
+    graph: Graph,
+    labels: Any,
+    pull: float,
+    rule: tuple[float, int],
+    *,
+    alone: bool,
+) -> tuple[Any, Any, float]:
+    """Move one vertex after the other, writing `labels`; on hosts.
+
+    Parameters
+    ----------
+    rule : (least, most)
+        Modularity that a round gains if it is not the last one, and most rounds.
+
+    Returns
+    -------
+    totals, totals_in : array, shape (n,)
+    gained : float
+        Modularity.
+    """
+    xp, n = graph.xp, graph.n
+    # Undirected, the sums of weights have each edge once.
+    unit = graph.total / (1 if graph.is_directed else 2)
+    if alone:
+        labels[:] = xp.arange(n)
+    totals, totals_in = space.sums("totals", graph)
+    totals[:], totals_in[:] = 0, 0
+    graph.add_strengths(labels, totals, totals_in)
+    gains, sums = xp.zeros(1, xp.float64), xp.full(n, -1, xp.int64)
+    _move_in_order(
+        1, *graph.edges, labels, totals, graph.strengths, totals_in, graph.strengths_in,
+        graph.is_directed, pull, rule[0] * unit, rule[1], space.next_state(), gains, sums,
+        space.take("targets", graph, xp.int32), device=graph.device,
+    )  # fmt: skip
+    return totals, totals_in, float(gains[0]) / unit
 
 
 def refine(

@@ -46,6 +46,24 @@ def check_count(name: str, value: Any, least: int = 1) -> int:
     return int(value)
 
 
+def is_serial(A: Any, order: str) -> bool:
+    """Return whether vertices move one after the other.
+
+    Raises
+    ------
+    InvalidValue
+        There is no such order, or only hosts have it.
+    """
+    if order not in ("halves", "serial"):
+        raise InvalidValue(f"order={order!r}; choose halves, serial")
+    if order == "serial" and gb.device_traits(A.device).own_memory:
+        raise InvalidValue(
+            f"order='serial' runs on the host, and the matrix is on {A.device}; move it by "
+            ".to('cpu'), or choose 'halves'"
+        )
+    return order == "serial"
+
+
 def check_memory(A: Any, needed: int, name: str) -> None:
     """Raise if the device has not so many bytes."""
     free = gb.free_memory(A.device)

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from semira.apps.communities.graph import Graph, contract, numbering
-from semira.apps.communities.moving import Workspace, move_vertices, refine
+from semira.apps.communities.moving import Workspace, move_in_order, move_vertices, refine
 from semira.apps.communities.problem import host
 
 #: Rounds of merging at most: half of the vertices that can merge do so in each.
 _MERGE_ROUNDS = 32
+
+#: Modularity that a round in serial order gains if it is not the last one.
+_ROUND_GAIN = 1e-6
 
 
 @dataclass(slots=True)
@@ -35,6 +38,8 @@ class Run:
         Called with the level and its vertices.
     pull : float
         ``resolution / total`` of weights: what is expected of a pair of strengths 1.
+    in_order : bool
+        Whether vertices move one after the other.
     draws : int
         Levels that drew random numbers so far.
     """
@@ -48,6 +53,7 @@ class Run:
     refined: bool
     progress: Callable[[int, int], None] | None = None
     pull: float = 0.0
+    in_order: bool = False
     draws: int = 0
 
     def rule(self, graph: Graph, most: int) -> tuple[int, int, int, int]:
@@ -59,6 +65,9 @@ class Run:
         self, space: Workspace, graph: Graph, labels: Any, *, alone: bool = False
     ) -> tuple[Any, Any]:
         """Move the vertices of a graph; return the strengths of communities."""
+        if self.in_order:
+            limits = _ROUND_GAIN, self.max_rounds
+            return move_in_order(space, graph, labels, self.pull, limits, alone=alone)[:2]
         rule = self.rule(graph, self.max_rounds)
         return move_vertices(space, graph, labels, self.pull, rule, alone=alone)
 

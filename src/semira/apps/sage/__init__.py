@@ -25,8 +25,11 @@ def memory(
     children: int = 10,
     leaves: int | None = None,
     batch: int = 65536,
+    half: bool = False,
 ) -> int:
     """Return the bytes that embeddings take beside the matrix, features and products included.
+
+    `half`: features are of float16.
 
     Examples
     --------
@@ -36,9 +39,10 @@ def memory(
     """
     n, size = A.nrows, min(batch, A.nrows)
     deep = children if leaves is None else leaves
-    table = n * (feature_columns + dims + (dims if dims < feature_columns else 0) + 2 * dims)
+    features = (2 if half else 4) * feature_columns
+    row = features + 4 * dims * (4 if 4 * dims < features else 3)
     each = children * (feature_columns + dims + 1 + deep) + 10 * dims
-    return 4 * (table + size * each)
+    return n * row + 4 * size * each
 
 
 @takes_graph()
@@ -76,7 +80,8 @@ def sage_embedding(
     A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j): j is a neighbour of i. Not modified.
     features : array of float, shape (n, F), optional
-        None: random numbers from 0 to 1.
+        Kept as float32, or as float16 if they are: half the memory, sums in float32. None: random
+        numbers from 0 to 1.
     Wf1, Wa1 : arrays, shape (F, d), optional
     Wf2, Wa2 : arrays, shape (h, d), optional
         h is the number of columns of `Wf1` and `Wa1` together. None: random (Glorot).

@@ -23,7 +23,7 @@ class Network:
 
     Attributes
     ----------
-    X : array, shape (n, F)
+    X : array of float32 or float16, shape (n, F)
     Wf1, Wa1, Wf2, Wa2 : arrays
     aggregator : str or callable
     """
@@ -39,6 +39,11 @@ class Network:
     def hidden(self) -> int:
         """Columns between the layers."""
         return int(self.Wf1.shape[1] + self.Wa1.shape[1])
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether rows of X Wa1 are shorter than those of X."""
+        return int(4 * self.Wa1.shape[1]) < int(self.X.dtype.itemsize * self.X.shape[1])
 
     @property
     def width(self) -> int:
@@ -71,7 +76,8 @@ def network_of(
     if features is None:
         columns = check_int(feature_columns, "feature_columns", 1)
         features = rng.random((n, columns), np.float32)
-    X = _table(features, "features", xp)
+    keeps_half = getattr(features, "dtype", None) == np.float16
+    X = _table(features, "features", xp, xp.float16 if keeps_half else xp.float32)
     if len(X) != n:
         raise DimensionMismatch(f"features has {len(X)} rows for {n} vertices")
     columns = check_int(dims, "dims", 1)
@@ -93,13 +99,13 @@ def network_of(
     return Network(X, **made, aggregator=aggregator)
 
 
-def _table(given: Any, name: str, xp: Any) -> Any:
+def _table(given: Any, name: str, xp: Any, dtype: Any = np.float32) -> Any:
     array = given if hasattr(given, "dtype") else np.asarray(given)
     if array.dtype.kind not in "iufb" or array.ndim != 2:
         raise InvalidValue(
             f"{name} must be a table of real numbers, got dtype {array.dtype}, shape {array.shape}"
         )
-    array = xp.ascontiguousarray(xp.asarray(array, xp.float32))
+    array = xp.ascontiguousarray(xp.asarray(array, dtype))
     # A sum is finite only if all of it is, or it overflows, which squares would too.
     if array.size and not bool(xp.isfinite(array.sum(dtype=xp.float64))):
         raise InvalidValue(f"{name} must have finite numbers that float32 holds")

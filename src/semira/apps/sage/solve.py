@@ -17,7 +17,11 @@ from semira.kernels import ArrayKernel
 
 _PLACE = "semira.apps.sage.kernels:gather"
 _pool = ArrayKernel(_PLACE, "pool", lanes=16)
+_pool_halves = ArrayKernel(_PLACE, "pool_halves", lanes=16)
 _join = ArrayKernel(_PLACE, "join", lanes=32)
+
+#: Rows of float16 that are multiplied at once.
+_ROWS = 1 << 16
 
 #: Share of the free memory that tables of products may take.
 _TABLES = 0.5
@@ -43,11 +47,14 @@ class Embedding:
     def __init__(self, network: Network, device: str, xp: Any, *, tables: bool) -> None:
         self._network, self._device, self._xp = network, device, xp
         self._mode = -1 if callable(network.aggregator) else MODES[str(network.aggregator)]
-        self._own = network.X @ network.Wf1 if tables else None
+        self._own = _times(network.X, network.Wf1, xp) if tables else None
         # A mean of products is the product of the mean: the narrower rows are gathered.
-        is_narrow = network.Wa1.shape[1] < network.X.shape[1]
-        linear = self._mode > 0
-        self._others = network.X @ network.Wa1 if tables and linear and is_narrow else None
+        linear = self._mode > 0 and network.is_narrow
+        self._others = _times(network.X, network.Wa1, xp) if tables and linear else None
+        # What each word of float16 stands for.
+        words = np.arange(1 << 16, dtype=np.uint16)
+        is_half = network.X.dtype == np.float16
+        self._halves = xp.asarray(words.view(np.float16), np.float32) if is_half else None
 
     def batch(self, sources: Any, children: Any, leaves: Any, out: Any) -> None:
         """Write the embeddings of `sources`; samples are flat lists."""
@@ -72,13 +79,15 @@ class Embedding:
         if self._own is not None:
             return self._own, vertices
         xp = self._xp
-        return self._network.X[vertices] @ self._network.Wf1, xp.arange(len(vertices))
+        own = _times(self._network.X[vertices], self._network.Wf1, xp)
+        return own, xp.arange(len(vertices))
 
     def _neighbours(self, samples: Any, k: int) -> Any:
         """Return aggregate(X[samples]) Wa1, of k samples each."""
         network = self._network
         if self._mode < 0:
-            gathered = network.X[samples].reshape(-1, k, network.X.shape[1])
+            gathered = network.X[samples].astype(np.float32, copy=False)
+            gathered = gathered.reshape(-1, k, network.X.shape[1])
             return self._product(self._called(gathered), network.Wa1, "Wa1")
         if self._others is not None:
             return self._pooled(samples, k, self._others)
@@ -87,8 +96,12 @@ class Embedding:
     def _pooled(self, samples: Any, k: int, table: Any) -> Any:
         items, width = len(samples) // k, table.shape[1]
         out = self._xp.empty((items, width), self._xp.float32)
-        given = (k, width, self._mode, samples, table.reshape(-1), out.reshape(-1))
-        _pool(items, *given, device=self._device, work=items * k * width // 4)
+        rows, work = (k, width, self._mode, samples), items * k * width // 4
+        if table.dtype == np.float16:
+            given = table.view(np.uint16).reshape(-1), self._halves, out.reshape(-1)
+            _pool_halves(items, *rows, *given, device=self._device, work=work)
+        else:
+            _pool(items, *rows, table.reshape(-1), out.reshape(-1), device=self._device, work=work)
         return out
 
     def _joined(self, places: Any, own: Any, other: Any, k: int, mode: int, out: Any = None) -> Any:
@@ -114,6 +127,17 @@ class Embedding:
                 f"{name} has {right.shape[0]} rows; the aggregator made {left.shape[1]} columns"
             )
         return self._xp.ascontiguousarray(left @ right)
+
+
+def _times(rows: Any, weights: Any, xp: Any) -> Any:
+    """Return the product in float32; rows of float16 are widened some at a time."""
+    if rows.dtype == np.float32:
+        return rows @ weights
+    out = xp.empty((len(rows), weights.shape[1]), np.float32)
+    for first in range(0, len(rows), _ROWS):
+        part = rows[first : first + _ROWS].astype(np.float32)
+        out[first : first + _ROWS] = part @ weights
+    return out
 
 
 def embed(
@@ -154,7 +178,7 @@ def embed(
 def _rooms(network: Network, n: int, needed: int, device: str, xp: Any) -> tuple[bool, Any]:
     """Return whether tables of products fit, and an array for the result, maybe on the host."""
     result, products = 4 * n * network.width, 4 * n * network.Wf1.shape[1]
-    if network.Wa1.shape[1] < network.X.shape[1]:
+    if network.is_narrow:
         products += 4 * n * network.Wa1.shape[1]
     shape = n, network.width
     if result + products + needed < 2**28:

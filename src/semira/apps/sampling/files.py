@@ -37,8 +37,8 @@ def numbers(path: str, n: int) -> NDArray[np.float64]:
     return found
 
 
-def matrix(path: str, n: int | None) -> NDArray[np.float32]:
-    """Return a table of floats: a line for each row, or ``.npy``.
+def matrix(path: str, n: int | None) -> NDArray[np.floating[Any]]:
+    """Return a table of float32: a line for each row, or ``.npy``, where float16 stays.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def matrix(path: str, n: int | None) -> NDArray[np.float32]:
         raise FileFormatError(f"{path} is no table of numbers: {error}") from error
     if n is not None and len(found) != n:
         raise DimensionMismatch(f"{path} has {len(found)} rows for {n} vertices")
-    return found.astype(np.float32)
+    return found if found.dtype == np.float16 else found.astype(np.float32)
 
 
 def weights(path: str, n: int) -> NDArray[np.float32]:

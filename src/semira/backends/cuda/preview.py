@@ -30,6 +30,7 @@ from semira.contract import (
     OneByOne,
     Outline,
     Program,
+    Statement,
     Step,
     Why,
     walk_statements,
@@ -143,9 +144,17 @@ class _Outliner:
             return Launch(numbers, apart=apart, unstored=(made,), is_one=is_one)
         methods = () if statement.plan is None else statement.plan.methods
         by_row = any(method.name == "hash" for method in methods)
-        apart = Cause(Why.READS_SIZE if by_row else Why.WRITES_MATRIX, first, made)
+        why = Why.COUNTS_ENTRIES if self._is_counted(statement) else Why.WRITES_MATRIX
+        apart = Cause(Why.READS_SIZE if by_row else why, first, made)
         kept = self._kept(first, made) if is_followed else None
         return Launch(numbers, apart=apart, is_one=False, kept=kept)
+
+    def _is_counted(self, statement: Statement) -> bool:
+        """Return whether the host reads how many entries the result has, whatever the operands."""
+        if statement.op == "assign":
+            is_scalar = self.program.slots[statement.args[0].slot].kind == "scalar"
+            return not is_scalar and any(spec.kind != "all" for spec in statement.indices)
+        return statement.op in ("extract", "diag")
 
     def _kept(self, number: int, made: str) -> Cause | None:
         """Return why a product is written of which the next statement takes the sum."""

@@ -15,6 +15,7 @@ import numpy as np
 from semira.backends.interpreter import MaskData
 from semira.backends.reference.objects import ENTRY_BYTES, Entries, Position
 from semira.backends.reference.products import by_row, fold
+from semira.base.dtypes import BOOL
 from semira.base.errors import EmptyObject, IndexOutOfBound, OutOfMemory, Panic
 from semira.base.memory import require_bytes
 from semira.contract import Statement
@@ -143,12 +144,18 @@ def select(statement: Statement, args: list[Any], out: Entries) -> Entries:
 
 
 def select_k(statement: Statement, args: list[Any], out: Entries) -> Entries:
-    """Keep the first k entries of each row."""
+    """Keep the first k entries of each row, or the k largest."""
     del out
     x, k = args[0], statement.param("k")
-    items: dict[Position, Any] = {
-        (i, j): value for i, row in by_row(x).items() for j, value in row[:k]
-    }
+    items: dict[Position, Any] = {}
+    for i, row in by_row(x).items():
+        # NaN differs from itself, and is sorted last.
+        order = (
+            sorted(row, key=lambda entry: (entry[1] == entry[1], entry[1]), reverse=True)
+            if statement.param("largest")
+            else row
+        )
+        items |= {(i, j): value for j, value in order[:k]}
     return Entries(x.shape, x.dtype, items)
 
 
@@ -357,9 +364,9 @@ def scatter(statement: Statement, args: list[Any], out: Entries) -> Entries:
     return Entries(out.shape, dup.type, items)
 
 
-def _check_position(position: int, size: int) -> None:
+def _check_position(position: int, size: int, what: str = "gather / scatter index") -> None:
     if not 0 <= position < size:
-        raise IndexOutOfBound(f"gather / scatter index {position} is outside [0, {size})")
+        raise IndexOutOfBound(f"{what} {position} is outside [0, {size})")
 
 
 def nvals(statement: Statement, args: list[Any], out: Entries) -> Entries:
@@ -373,6 +380,11 @@ def diag(statement: Statement, args: list[Any], out: Entries) -> Entries:
     x, k = args[0], statement.param("k", 0)
     down, right = max(-k, 0), max(k, 0)
     items: dict[Position, Any]
+    if statement.param("by_value"):
+        for value in x.items.values():
+            _check_position(int(value), out.shape[1], "one_hot value")
+        items = {(i, int(value)): True for (i,), value in x.items.items()}
+        return Entries(out.shape, BOOL, items)
     if len(x.shape) == 1:
         items = {(i + down, i + right): value for (i,), value in x.items.items()}
     else:

@@ -74,7 +74,7 @@ def located(library: ModuleType, region: Region, ids: Array, length: int) -> tup
     return numbers, at[numbers]
 
 
-def checked(positions: Array, length: int) -> Array:
+def checked(positions: Array, length: int, what: str = "index") -> Array:
     """Return the positions of a region that names them, all of them on the axis.
 
     Raises
@@ -85,7 +85,7 @@ def checked(positions: Array, length: int) -> Array:
     low, high = (int(positions.min()), int(positions.max())) if len(positions) else (0, -1)
     if low < 0 or high >= length:
         raise IndexOutOfBound(
-            f"index {low if low < 0 else high} is outside [0, {length}); nothing was written"
+            f"{what} {low if low < 0 else high} is outside [0, {length}); nothing was written"
         )
     return positions
 

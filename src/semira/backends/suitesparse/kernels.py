@@ -224,7 +224,12 @@ def _select(statement: Statement, x: list[Any], regions: list[Any], out: Any) ->
 def _select_k(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
     del regions, out
     rows, cols, values = x[0].to_coo()
-    order = np.lexsort((cols, rows))
+    ranks = np.zeros(len(rows), np.int64)
+    if statement.param("largest"):
+        _, numbers = np.unique(values, return_inverse=True)
+        # NaN comes last.
+        ranks = np.where(np.equal(values, values), -numbers, 1)
+    order = np.lexsort((cols, ranks, rows))
     rows, cols, values = rows[order], cols[order], values[order]
     starts = np.searchsorted(rows, rows)
     kept = np.arange(len(rows)) - starts < statement.param("k")
@@ -337,10 +342,10 @@ def _assign(statement: Statement, x: list[Any], regions: list[Any], out: Any) ->
     return Pending(given, keys, submask)
 
 
-def _checked(positions: Any, size: int) -> Any:
+def _checked(positions: Any, size: int, what: str = "gather / scatter index") -> Any:
     beyond = positions[(positions < 0) | (positions >= size)]
     if len(beyond):
-        raise IndexOutOfBound(f"gather / scatter index {beyond[0]} is outside [0, {size})")
+        raise IndexOutOfBound(f"{what} {beyond[0]} is outside [0, {size})")
     return positions
 
 
@@ -364,7 +369,12 @@ def _scatter(statement: Statement, x: list[Any], regions: list[Any], out: Any) -
 
 
 def _diag(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
-    del regions, out
+    del regions
+    if statement.param("by_value"):
+        places, values = x[0].to_coo()
+        columns = _checked(values, out.ncols, "one_hot value")
+        shape = {"nrows": out.nrows, "ncols": out.ncols}
+        return library().Matrix.from_coo(places, columns, True, **shape)
     k = statement.param("k", 0)
     return (x[0].new() if statement.args[0].transposed else x[0]).diag(k)
 

@@ -242,7 +242,8 @@ def test_select_k_and_diagonals(seed):
     matrix = draw.matrix((rows, cols), transposed=draw.flag())
     k = int(draw.pick([0, 1, 2, 50]))
     out = draw.matrix((rows, cols)).slot
-    draw.run(out, statement("select_k", out, [matrix], k=k, **draw.finishing((rows, cols))))
+    given = {"k": k, "largest": draw.flag()}
+    draw.run(out, statement("select_k", out, [matrix], **given, **draw.finishing((rows, cols))))
     draw = Drawn(seed)
     matrix = draw.matrix((rows, cols), transposed=draw.flag())
     offset = int(draw.rng.integers(-rows + 1, cols))

@@ -63,6 +63,7 @@ MATRICES = {
     "apply, index": ("apply", "As", indexunary["colindex"].typed(FP32), {}),
     "select": ("select", "As", indexunary["tril"].typed(FP32), {"mask": _PLAIN}),
     "select_k": ("select_k", "A", None, {"params": (("k", 2),)}),
+    "one_hot": ("diag", "v", None, {"params": (("by_value", True),), "mask": _PLAIN}),
     "union": ("ewise_add", "AB", monoid["plus"].typed(FP64), {"mask": _NOT}),
     "intersection": ("ewise_mult", "AB", binary["lt"].typed(FP64), {}),
     "filled": (

@@ -1,6 +1,13 @@
 // Gathered rows of tables: added up, or joined, made of length 1 and added up. See gather.py.
 #pragma once
 
+// A finite number of float16: its exponent is biased by 112 less.
+__device__ __forceinline__ float float_of(unsigned half) {
+  const float size = __int_as_float(static_cast<int>((half & 0x7fffu) << 13));
+  const float value = size * 5192296858534827628530496329220096.0f;
+  return (half & 0x8000u) != 0 ? -value : value;
+}
+
 // Four columns at a time where rows are multiples of 16 bytes, else one.
 struct Quad {
   static constexpr int kColumns = 4;
@@ -8,6 +15,12 @@ struct Quad {
   __device__ static Quad load(const float* at) {
     const float4 found = *reinterpret_cast<const float4*>(at);
     return {found.x, found.y, found.z, found.w};
+  }
+  __device__ static Quad load(const unsigned short* at) {
+    const unsigned long long four = *reinterpret_cast<const unsigned long long*>(at);
+    const unsigned low = static_cast<unsigned>(four), high = static_cast<unsigned>(four >> 32);
+    return {float_of(low & 0xffffu), float_of(low >> 16), float_of(high & 0xffffu),
+            float_of(high >> 16)};
   }
   __device__ void store(float* at) const {
     float4 made;
@@ -28,6 +41,7 @@ struct Single {
   static constexpr int kColumns = 1;
   float x;
   __device__ static Single load(const float* at) { return {*at}; }
+  __device__ static Single load(const unsigned short* at) { return {float_of(*at)}; }
   __device__ void store(float* at) const { *at = x; }
   template <class F>
   __device__ static Single of(F function, const Single& a, const Single& b) {
@@ -53,14 +67,15 @@ struct CutOff {
 };
 
 // Whether rows of a table are whole Quads.
-__device__ __forceinline__ bool has_quads(const float* table, long long width) {
-  return width % 4 == 0 && reinterpret_cast<unsigned long long>(table) % 16 == 0;
+template <class T>
+__device__ __forceinline__ bool has_quads(const T* table, long long width) {
+  return width % 4 == 0 && reinterpret_cast<unsigned long long>(table) % (4 * sizeof(T)) == 0;
 }
 
 // Sixteen lanes for each item: rows of 64 columns are a load of each.
-template <class V, class I>
+template <class V, class I, class T>
 __device__ void pool_by(long long items, int k, int width, long long mode, const I* places,
-                        const float* __restrict__ table, float* out) {
+                        const T* __restrict__ table, float* out) {
   const Group<16> mine;
   for (long long i = mine.first; i < items; i += mine.step) {
     const I* rows = places + i * k;
@@ -90,6 +105,12 @@ __device__ void pool(long long items, long long k, long long width, long long mo
   } else {
     pool_by<Single>(items, static_cast<int>(k), static_cast<int>(width), mode, places, table, out);
   }
+}
+
+template <class I, class T, class H, class U>
+__device__ void pool_halves(long long items, long long k, long long width, long long mode,
+                            const I* places, const T* table, const H*, U* out) {
+  pool(items, k, width, mode, places, table, out);
 }
 
 // One slot of `join`.

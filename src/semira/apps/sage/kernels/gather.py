@@ -25,6 +25,25 @@ def pool(low, high, k, width, mode, places, table, out):
 
 
 @kernel
+def pool_halves(low, high, k, width, mode, places, table, halves, out):
+    """Do the same for words of float16; `halves` has the float32 that each word stands for."""
+    for i in range(low, high):
+        for c in range(width):
+            out[i * width + c] = halves[table[np.int64(places[i * k]) * width + c]]
+        for slot in range(1, k):
+            row = np.int64(places[i * k + slot]) * width
+            if mode == 0:
+                for c in range(width):
+                    out[i * width + c] = max(out[i * width + c], halves[table[row + c]])
+            else:
+                for c in range(width):
+                    out[i * width + c] += halves[table[row + c]]
+        if mode == 1:
+            for c in range(width):
+                out[i * width + c] /= np.float32(k)
+
+
+@kernel
 def join(low, high, k, own_width, other_width, mode, places, own, other, out):
     """Write the maximum, mean or sum of l2norm(relu([own[place], other[slot]])) over k slots.
 

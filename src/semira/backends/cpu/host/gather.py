@@ -16,7 +16,7 @@ from semira.backends.cpu.host import mxv, wide
 from semira.backends.cpu.host.update import Result, Update
 from semira.backends.cpu.storage import CpuVector, bitmap_vector, sparse_vector
 from semira.backends.interpreter import MaskData
-from semira.base.errors import IndexOutOfBound
+from semira.backends.renumbering.lists import checked
 from semira.base.memory import repeated
 from semira.contract import Statement
 from semira.formats import index_dtype
@@ -34,11 +34,7 @@ def _positions(index: CpuVector, size: int, what: str) -> Array:
     values, stride = index.entry_values()
     if index.nvals == 0:
         return np.empty(0, index_dtype(size))
-    low, high = int(values.min()), int(values.max())
-    if low < 0 or high >= size:
-        raise IndexOutOfBound(
-            f"{what} index {low if low < 0 else high} is outside [0, {size}); nothing was written"
-        )
+    checked(values, size, f"{what} index")
     positions = values.astype(index_dtype(size), copy=False)
     return positions if stride else np.repeat(positions[:1], index.nvals)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cpu import cache, threads
+from semira.backends.cpu import cache, threads, workspace
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import Array, Compressed
 from semira.backends.cpu.host.apply import position_names
@@ -101,13 +101,35 @@ def _on_rows(kernels: ModuleType, rows: Compressed, thunk: Any, dtype: DataType)
 
 
 def first_of_rows(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
-    """Keep the first `k` entries of each row."""
+    """Keep the first `k` entries of each row, or the `k` largest."""
     del mask, out
     x: CpuMatrix = args[0]
+    k = int(statement.param("k"))
     rows = rows_of(x, transposed=statement.args[0].transposed)
-    counts = np.minimum(rows.degrees(), int(statement.param("k")))
+    degrees = rows.degrees()
+    if statement.param("largest") and not rows.iso and 0 < k < degrees.max(initial=0):
+        return Result(matrix_of(_largest_of_rows(rows, k, x.dtype), x.dtype))
+    counts = np.minimum(degrees, k)
     everything = np.arange(rows.nmajor, dtype=rows.indices.dtype)
     return Result(matrix_of(gather_rows(rows, everything, counts), x.dtype))
+
+
+def _largest_of_rows(rows: Compressed, k: int, dtype: DataType) -> Compressed:
+    kernels = cache.load("largest", Header(), "rows")
+
+    def keep(lo: int, hi: int, counts: Array, indices: Array, values: Array) -> int:
+        heap = workspace.buffer(np.int64, k)
+        num: int = kernels.largest(
+            lo, hi, rows.indptr, rows.indices, rows.values, heap, counts, indices, values
+        )
+        workspace.give_buffer(heap)
+        return num
+
+    bounds = threads.bounds_by_work(rows.indptr, threads.num_chunks(rows.nvals))
+    shape = rows.nmajor, rows.nminor
+    return written_rows(
+        shape, bounds, lambda lo, hi: min(rows.room(lo, hi), k * (hi - lo)), keep, dtype
+    )
 
 
 def at_positions(

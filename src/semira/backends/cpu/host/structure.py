@@ -12,6 +12,8 @@ from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.storage import CpuMatrix, CpuVector, matrix_of, sparse_vector, to_sparse
 from semira.backends.cpu.transposition import structure_kernels
 from semira.backends.interpreter import MaskData
+from semira.backends.renumbering.lists import checked
+from semira.base.dtypes import BOOL
 from semira.base.memory import empty
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype
@@ -73,6 +75,8 @@ def diag(statement: Statement, args: list[Any], mask: MaskData | None, out: Any)
     k = int(statement.param("k", 0))
     down, right = max(-k, 0), max(k, 0)
     x = args[0]
+    if statement.param("by_value"):
+        return Result(_matrix_by_value(to_sparse(x), out))
     if isinstance(x, CpuVector):
         return Result(_diagonal_matrix(to_sparse(x), down, right, out))
     rows = rows_of(x, transposed=statement.args[0].transposed)
@@ -81,6 +85,20 @@ def diag(statement: Statement, args: list[Any], mask: MaskData | None, out: Any)
     indices = (majors[here] - down).astype(index_dtype(out.size), copy=False)
     values = rows.values if rows.iso else rows.values[here]
     return Result(sparse_vector(out.size, x.dtype, indices, values, iso=rows.iso))
+
+
+def _matrix_by_value(vector: CpuVector, out: CpuMatrix) -> CpuMatrix:
+    assert vector.indices is not None
+    columns = checked(vector.entry_values()[0][: vector.nvals], out.ncols, "one_hot value")
+    if vector.iso:
+        columns = np.repeat(columns[:1], vector.nvals)
+    counts = np.zeros(out.nrows + 1, np.int64)
+    counts[vector.indices.astype(np.int64) + 1] = 1
+    indices = columns.astype(index_dtype(out.nrows, out.ncols))
+    rows = Compressed(
+        out.nrows, out.ncols, offsets_from_counts(counts), indices, np.ones(1, np.bool_), True
+    )
+    return matrix_of(rows, BOOL)
 
 
 def _diagonal_matrix(vector: CpuVector, down: int, right: int, out: CpuMatrix) -> CpuMatrix:

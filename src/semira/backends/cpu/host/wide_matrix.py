@@ -33,7 +33,8 @@ from semira.backends.cpu.storage import (
     to_sparse,
 )
 from semira.backends.interpreter import KernelSet, MaskData, Produced
-from semira.backends.renumbering.lists import joined_ids, located
+from semira.backends.renumbering.lists import checked, joined_ids, located
+from semira.base.dtypes import INT64
 from semira.base.errors import NotImplementedException, OutOfMemory
 from semira.contract import Arg, Method, Statement
 from semira.formats import ScalarArrays, index_dtype
@@ -241,6 +242,17 @@ def _ewise(
     return Produced(Result(wide_positions.pairing(_plain(statement), a, b, pair)))
 
 
+def _by_value(kernels: KernelSet, statement: Statement, vector: CpuVector, out: Any) -> Produced:
+    """Return true entries at the columns that the values name, which are numbered before."""
+    values = checked(vector.entry_values()[0][: vector.nvals], out.ncols, "one_hot value")
+    columns, numbers = np.unique(values, return_inverse=True)
+    short = CpuVector(vector.nvals, INT64, "full", numbers.astype(np.int64), iso=vector.iso)
+    small_out = empty_matrix(vector.nvals, len(columns), out.dtype)
+    produced = kernels.compute(statement, DIRECT, [short], None, small_out)
+    assert vector.indices is not None
+    return _back(produced, vector.indices.astype(np.int64), columns.astype(np.int64), out)
+
+
 def _diag(
     kernels: KernelSet, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
 ) -> Produced:
@@ -256,6 +268,8 @@ def _diag(
             )
         vector = to_sparse(args[0])
         assert vector.indices is not None
+        if statement.param("by_value"):
+            return _by_value(kernels, statement, vector, out)
         count = vector.nvals
         zero = replace(statement, params=(("k", 0),))
         short = CpuVector(count, vector.dtype, "full", vector.values, iso=vector.iso)

@@ -73,6 +73,8 @@ def _check_matrix(number: int, statement: Statement, things: list[Any]) -> None:
     if statement.op == "mxm":
         inner = shapes[1][0]
         wanted = [(out[0], inner), (inner, out[1])]
+    elif statement.param("by_value"):
+        wanted = [out[:1]]
     elif statement.op == "diag":
         wanted = [(out[0] - abs(int(statement.param("k", 0))),)]
     elif statement.op == "extract":

@@ -22,8 +22,13 @@ from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Pieces, Stage
 from semira.backends.cuda.staged.text import result_dtype
 from semira.backends.renumbering.positions import looks_at_positions
+from semira.base.dtypes import BOOL
+from semira.base.errors import IndexOutOfBound
 from semira.contract import Statement
 from semira.contract.backend import Binding, Outcome
+
+#: Threads for each row whose largest entries are kept.
+_WARP = 32
 
 
 def execute_staged(
@@ -140,8 +145,11 @@ def _select(job: Job) -> Pieces:
     return job.stage.merged("t", a, None, a.dtype, shared=a.values if a.iso else None)
 
 
-def _first_per_row(job: Job) -> Pieces:
-    """Return the first entries of each row; rows are looked at, not all of their entries."""
+def _cut_rows(job: Job) -> Pieces:
+    """Return the first entries of each row, or the largest; nothing is waited for.
+
+    For the first ones, rows are looked at, not all of their entries.
+    """
     a, stage = job.operand(0, "a", with_rows=False), job.stage
     nrows, k = a.shape[0], int(job.statement.param("k"))
     runtime, primitives, kind = stage.runtime, stage.primitives, stage.offset_type
@@ -152,7 +160,12 @@ def _first_per_row(job: Job) -> Pieces:
     stage.scan(indptr, nrows)
     # Behind the last entry, whose number only the device knows, any place may be read.
     places, rows = stage.scratch.zeros(8 * max(1, most)), runtime.allocate(4 * max(1, most))
-    launch(kind, "semira_first_places", nrows, a.indptr, nrows, indptr, places, rows)
+    if job.statement.param("largest") and not a.iso:
+        values = a.values, a.dtype.itemsize, "BUIF".index(a.dtype.kind)
+        given = a.indptr, *values, nrows, indptr, places, rows
+        launch(kind, "semira_largest_places", _WARP * nrows, *given)
+    else:
+        launch(kind, "semira_first_places", nrows, a.indptr, nrows, indptr, places, rows)
     indices = primitives.reorder(a.indices, places, most, 4)
     values = a.values if a.iso else primitives.reorder(a.values, places, most, a.dtype.itemsize)
     return Pieces(a.shape, most, a.dtype, indptr, indices, rows, values, a.iso, is_exact=False)
@@ -163,11 +176,13 @@ def _copy(job: Job) -> Pieces:
 
 
 def _diag(job: Job) -> Pieces:
-    """Vector to diagonal: entry i goes to (i + down, i + right)."""
+    """Vector to diagonal: entry i goes to (i + down, i + right), or to the column that it names."""
     stage, k = job.stage, int(job.statement.param("k", 0))
     vector = job.things[job.statement.args[0].slot]
     nvals, plane = vector.read_state()
     positions, wide = stage.primitives.positions(plane[1], vector.size, nvals)
+    if job.statement.param("by_value"):
+        return _by_value(job, nvals, positions, wide)
     shifted = []
     for by in (max(-k, 0), max(k, 0)):
         target = stage.runtime.allocate(4 * nvals)
@@ -179,13 +194,35 @@ def _diag(job: Job) -> Pieces:
     return Pieces(job.shape, nvals, vector.dtype, indptr, indices, rows, values)
 
 
+def _by_value(job: Job, nvals: int, positions: Any, wide: Any) -> Pieces:
+    """Return the matrix with an entry in each row, at the column that is the vector's value."""
+    stage, vector = job.stage, job.things[job.statement.args[0].slot]
+    runtime, size = stage.runtime, vector.dtype.itemsize
+    values = stage.primitives.reorder(vector.read_state()[1][0], wide, nvals, size)
+    indices, beyond = runtime.allocate(4 * max(1, nvals)), stage.scratch.zeros(8)
+    stage.primitives.module.launch(
+        "int", "semira_value_positions", nvals, values, size, nvals, job.shape[1], indices, beyond
+    )
+    place = int.from_bytes(runtime.read_short(beyond, 8), "little")
+    if place:
+        raise IndexOutOfBound(
+            f"one_hot value of entry {place - 1} is outside [0, {job.shape[1]}); "
+            "nothing was written"
+        )
+    rows = runtime.allocate(4 * max(1, nvals))
+    stage.primitives.module.launch("int", "semira_shift", nvals, positions, nvals, 0, rows)
+    indptr = stage.primitives.row_offsets(stage.offset_type, rows, nvals, job.shape[0])
+    true = runtime.upload(np.ones(1, np.bool_))
+    return Pieces(job.shape, nvals, BOOL, indptr, indices, rows, true, iso=True)
+
+
 _OPERATIONS: dict[str, Callable[[Job], Pieces | Block]] = {
     "ewise_add": _ewise,
     "ewise_mult": _ewise,
     "ewise_union": _ewise,
     "apply": _apply,
     "select": _select,
-    "select_k": _first_per_row,
+    "select_k": _cut_rows,
     "copy": _copy,
     "diag": _diag,
     "extract": regions.extract,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from semira.backends.cuda.lower.context import Context
-from semira.base.dtypes import DataType
+from semira.base.dtypes import BOOL, DataType
 from semira.contract import Program, Statement
 from semira.ops import TypedMonoid
 
@@ -49,7 +49,7 @@ def result_dtype(program: Program, statement: Statement) -> DataType:
         return operator.monoid.type
     if statement.op in ("ewise_add", "ewise_mult", "ewise_union", "apply"):
         return operator.type if isinstance(operator, TypedMonoid) else operator.return_type
-    return program.slots[statement.args[0].slot].dtype
+    return BOOL if statement.param("by_value") else program.slots[statement.args[0].slot].dtype
 
 
 #: Parameters of a kernel that takes the rows of a bin.

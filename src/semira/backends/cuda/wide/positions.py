@@ -15,6 +15,8 @@ from semira.backends.cuda.wide.objects import (
 )
 from semira.backends.cuda.wide.store import Array, CudaStore
 from semira.backends.renumbering import positions
+from semira.backends.renumbering.lists import checked
+from semira.base.dtypes import BOOL
 from semira.base.errors import EmptyObject, OutOfMemory
 from semira.ops import TypedOp
 
@@ -117,6 +119,11 @@ def _diagonal(store: CudaStore, task: Task) -> WideObject:
                 "without an entry at every position"
             )
         (at,) = true_places(store, use.x)
+        if task.statement.param("by_value"):
+            values = checked(store.values(use.x.small), shape[1], "one_hot value")
+            placed = (at, values.astype("int64"))
+            made = from_places(store, use.x.small, use.x.dtype, shape, placed, None)
+            return with_values(store, made, store.library.ones(len(at), bool), BOOL)
         placed = (at + down, at + right)
         return from_places(store, use.x.small, use.x.dtype, shape, placed, None)
     rows, cols = _effective(store, use)
