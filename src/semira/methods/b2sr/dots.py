@@ -18,12 +18,10 @@ from semira.backends.cpu.host.mxm_operands import Operands
 from semira.base.memory import require_bytes
 from semira.contract import Method
 from semira.formats import index_dtype, offset_dtype
+from semira.methods.b2sr.arrays import WIDEST
 from semira.methods.b2sr.tiles import TILES, Tiles, tile_bounds
 
 _KERNELS = "semira.methods.b2sr.kernels:"
-
-#: The side that ``bits="auto"`` takes: the fewest tiles meet, once for the most results.
-WIDEST = 32
 
 #: Entries of a product that are written at a time.
 _ROOM = 2**20

@@ -74,7 +74,6 @@ ROWS = (
         balance="rows",
         because="results of a tile share the lists of tiles that meet",
         parameters={"bits": ("auto", *SIZES[1:])},
-        only_on=("cpu",),
         obstacle=obstacle,
     ),
 )
