@@ -95,16 +95,19 @@ def _pattern(bits: int, operands: Operands) -> tuple[Compressed, int]:
         pieces, room, work = [], _ROOM, 0
         while lo < hi:
             require_bytes(number.itemsize * room, "a product of matrices", "use a mask")
-            indices = np.empty(room, number)
+            indices = workspace.buffer(number, room)
             lo, num, more, met = map(int, _kernels("product").multiply_tiles(
                 lo, hi, bits, *given, a.nmajor, seen, listed, held, counts, indices
             ))  # fmt: skip
             pieces.append(indices[:num].copy())
+            workspace.give_buffer(indices)
             room, work = max(_ROOM, more), work + met
         workspace.give_zeros(seen)
         workspace.give_zeros(held)
         workspace.give_buffer(listed)
-        return np.concatenate(pieces), _one(operands), work
+        # A chunk may have no lines of tiles.
+        whole = pieces[0] if len(pieces) == 1 else np.concatenate([np.empty(0, number), *pieces])
+        return whole, _one(operands), work
 
     bounds = tile_bounds(given[0], len(given[0]) - 1, a.nvals + b.nvals)
     parts = threads.run_chunks(multiply, bounds)

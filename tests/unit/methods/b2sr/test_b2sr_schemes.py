@@ -12,6 +12,7 @@ import pytest
 from tests.helpers.every import every
 
 import semira as gb
+from semira.backends.cpu import threads
 from semira.methods.b2sr import dots
 from semira.methods.b2sr.arrays import SIZES
 
@@ -117,3 +118,13 @@ def test_products_of_many_entries_are_written_in_pieces(monkeypatch):
         monkeypatch.setattr(dots, "_ROOM", room)
         found = object_of(left).mxm(object_of(right), "any_pair").new(bits=16)
         assert found.isequal(wanted), room
+
+
+def test_threads_may_have_no_rows_of_tiles(monkeypatch):
+    monkeypatch.setattr(threads, "num_chunks", lambda entries: 6)
+    left, right = np.zeros((70, 60), bool), drawn((60, 50), 0.3, 2)
+    left[40:48] = True
+    counts = left.astype(int) @ right
+    for ring, values in (("any_pair", np.ones_like(counts)), ("plus_pair", counts)):
+        found = object_of(left).mxm(object_of(right), ring).new(bits=8)
+        assert same(found, counts > 0, values)
