@@ -61,8 +61,7 @@ __device__ __forceinline__ void dot_tiles_of(const TileLines& a, const TileLines
     const unsigned wanted = m.bits(at, line) & m.mask();
     const unsigned columns = __reduce_or_sync(kAllLanes, wanted);
     const bool is_row = a.indptr[i + 1] - a.indptr[i] <= b.indptr[j + 1] - b.indptr[j];
-    const TileLines& one = is_row ? a : b;
-    const TileLines& other = is_row ? b : a;
+    const TileLines one = is_row ? a : b, other = is_row ? b : a;
     const long long first = is_row ? i : j, second = is_row ? j : i;
     const int end = one.indptr[first + 1];
     const int low = other.indptr[second], high = other.indptr[second + 1];
@@ -73,15 +72,19 @@ __device__ __forceinline__ void dot_tiles_of(const TileLines& a, const TileLines
       const unsigned met = __ballot_sync(kAllLanes, place >= 0);
       count_pairs<kSide>(one, other, from, place, met, is_row, columns, total);
     }
+    // Registers have no numbers: what is read in no fixed order lies in memory.
+    unsigned numbers[kSide];
 #pragma unroll
     for (unsigned c = 0; c < kSide; ++c) {
-      if ((columns >> c & 1u) == 0) continue;
       for (unsigned step = kSide; step < kWarp; step *= 2) {
         total[c] += __shfl_xor_sync(kAllLanes, total[c], static_cast<int>(step));
       }
-      if (lane < kSide && (wanted >> c & 1u) != 0) {
-        give(static_cast<Index>(i * kSide + line), static_cast<Index>(j * kSide + c), total[c]);
-      }
+      numbers[c] = total[c];
+    }
+    if (lane >= kSide) continue;
+    for (unsigned left = wanted; left != 0; left &= left - 1) {
+      const int c = __ffs(static_cast<int>(left)) - 1;
+      give(static_cast<Index>(i * kSide + line), static_cast<Index>(j * kSide + c), numbers[c]);
     }
   }
 }
