@@ -7,20 +7,16 @@ from typing import Any
 
 from semira.backends.cuda.lower.context import Made
 from semira.backends.cuda.lower.walks import PullWalk
-from semira.backends.cuda.runtime.made import need_made
 from semira.backends.cuda.runtime.objects import CudaMatrix
-from semira.backends.cuda.runtime.primitives import (
-    BLOCKS_PER_SM,
-    THREADS,
-    module_of,
-    primitives_of,
-)
+from semira.backends.cuda.runtime.primitives import module_of, primitives_of
 from semira.backends.cuda.runtime.room import require
-from semira.backends.cuda.staged.dot_walks import DotText
-from semira.backends.cuda.staged.job import Job
-from semira.backends.cuda.staged.pieces import Launch, Pieces
-from semira.backends.cuda.staged.text import kernel
-from semira.methods.b2sr.arrays import SIZES, WIDEST, tile_dtype
+from semira.methods.b2sr.arrays import SIZES, tile_dtype
+from semira.methods.b2sr.cuda_products import ROOT, dot_kernels, dot_launches, multiply, text
+
+__all__ = [
+    "DESCRIPTOR", "HAS_VALUES", "HEADERS", "NEEDS_LINES", "ROOT", "dot_kernels", "dot_launches",
+    "make", "multiply", "opened", "pull", "text",
+]  # fmt: skip
 
 DESCRIPTOR = ("TilesDescriptor", 8)
 HEADERS = ("pull.cuh",)
@@ -120,51 +116,3 @@ def _starts(matrix: CudaMatrix, orientation: str, bits: int) -> tuple[Any, int]:
     )  # fmt: skip
     primitives.scan("int", starts, tile_lines)
     return starts, primitives.read("int", starts, tile_lines)
-
-
-def dot_kernels(text: DotText) -> list[str]:
-    """Return the kernel of dot products: by tiles of the mask."""
-    counts = str(text.statement.operator.monoid.name == "plus").lower()
-    given = ", ".join(
-        f"const int* {x}_starts, const void* {x}_tiles, const unsigned* {x}_words, "
-        f"long long {x}_narrow"
-        for x in "abm"
-    )
-    operands = ", ".join(
-        f"TileLines{{{x}_starts, {x}_tiles, {x}_words, static_cast<unsigned>(shift), "
-        f"{x}_narrow != 0}}"
-        for x in "abm"
-    )
-    made = kernel(
-        "t_dots_by_tile",
-        f"{given}, long long shift, long long tile_rows, {text.parameters}",
-        *text.lines,
-        f"dot_tiles<{counts}, {text.semiring}, {text.structural}>(",
-        f"    {operands}, tile_rows, mask, {text.emit});",
-        *text.after,
-        threads=THREADS,
-    )
-    return [f'#include "semira.methods.b2sr.kernels:dot.cuh"\n{made}']
-
-
-def dot_launches(job: Job, a: Pieces, b: Pieces) -> list[Launch]:
-    """Return the launch that computes every dot product; tiles of all operands are made first."""
-    del a, b
-    statement = job.statement
-    assert statement.plan is not None
-    assert statement.mask is not None
-    bits = dict(statement.plan.methods[0].parameters)["bits"]
-    left, right = statement.args
-    walked = (left.slot, left.transposed), (right.slot, not right.transposed)
-    given: list[Any] = []
-    for slot, by_columns in (*walked, (statement.mask.slot, False)):
-        made = Made(
-            slot, "b2sr", "csc" if by_columns else "csr",
-            (("bits", WIDEST if bits == "auto" else bits),),
-        )  # fmt: skip
-        held: Any = need_made(job.things[slot], made)
-        given += [held.indptr, held.tiles, held.words, int(held.narrow)]
-    blocks = -(-held.slots * 32 // THREADS)
-    blocks = max(1, min(BLOCKS_PER_SM * job.stage.runtime.multiprocessors, blocks))
-    given += [held.bits.bit_length() - 1, held.tile_lines]
-    return [Launch("t_dots_by_tile", blocks, THREADS, 0, tuple(given), is_lasting=True)]

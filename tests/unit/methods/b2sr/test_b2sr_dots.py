@@ -10,10 +10,11 @@ from tests.unit.backends.cuda.test_compile import needs_nvrtc
 from tests.unit.backends.cuda.test_product_kernels import planned
 
 import semira as gb
-from semira.algorithms import triangle_count
+from semira.algorithms import multi_source_bfs, triangle_count
 from semira.backends.cuda.jit.render import STAGED
 from semira.backends.cuda.staged.executable import source_of
 from semira.base.dtypes import BOOL, INT64
+from semira.methods.b2sr.cuda_products import ROOT
 from semira.ops.registry import semiring
 
 SIDES = (8, 16, 32)
@@ -44,6 +45,23 @@ def test_masked_products(placed):
     assert found.isequal(A.mxm(B, "plus_pair").new(mask=M.S), check_dtype=True)
 
 
+def test_products_that_no_mask_names(placed):
+    A, B, M = matrix(70, 90, 900, 1), matrix(90, 9000, 700, 2, int), matrix(70, 9000, 9000, 3, int)
+    for pins in ({}, {"mask": ~M.S}, {"mask": ~M.V}, {"mask": M.S, "direction": "push"}):
+        wanted = A.mxm(B, "lor_pair").new(**{**pins, "direction": None})
+        for bits in SIDES if not pins else (16,):
+            found = A.mxm(B, "lor_pair").new(**pins, bits=bits)
+            assert found.isequal(wanted, check_dtype=True), (pins, bits)
+    nothing = gb.Matrix(bool, 90, 9000)
+    assert A.mxm(nothing, "any_pair").new(bits=8).nvals == 0
+
+
+def test_searches_by_products(placed):
+    A = matrix(60, 60, 200, 4)
+    found = multi_source_bfs(A, [3, 50], max_depth=3, bits=8).level
+    assert found.isequal(multi_source_bfs(A, [3, 50], max_depth=3).level)
+
+
 def test_small_types_wrap_as_lists_do(placed):
     A = gb.Matrix.from_dense(np.ones((3, 300), np.int8))
     M = gb.Matrix.from_dense(np.ones((3, 3), bool))
@@ -72,6 +90,8 @@ def test_kernels_compile_without_warning(ring, dtype):
     source = source_of(planned(semiring[ring].typed(dtype), "value", **given))
     assert "dot_tiles<" + str(ring == "plus_pair").lower() in source
     assert compile_only(source, "sm_90", "int", STAGED).log.strip("\0 \n") == ""
+    for offsets in ("int", "long long"):
+        assert compile_only("", "sm_90", offsets, ROOT).log.strip("\0 \n") == ""
 
 
 def test_what_bits_cannot_say_is_refused(device):
@@ -80,8 +100,8 @@ def test_what_bits_cannot_say_is_refused(device):
     with gb.device(device):
         A = matrix(20, 20, 90, 1, int)
     if device == "cuda":
-        with pytest.raises(gb.exceptions.PlanError, match="dot needs a mask that names"):
-            A.mxm(A, "plus_pair").new(bits=8)
+        with pytest.raises(gb.exceptions.PlanError, match="counts pairs only where a mask names"):
+            A.mxm(A, "plus_pair").new(bits=8).wait()
     with pytest.raises(gb.exceptions.PlanError, match="tiles make bits of pairs"):
         A.mxm(A, "plus_times").new(mask=A.S, bits=8)
     with pytest.raises(gb.exceptions.PlanError, match=r"bits=4 of method='b2sr'"):

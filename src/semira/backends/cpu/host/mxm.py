@@ -53,6 +53,9 @@ def compute(
     complement = mask is not None and mask.complement
     a = rows_of(left, transposed=statement.args[0].transposed)
     name = _method_name(method.name, a, right, pattern, complement=complement)
+    if by_lines is not None:
+        # Lines of columns are counted where a mask names the results, whatever is pinned.
+        name = "dense" if pattern is None or complement else "dot"
     if name in ("dot", "pull") and add.type.kind == "V":
         # Numba's functions return no record beside other values, as a dot product would.
         name = "dense" if right.ncols < _WIDE_COLUMNS else "hash"
