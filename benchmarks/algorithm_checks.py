@@ -547,9 +547,9 @@ def check_reached(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> di
     expected[pattern_of(graph).nonzero()] = 1
     for _ in range(graph.n.bit_length()):
         expected = (expected + expected @ expected > 0).astype(np.float32)
-    rows, cols, _ = result.reach.to_coo()
+    rows, cols, values = result.reach.to_coo()
     found = np.zeros(expected.shape, bool)
-    found[rows.astype(np.int64), cols.astype(np.int64)] = True
+    found[rows.astype(np.int64), cols.astype(np.int64)] = values
     return {"pairs differ": not np.array_equal(found, expected > 0)}
 
 
