@@ -31,8 +31,9 @@ from semira.exceptions import OutOfMemory
 #: Levels that a block of searches keeps, and the least sources of one: a bit for each.
 _LEVELS, _SOURCES = 1 << 26, 256
 
-#: Bytes of an index, in the product and in what it is put together from.
-_ENTRY = 8
+#: Bytes of an index, in the product and in what it is put together from; those of a pair of
+#: components, in blocks and in what joins them.
+_ENTRY, _JOINED = 8, 16
 
 _ANY_PAIR = semiring.any_pair["BOOL"]
 
@@ -92,9 +93,9 @@ def transitive_closure(
     -----
     Vertices of a strong component reach the same ones. So the graph of the c components is searched
     from each of them, 256 at once with one look at an edge (`multi_source_bfs`), in blocks whose
-    levels take 64 MB: O(c m / 256) work in all if paths are short, where m edges lead from
-    component to component. Two products give their vertices what components reach. Memory: 8 bytes
-    for each pair, and 8 for each pair of components.
+    levels take 64 MB, or 256 c bytes: O(c m / 256) work in all if paths are short, where m edges
+    lead from component to component. Two products give their vertices what components reach.
+    Memory: 8 bytes for each pair, and up to 16 for each pair of components.
 
     References
     ----------
@@ -150,21 +151,21 @@ def _reached(D: Matrix, reflexive: bool, where: str, opts: ProductOptions) -> Ma
         # Level 0 is the source itself.
         found.append(level.select(select.valuegt, 0).new().dup("BOOL"))
         kept += found[-1].nvals
-        _check_room(kept, count, where)
+        _check_room(kept, count, where, _JOINED)
     if found:
         T(accum=binary.lor) << ss.concat([[rows] for rows in found])
     return T
 
 
-def _check_room(pairs: int, vertices: int, where: str) -> None:
-    """Check that pairs fit into memory.
+def _check_room(pairs: int, vertices: int, where: str, width: int = _ENTRY) -> None:
+    """Check that pairs of so many bytes each fit into memory.
 
     Raises
     ------
     OutOfMemory
         They do not.
     """
-    room, needed = free_memory(where), pairs * _ENTRY
+    room, needed = free_memory(where), pairs * width
     if room is not None and needed > room:
         raise OutOfMemory(
             f"transitive_closure: paths connect at least {pairs} pairs of {vertices} vertices or "

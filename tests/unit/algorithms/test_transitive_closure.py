@@ -78,7 +78,13 @@ def test_results_that_do_not_fit_are_refused(monkeypatch):
         path = gb.Matrix.from_coo(range(49), range(1, 50), True, nrows=50, ncols=50)
         # Before a search: 50 * 50 pairs of 8 bytes.
         assert "at least 2500 pairs of 50 vertices" in refused(ring, 19_999)
-        assert "need 9800 bytes" in refused(path, 5000)
+        # While searches run: 1225 pairs of components of 16 bytes.
+        assert "need 19600 bytes" in refused(path, 5000)
+        # Before the result is made: a ring of 25 that leads to another one.
+        rings = gb.Matrix.from_coo(
+            [*range(50), 0], [*np.roll(range(25), 1), *np.roll(range(25, 50), 1), 30], True
+        )
+        assert "at least 1875 pairs" in refused(rings, 14_999)
         monkeypatch.setattr(HOME, "free_memory", lambda device: 20_000)
         assert transitive_closure(ring).pairs == 2500
     with pytest.raises(DimensionMismatch, match="transitive_closure"):
