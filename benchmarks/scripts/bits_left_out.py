@@ -59,6 +59,7 @@ def renumbered(name: str, at: Entries, number: NDArray[Any]) -> None:
 
     def move() -> None:
         found, moved = np.empty(n, bool), np.empty(n)
+        # The vector there, presence and values of the result back.
         found[order], moved[order] = here[order], values
 
     print(name, f"moving {least(move):.2f}")

@@ -9,16 +9,8 @@
 // Place of a tile at `position` in [low, high), -1 if there is none.
 __device__ __forceinline__ int find_tile(const TileLines& list, int low, int high,
                                          unsigned position) {
-  const int end = high;
-  while (low < high) {
-    const int middle = low + (high - low) / 2;
-    if (list.position(middle) < position) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low < end && list.position(low) == position ? low : -1;
+  const int at = tile_from(list, low, high, position);
+  return at < high && list.position(at) == position ? at : -1;
 }
 
 // Adds what the pairs of `met` share to `total`. `place`: this lane's tile of the shorter list, and

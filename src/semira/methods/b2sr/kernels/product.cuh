@@ -14,20 +14,6 @@ struct TileProduct {
   long long nrows, tile_rows, windows;
 };
 
-// First tile in [low, high) that is not before `position`.
-__device__ __forceinline__ int tile_from(const TileLines& list, int low, int high,
-                                         unsigned position) {
-  while (low < high) {
-    const int middle = low + (high - low) / 2;
-    if (list.position(middle) < position) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 // Adds what tile `p` of A makes of the tiles of B from `q` on that lie before `last`.
 __device__ __forceinline__ void combine_tiles(const TileProduct& of, int p, unsigned first,
                                               unsigned last, unsigned* held) {

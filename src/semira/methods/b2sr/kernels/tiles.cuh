@@ -25,3 +25,17 @@ struct TileLines {
     return words[first / kWarp] >> first % kWarp;
   }
 };
+
+// First tile in [low, high) that is not before `position`.
+__device__ __forceinline__ int tile_from(const TileLines& list, int low, int high,
+                                         unsigned position) {
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (list.position(middle) < position) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
