@@ -541,6 +541,18 @@ def check_all_pairs(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> 
     return {"distances differ": not np.allclose(found, expected, rtol=rounding, atol=0)}
 
 
+def check_reached(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
+    """Compare with powers of the matrix, squared until nothing is added."""
+    expected = np.zeros((graph.n, graph.n), np.float32)
+    expected[pattern_of(graph).nonzero()] = 1
+    for _ in range(graph.n.bit_length()):
+        expected = (expected + expected @ expected > 0).astype(np.float32)
+    rows, cols, values = result.reach.to_coo()
+    found = np.zeros(expected.shape, bool)
+    found[rows.astype(np.int64), cols.astype(np.int64)] = values
+    return {"pairs differ": not np.array_equal(found, expected > 0)}
+
+
 def check_eigenpairs(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
     """Check residuals in SciPy, and inner products; of small graphs all eigenvalues too."""
     from scipy.linalg import eigh

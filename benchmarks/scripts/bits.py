@@ -4,7 +4,7 @@
 
 Prints milliseconds of processor time of whole calls, the least of many: a product that finds which
 rows meet half of a vector (any_pair), one that counts the entries that meet (plus_pair), one with
-values of the vector (min_second), and triangles.
+values of the vector (min_second), triangles, and with ``--matrices`` squares of the matrix.
 """
 
 from __future__ import annotations
@@ -34,9 +34,20 @@ def least(call: Callable[[], Any], repetitions: int = 25) -> float:
     return 1e3 * min(times)
 
 
+def squares(path: str, A: gb.Matrix) -> None:  # noqa: N803
+    """Print a line for each square."""
+    for ring in ("any_pair", "plus_pair"):
+        times = [least(partial(A.mxm(A, ring).new, bits=bits), 3) for bits in (None, *SIZES[1:])]
+        texts = [f"{each:8.1f}" for each in times]
+        print(f"{path:24} {f'mxm {ring}':11}", texts[0], " " * 8, *texts[1:])
+
+
 def measure(path: str) -> None:
     """Print a line for each product of a graph."""
     A = gb.io.read(path)  # noqa: N806
+    if "--matrices" in sys.argv:
+        squares(path, A)
+        return
     n = A.nrows
     half = np.flatnonzero(np.random.default_rng(0).random(n) < 0.5)
     u = gb.Vector.from_coo(half, 1.0, size=n)
@@ -57,4 +68,5 @@ if __name__ == "__main__":
     print(f"{'graph':24} {'product':11}     rows", *(f"{f'bits={bits}':>8}" for bits in SIZES))
     with gb.device("cpu"):
         for name in sys.argv[1:]:
-            measure(name)
+            if name != "--matrices":
+                measure(name)

@@ -26,6 +26,7 @@ from tests.helpers.stored import HAS_HYPER, MATRIX_STORAGES, VECTOR_STORAGES, Op
 from tests.helpers.strategies import DTYPES
 
 from semira.contract import INTERSECTIONS, alias_values
+from semira.methods.b2sr.arrays import SIZES
 from semira.ops.registry import binary
 
 ACCUMS = (None, "plus", "min", "second", "times", "first")
@@ -36,7 +37,7 @@ SHAPES = ("empty", "row", "column", "empty_rows", "dense_row", "square", "any", 
 _VECTOR_PRODUCTS = ("vxm", "mxv", "vxm-one_value")
 _MATRIX_PRODUCTS = ("mxm", "mxm-full", "mxm-one_value")
 #: What each hint pins, and the operations that it is drawn for.
-PINS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
+PINS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "push": ({"direction": "push"}, (*_VECTOR_PRODUCTS, *_MATRIX_PRODUCTS)),
     "pull": ({"direction": "pull"}, (*_VECTOR_PRODUCTS, *_MATRIX_PRODUCTS)),
     "rows": ({"direction": "pull", "balance": "rows"}, _VECTOR_PRODUCTS),
@@ -64,6 +65,10 @@ PINS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     },
 }
 HINTS = (None, *PINS)
+#: Tiles of bits keep no values: they have a cover of their own (test_bits.py).
+PINS |= {
+    f"bits_{bits}": ({"bits": bits, "direction": "pull"}, _VECTOR_PRODUCTS[:2]) for bits in SIZES
+} | {f"mxm_bits_{bits}": ({"bits": bits}, ("mxm",)) for bits in SIZES[1:]}
 _STORAGES = tuple(dict.fromkeys((*VECTOR_STORAGES, *MATRIX_STORAGES)))
 _SIZES = (1, 2, 3, 5, 8, 13, 40)
 _MASK_DTYPES = ("BOOL", "BOOL", "INT64", "UINT8")

@@ -16,8 +16,8 @@ SCALE = 2.0**10
 #: What may be pinned on a device; None: everything. SuiteSparse chooses by itself.
 KNOWN_PINS: dict[str, tuple[str, ...] | None] = {
     "cuda": None,
-    "cpu": ("direction", "matrix_storage", "method"),
-    "reference": ("direction", "matrix_storage", "method"),
+    "cpu": ("direction", "matrix_storage", "method", "bits"),
+    "reference": ("direction", "matrix_storage", "method", "bits"),
     "suitesparse": (),
 }
 
@@ -80,7 +80,7 @@ def evaluate(library: Any, case: Case) -> Any:
     return out
 
 
-def _pins(hint: str, device: str) -> dict[str, str]:
+def _pins(hint: str, device: str) -> dict[str, Any]:
     """Return what a hint pins, as far as the device has a choice."""
     pins, _ = PINS[hint]
     known = KNOWN_PINS[device]

@@ -96,7 +96,7 @@ def test_formats_and_ways_to_meet_are_all_pinned() -> None:
     pins = [pinned for pinned, _ in PINS.values()]
     formats = {pinned["matrix_storage"] for pinned in pins if "matrix_storage" in pinned}
     # Compressed rows, alone or beside columns, are what is walked where nothing is pinned.
-    # Tiles of bits keep no values: they are compared where there are none to read.
+    # Tiles of bits keep no values: test_bits.py.
     assert formats == {*values_of("matrix_storage", "mxv")} - {"csr", "both", "b2sr"}
     ways = {pinned["intersect"] for pinned in pins if "intersect" in pinned}
     assert ways == {*INTERSECTIONS, *alias_values("intersect")}

@@ -52,6 +52,8 @@ from semira.algorithms.spectral_embedding import spectral_embedding as spectral_
 from semira.algorithms.spectral_embedding import SpectralResult as SpectralResult
 from semira.algorithms.sssp import sssp as sssp
 from semira.algorithms.strongly_connected_components import strongly_connected_components as strongly_connected_components
+from semira.algorithms.transitive_closure import ClosureResult as ClosureResult
+from semira.algorithms.transitive_closure import transitive_closure as transitive_closure
 from semira.algorithms.triangle_count import triangle_count as triangle_count
 from semira.algorithms.widest_path import widest_path as widest_path
 from semira.algorithms.widest_path import WidestPathResult as WidestPathResult

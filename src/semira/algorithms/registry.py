@@ -281,6 +281,13 @@ _ROWS = (
         calls=('A, algorithm="floyd_warshall"',),
     ),
     Row(
+        name="transitive_closure", title="transitive closure", section=PATHS, command="closure",
+        result="ClosureResult", picture=Picture.none, facts=("pairs", "components"),
+        cost=_searches, oracle=f"{_CHECKS}:check_reached",
+        peers=(Peer("networkx:transitive_closure", {"reflexive": False}),),
+        cases=(Case("closure", most=_FEW),),
+    ),
+    Row(
         name="spectral_embedding", title="spectral embedding", section=SPECTRA,
         command="embedding", result="SpectralResult", directed=False, weighted=True,
         picture=Picture.none, facts=("iterations", "converged", "values", "largest_residual"),

@@ -59,6 +59,7 @@ IN_KERNELS = {
     "closeness_centrality",
     "eccentricity",
     "multi_source_bfs",
+    "transitive_closure",
 }
 
 

@@ -23,6 +23,10 @@ from semira.formats.matrix import MatrixArrays
 #: Sides of a tile.
 SIZES = (4, 8, 16, 32)
 
+#: The side that products of matrices take with ``bits="auto"``: the fewest tiles meet, once for the
+#: most results.
+WIDEST = 32
+
 #: Which bits of a tile lie together: those of a line, or those of a position across the lines.
 PACKINGS = ("lines", "across")
 

@@ -25,12 +25,12 @@ from semira.backends.cpu.storage import CpuVector
 from semira.base.errors import PlanError
 from semira.contract import no_values
 from semira.methods.b2sr.arrays import words_per_tile
-from semira.methods.b2sr.dots import dot
+from semira.methods.b2sr.dots import mxm
 from semira.methods.b2sr.profile import auto_size, sampled_tiles
 from semira.methods.b2sr.tiles import TILES, Tiles, tile_bounds
 from semira.ops.registry import binary
 
-__all__ = ["NEEDS_LINES", "dot", "multiply"]
+__all__ = ["NEEDS_LINES", "multiply", "mxm"]
 
 NEEDS_LINES = True
 

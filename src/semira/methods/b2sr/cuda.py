@@ -11,6 +11,12 @@ from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import module_of, primitives_of
 from semira.backends.cuda.runtime.room import require
 from semira.methods.b2sr.arrays import SIZES, tile_dtype
+from semira.methods.b2sr.cuda_products import ROOT, dot_kernels, dot_launches, multiply, text
+
+__all__ = [
+    "DESCRIPTOR", "HAS_VALUES", "HEADERS", "NEEDS_LINES", "ROOT", "dot_kernels", "dot_launches",
+    "make", "multiply", "opened", "pull", "text",
+]  # fmt: skip
 
 DESCRIPTOR = ("TilesDescriptor", 8)
 HEADERS = ("pull.cuh",)

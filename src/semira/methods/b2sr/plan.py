@@ -69,12 +69,12 @@ ROWS = (
     MethodRow(
         name="b2sr",
         ops=("mxm",),
-        instead_of=("dot",),
+        instead_of=("dot", "dense", "hash"),
         walks="tiles of bits of both operands and of the mask",
         balance="rows",
         because="results of a tile share the lists of tiles that meet",
         parameters={"bits": ("auto", *SIZES[1:])},
-        only_on=("cpu",),
+        fused=False,
         obstacle=obstacle,
     ),
 )

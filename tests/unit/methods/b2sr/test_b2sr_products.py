@@ -7,6 +7,7 @@ import operator
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.methods.b2sr.arrays import SIZES
@@ -53,8 +54,8 @@ def placed(device):
 PINS = {"direction": "pull"}
 
 
-@pytest.mark.parametrize("bits", SIZES)
-@pytest.mark.parametrize("ring", RINGS)
+# Every side with each scheme: test_b2sr_schemes.py.
+@every("ring, bits", [(ring, SIZES[number % 4]) for number, ring in enumerate(RINGS)])
 def test_products_with_masks(placed, ring, bits):
     A = matrix(50, 70, 400, hub=True)
     u, v = vector(70, 0.5, 1), vector(50, 0.6, 2)
@@ -68,8 +69,8 @@ def test_products_with_masks(placed, ring, bits):
     assert found.isequal(A.T.mxv(v, ring).new(), check_dtype=True)
 
 
-@pytest.mark.parametrize("bits", SIZES)
-@pytest.mark.parametrize("shape", SHAPES)
+@every("bits", SIZES)
+@every("shape", SHAPES)
 def test_shapes(placed, shape, bits):
     nrows, ncols, nvals = SHAPES[shape]
     A, u = matrix(nrows, ncols, nvals), vector(ncols, 0.5, 1)
@@ -80,7 +81,7 @@ def test_shapes(placed, shape, bits):
             assert found.isequal(A.mxv(x, ring).new(), check_dtype=True)
 
 
-@pytest.mark.parametrize("bits", SIZES)
+@every("bits", SIZES)
 def test_positions_of_tiles_that_need_32_bits(placed, bits):
     size = 2**16 * bits + 100
     cols = np.unique(np.random.default_rng(1).integers(0, size, 300))
@@ -107,7 +108,7 @@ def test_sums_are_made_in_the_order_of_positions(placed):
         assert A.mxv(u, "plus_second").new(**PINS, bits=bits).to_coo()[1].tolist() == wanted
 
 
-@pytest.mark.parametrize("bits", SIZES)
+@every("bits", SIZES)
 def test_any_takes_one_of_those_that_meet(placed, bits):
     A, u = matrix(50, 70, 400), vector(70, 0.5, 1)
     rows, found = A.mxv(u, "any_secondi").new(**PINS, bits=bits).to_coo()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from semira.backends.cpu.masks import matrix_mask
 from semira.backends.cpu.storage import CpuMatrix, empty_matrix, matrix_of
 from semira.backends.interpreter import MaskData
 from semira.base.memory import is_free, require_bytes
-from semira.contract import Method, Statement, part_of
+from semira.contract import COLUMNS, Method, Statement, part_of
 from semira.formats import index_dtype
 from semira.ops.registry import binary
 
@@ -36,8 +37,9 @@ def compute(
     statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: CpuMatrix
 ) -> tuple[CpuMatrix, bool, int]:
     """Return the product, whether the mask has been applied to it, and entries read."""
-    has_folder = method.storage != "compressed"
-    if has_folder and method.name != "dot":
+    has_folder = method.storage not in ("compressed", COLUMNS)
+    by_lines = getattr(part_of(method.storage, "cpu"), "mxm", None) if has_folder else None
+    if by_lines is None and method.storage != "compressed":
         return times_full.compute(statement, method, args, mask, out)
     left, right = args
     add, multiply = statement.operator.monoid, statement.operator.binaryop
@@ -51,6 +53,9 @@ def compute(
     complement = mask is not None and mask.complement
     a = rows_of(left, transposed=statement.args[0].transposed)
     name = _method_name(method.name, a, right, pattern, complement=complement)
+    if by_lines is not None:
+        # Lines of columns are counted where a mask names the results, whatever is pinned.
+        name = "dense" if pattern is None or complement else "dot"
     if name in ("dot", "pull") and add.type.kind == "V":
         # Numba's functions return no record beside other values, as a dot product would.
         name = "dense" if right.ncols < _WIDE_COLUMNS else "hash"
@@ -59,8 +64,9 @@ def compute(
     iso = iso_product(add, multiply, (a.values, a.iso), (b.values, b.iso))
     operands = Operands(add, multiply, a, b, pattern, complement, iso)
     may_exit = method.early_exit or method.name == "direct"
-    if has_folder:
-        rows, touched = part_of(method.storage, "cpu").dot(method, operands)
+    if by_lines is not None:
+        other = partial(right.oriented, by_columns=not by_columns)
+        rows, touched = by_lines(method, operands, other)
     elif name == "dot":
         rows, touched = _dot(operands, may_exit=may_exit)
     elif name == "pull":

@@ -2,6 +2,7 @@
 // bits, and nothing is added atomically. A tile is read only where u has an entry that meets it; a
 // warp leaves its rows when all that are open have ended.
 #pragma once
+#include "semira.methods.b2sr.kernels:tiles.cuh"
 #include "vxm/pull.cuh"
 
 struct TilesDescriptor {
@@ -17,41 +18,19 @@ struct TilesDescriptor {
 
 // `matrix` has the value of every entry, and no offsets.
 template <class A>
-struct BitTiles {
-  const int* __restrict__ indptr;
-  const void* __restrict__ tiles;
-  const unsigned* __restrict__ words;
-  unsigned shift, tile_lines;
-  bool narrow;
+struct BitTiles : TileLines {
+  unsigned tile_lines;
   Compressed<A> matrix;
 
   BitTiles() = default;
   __device__ explicit BitTiles(const TilesDescriptor& d)
-      : indptr(static_cast<const int*>(d.indptr)),
-        tiles(d.tiles),
-        words(static_cast<const unsigned*>(d.words)),
-        shift(static_cast<unsigned>(d.shift)),
+      : TileLines{static_cast<const int*>(d.indptr), d.tiles, static_cast<const unsigned*>(d.words),
+                  static_cast<unsigned>(d.shift), d.narrow != 0},
         tile_lines(static_cast<unsigned>(d.tile_lines)),
-        narrow(d.narrow != 0),
         matrix{} {
     matrix.values = static_cast<const A*>(d.values);
     matrix.value_stride = 0;
     matrix.nvals = d.nvals;
-  }
-
-  __device__ __forceinline__ unsigned position(int at) const {
-    if (narrow) return static_cast<const unsigned short*>(tiles)[at];
-    return static_cast<unsigned>(static_cast<const Index*>(tiles)[at]);
-  }
-
-  // A bit for each position of a tile.
-  __device__ __forceinline__ unsigned mask() const { return ~0u >> (kWarp - (1u << shift)); }
-
-  // Bits of a line of tile `at`: sides divide 32, so that they lie in one word.
-  __device__ __forceinline__ unsigned bits(long long at, unsigned line) const {
-    const unsigned long long first =
-        (static_cast<unsigned long long>(at) << 2 * shift) + (line << shift);
-    return words[first / kWarp] >> first % kWarp;
   }
 };
 
