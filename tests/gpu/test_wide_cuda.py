@@ -7,8 +7,8 @@ import pytest
 from tests.helpers.wide_store import NumpyStore, recorded_levels
 
 import semira as gb
-from semira.backends.cuda.wide.objects import WideObject
 from semira.backends.registry import backend_for
+from semira.backends.renumbering.objects import WideObject
 from semira.base.dtypes import FP64, INT64, lookup_dtype
 from semira.formats import VectorArrays, coo_to_matrix
 from semira.ops.registry import binary, indexunary, monoid, select

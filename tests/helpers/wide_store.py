@@ -1,25 +1,18 @@
-"""The cuda backend's layer for huge objects, with NumPy and the cpu backend in place of a GPU.
-
-What renumbers is the same code; ordinary objects are the cpu's, each below 2**31 a side.
-"""
+"""The cuda backend's ways with huge objects, on NumPy and the cpu backend in place of a GPU."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 import semira as gb
 from semira.backends.cpu.backend import CpuBackend
+from semira.backends.cpu.huge import CpuStore
 from semira.backends.cuda.rearrange.rearrangements import rearrange
-from semira.backends.cuda.wide.exchange import converted, from_arrays, is_huge, to_arrays
-from semira.backends.cuda.wide.loops import has_wide, run_program
-from semira.backends.cuda.wide.objects import WideObject
 from semira.backends.interpreter import Cell
-from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix
-from semira.formats.index import WIDE
-from semira.ops.meaning import cast_array, cast_scalar
+from semira.contract.rearrange import Rearranged
+from semira.ops.meaning import cast_array
 
 
 def recorded_levels(A: gb.Matrix, source: int) -> gb.Vector:
@@ -38,85 +31,13 @@ def recorded_levels(A: gb.Matrix, source: int) -> gb.Vector:
     return level
 
 
-class NumpyStore:
-    """Ordinary objects of the cpu backend."""
-
-    library = np
-
-    def __init__(self) -> None:
-        self.backend = CpuBackend()
-
-    def stream(self) -> Any:
-        return nullcontext()
-
-    def describe(self, thing: Any) -> Any:
-        arrays = self.get(thing)
-        if isinstance(arrays, VectorArrays):
-            return (arrays.size,), arrays.dtype
-        return (arrays.nrows, arrays.ncols), arrays.dtype
-
-    def nvals(self, thing: Any) -> int:
-        return int(self.get(thing).nvals)
-
-    def _by_rows(self, thing: Any) -> Any:
-        arrays = self.get(thing)
-        if isinstance(arrays, VectorArrays):
-            return (arrays.entry_indices().astype(np.int64),), arrays.entry_values()
-        rows, cols, values = arrays.to_coo()
-        order = np.lexsort((cols, rows))
-        return (rows[order].astype(np.int64), cols[order].astype(np.int64)), values[order]
-
-    def places(self, thing: Any) -> Any:
-        return self._by_rows(thing)[0]
-
-    def values(self, thing: Any) -> Any:
-        return self._by_rows(thing)[1]
+class NumpyStore(CpuStore):
+    """Ordinary objects of the cpu backend, each of which is checked."""
 
     def moved(self, thing: Any, shape: Any, places: Any, entries: Any) -> Any:
-        values = self._by_rows(thing)[1]
-        values = values if entries is None else values[entries]
-        return self._made(shape, places, values, self.get(thing).dtype)
-
-    def valued(self, thing: Any, values: Any, dtype: Any) -> Any:
-        return self._made(self.describe(thing)[0], self.places(thing), values, dtype)
-
-    def _made(self, shape: Any, places: Any, values: Any, dtype: Any) -> Any:
-        assert max(shape) < WIDE, "memory for every position of a huge axis"
-        assert all(len(at) == len(values) for at in places)
-        values = np.array(values).astype(dtype.array_dtype)
-        if len(shape) == 1:
-            arrays = VectorArrays.sparse(shape[0], dtype, places[0].astype(np.int32), values)
-        else:
-            keys = list(zip(*(at.tolist() for at in places), strict=True))
-            assert keys == sorted(set(keys)), "entries out of order"
-            arrays = coo_to_matrix(*shape, *places, values, dtype=dtype)
-        arrays.validate()
-        return self.put(arrays)
-
-    def empty(self, shape: Any, dtype: Any) -> Any:
-        made = VectorArrays if len(shape) == 1 else MatrixArrays
-        return self.put(made.empty(*shape, dtype))
-
-    def duplicate(self, thing: Any) -> Any:
-        return self.backend.convert(thing, "copy")
-
-    def applied(self, op: Any, thing: Any, places: Any, bound: Any, *, left: bool) -> Any:
-        values = cast_array(self.values(thing), op.type.array_dtype)
-        rows, cols = places
-        made = np.empty(len(values), op.return_type.array_dtype)
-        for e, (a, i, j) in enumerate(zip(values, rows, cols, strict=True)):
-            made[e] = self._one(op, a, i, j, bound, left)
+        made = super().moved(thing, shape, places, entries)
+        self.get(made).validate()
         return made
-
-    @staticmethod
-    def _one(op: Any, a: Any, i: Any, j: Any, bound: Any, left: bool) -> Any:
-        if bound is None:
-            return op.scalar_function(a, i, j)
-        if op.opclass == "BinaryOp":
-            b = cast_scalar(bound[0], op.type.array_dtype)
-            k = i if op.parent.name.startswith("second") else j
-            return op.scalar_function(b, a, i, k, j) if left else op.scalar_function(a, b, i, k, j)
-        return op.scalar_function(a, i, j, bound[0])
 
     def scanned(self, monoid: Any, values: Any, dtype: Any, heads: Any) -> Any:
         del dtype
@@ -160,56 +81,17 @@ class NumpyStore:
                 high = middle
         to[start + run // 2 * 2 * width + place % width + low - base] = mine
 
-    def scalar(self, binding: Any) -> Any:
-        return binding.data.value if isinstance(binding, Cell) else binding
-
-    def upload(self, array: Any) -> Any:
-        return np.array(array)
-
-    def download(self, array: Any) -> Any:
-        return np.array(array)
-
-    def put(self, arrays: Any) -> Any:
-        return self.backend.put(arrays)
-
-    def get(self, thing: Any) -> Any:
-        return self.backend.get(thing)
-
-    def take(self, thing: Any, made: Any) -> None:
-        thing.data = made.data
-
-    def run(self, program: Any, bindings: Any) -> Any:
-        assert not has_wide(bindings)
-        return self.backend.execute(self.backend.prepare(program), bindings)
-
 
 class WideBackend(CpuBackend):
-    """The cpu backend with huge objects handled as the cuda backend does."""
-
-    def __init__(self) -> None:
-        self.store = NumpyStore()
-
-    def put(self, arrays: Any) -> Any:
-        return from_arrays(self.store, arrays) if is_huge(arrays) else super().put(arrays)
-
-    def get(self, handle: Any) -> Any:
-        if isinstance(handle, WideObject):
-            return to_arrays(self.store, handle)
-        return super().get(handle)
-
-    def convert(self, handle: Any, layout: str) -> Any:
-        if isinstance(handle, WideObject):
-            return converted(self.store, handle, layout)
-        return super().convert(handle, layout)
+    """The cpu backend with entries rearranged as the cuda backend does."""
 
     def rearrange(self, handle: Any, request: Any, *, transposed: bool) -> Any:
-        return rearrange(self.store, handle, request, transposed=transposed)
-
-    def execute(self, executable: Any, bindings: Any) -> Any:
-        if not has_wide(bindings):
-            return super().execute(executable, bindings)
-        return run_program(self.store, executable.program, bindings)
-
-    def release(self, handle: Any) -> None:
-        if not isinstance(handle, WideObject):
-            super().release(handle)
+        made = rearrange(NumpyStore(), handle.data, request, transposed=transposed)
+        return [
+            Rearranged(
+                Cell("cpu", handle.kind if len(y.shape) == 2 else "vector", y.handle),
+                y.shape,
+                y.dtype,
+            )
+            for y in made
+        ]

@@ -108,13 +108,3 @@ def first_of_rows(statement: Statement, args: list[Any], mask: MaskData | None, 
     counts = np.minimum(rows.degrees(), int(statement.param("k")))
     everything = np.arange(rows.nmajor, dtype=rows.indices.dtype)
     return Result(matrix_of(gather_rows(rows, everything, counts), x.dtype))
-
-
-def at_positions(
-    op: TypedOp, source: DataType, stored: Compressed, rows: Array, cols: Array, thunk: Any
-) -> Array:
-    """Return which entries are kept, of those that stand at listed rows and columns."""
-    kept = np.zeros(stored.nvals, np.bool_)
-    kernels = _select_kernels(op, source)
-    kernels.pairs(0, stored.nvals, rows, cols, stored.values, stored.stride, thunk, kept)
-    return kept

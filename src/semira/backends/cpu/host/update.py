@@ -37,8 +37,6 @@ class Result:
     submask : object or None
         The mask of an assign that speaks of the region alone, in the output's coordinates.
     has_submask : bool
-    final : bool
-        It is the output's new data already.
     """
 
     data: Any
@@ -50,7 +48,6 @@ class Result:
     region: Any = None
     submask: Any = None
     has_submask: bool = False
-    final: bool = False
 
     @property
     def nvals(self) -> int:

@@ -7,8 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.wide.objects import WideObject, from_places, true_places, with_values
-from semira.backends.cuda.wide.store import Array, CudaStore
+from semira.backends.cuda.wide.store import CudaStore
+from semira.backends.renumbering.objects import (
+    Array,
+    WideObject,
+    from_places,
+    true_places,
+    with_values,
+)
 from semira.base.dtypes import DataType
 
 

@@ -7,14 +7,16 @@ from collections.abc import Callable
 import numpy as np
 
 from semira.backends.cuda.rearrange.lines import Lines, by_rows, lines_of, reversed_along
-from semira.backends.cuda.wide.objects import (
+from semira.backends.cuda.wide.store import CudaStore
+from semira.backends.renumbering.objects import (
+    Array,
     WideObject,
     as_wide,
     from_places,
+    thing_of,
     true_places,
     with_values,
 )
-from semira.backends.cuda.wide.store import Array, CudaStore
 from semira.base.dtypes import UINT64
 from semira.base.errors import OutOfMemory
 from semira.contract.rearrange import Rearranged, Rearrangement
@@ -34,7 +36,7 @@ def rearrange(
     if x.everywhere:
         raise OutOfMemory(f"{x.shape[0]} entries one by one (limit: fewer than 2**31)")
     made = _KINDS[request.kind](store, by_rows(store, x, transposed=transposed), request)
-    return [Rearranged(y if y.is_wide else y.small, y.shape, y.dtype) for y in made]
+    return [Rearranged(thing_of(y), y.shape, y.dtype) for y in made]
 
 
 def _scan(store: CudaStore, x: WideObject, request: Rearrangement) -> list[WideObject]:
