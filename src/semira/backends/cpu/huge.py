@@ -220,5 +220,4 @@ def _kept_lean(x: Any, lean: str) -> Any:
 
 def execute(executable: Interpreted, bindings: list[Binding]) -> Outcome:
     """Run a program on objects some of which are huge, statement by statement."""
-    program = Interpreted(executable.program)
-    return interpreter.execute(program, bindings, _Kernels(STORE), "cpu")
+    return interpreter.execute(executable, bindings, _Kernels(STORE), "cpu")
