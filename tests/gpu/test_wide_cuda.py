@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.helpers.wide_store import NumpyStore, recorded_levels
+from tests.helpers.wide_store import CheckedStore, recorded_levels
 
 import semira as gb
 from semira.backends.registry import backend_for
@@ -52,7 +52,7 @@ def values_at(count, seed):
 def stores():
     on_device = backend_for("cuda").store
     with on_device.stream():
-        yield on_device, NumpyStore()
+        yield on_device, CheckedStore()
 
 
 def arrays_of(dtype):

@@ -23,6 +23,7 @@ from semira.base.errors import InvalidValue, Panic
 from semira.contract import Capabilities, Program
 from semira.contract.array_kernels import KernelText, Launch
 from semira.contract.backend import Arrays, Binding, Outcome
+from semira.contract.rearrange import Rearranged, Rearrangement
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 
 _METHODS = frozenset(
@@ -101,6 +102,13 @@ class CpuBackend:
             if given.__class__ is Cell and given.data.__class__ is WideObject:
                 return huge.execute(executable, bindings)
         return interpreter.execute(executable, bindings, _KERNELS, self.name)
+
+    def rearrange(
+        self, handle: Cell, request: Rearrangement, *, transposed: bool
+    ) -> list[Rearranged]:
+        """Return what is made of an object's entries; see `contract.rearrange`."""
+        _living(handle)
+        return huge.rearrange(handle, request, transposed=transposed)
 
     def run_kernel(self, text: KernelText, launch: Launch) -> None:
         """Run a kernel over arrays."""

@@ -14,6 +14,7 @@ import numpy as np
 from semira.backends import interpreter
 from semira.backends.cpu.compressed import Array, Compressed, offsets_from_counts
 from semira.backends.cpu.exchange import from_arrays, to_arrays
+from semira.backends.cpu.host import segments
 from semira.backends.cpu.host.apply import at_positions, call_of
 from semira.backends.cpu.host.mxv import empty_vector
 from semira.backends.cpu.kernelset import CpuKernels
@@ -30,13 +31,16 @@ from semira.backends.interpreter import Cell, Interpreted, MaskData, Produced
 from semira.backends.renumbering import exchange
 from semira.backends.renumbering.objects import WideObject
 from semira.backends.renumbering.programs import HugeKernels
+from semira.backends.renumbering.rearrangements import rearrange as rearrange_in
 from semira.base.dtypes import DataType
 from semira.base.memory import repeated
 from semira.contract import Method, Program, Statement
 from semira.contract.backend import Binding, Outcome
+from semira.contract.rearrange import Rearranged, Rearrangement
 from semira.formats import ScalarArrays, index_dtype, is_hypersparse
+from semira.formats.build import radix_order
 from semira.formats.index import WIDE
-from semira.ops import TypedOp
+from semira.ops import TypedMonoid, TypedOp
 
 _KERNELS = CpuKernels()
 
@@ -105,6 +109,28 @@ class CpuStore:
         other = None if bound is None else ScalarArrays(bound[1], bound[0])
         rows, cols = places
         return at_positions(self.values(thing), rows, cols, call_of(op, other, left=left))
+
+    def order(self, keys: Array) -> Array:
+        """Return the stable order of positions."""
+        return radix_order(keys, int(keys.max(initial=0)).bit_length())
+
+    def scanned(self, monoid: TypedMonoid, values: Array, dtype: DataType, heads: Array) -> Array:
+        """Return the running results of a monoid; a head starts anew."""
+        del dtype
+        return segments.scanned(monoid, values, heads)
+
+    def ranked(
+        self,
+        before: TypedOp,
+        values: Array,
+        dtype: DataType,
+        starts: Array,
+        lengths: Array,
+        longest: int,
+    ) -> Array:
+        """Return an order by a comparison, line by line."""
+        del dtype, longest
+        return segments.ranked(before, values, starts, lengths)
 
     def scalar(self, binding: Any) -> Any:
         """Return the value of a bound scalar, None if it is empty."""
@@ -221,3 +247,10 @@ def _kept_lean(x: Any, lean: str) -> Any:
 def execute(executable: Interpreted, bindings: list[Binding]) -> Outcome:
     """Run a program on objects some of which are huge, statement by statement."""
     return interpreter.execute(executable, bindings, _Kernels(STORE), "cpu")
+
+
+def rearrange(handle: Cell, request: Rearrangement, *, transposed: bool) -> list[Rearranged]:
+    """Return what is made of an object's entries."""
+    found = rearrange_in(STORE, handle.data, request, transposed=transposed)
+    kinds = {1: "vector", 2: "matrix"}
+    return [replace(x, handle=Cell("cpu", kinds[len(x.shape)], x.handle)) for x in found]

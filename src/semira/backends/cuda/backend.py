@@ -29,7 +29,6 @@ from semira.backends.cuda.own_launches import (
 )
 from semira.backends.cuda.preview import phases_of
 from semira.backends.cuda.rearrange.kronecker import kronecker
-from semira.backends.cuda.rearrange.rearrangements import rearrange
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
 from semira.backends.cuda.runtime.free_memory import free_bytes
@@ -57,6 +56,7 @@ from semira.backends.cuda.wide.store import CudaStore
 from semira.backends.renumbering import exchange
 from semira.backends.renumbering.objects import WideObject
 from semira.backends.renumbering.programs import has_wide, run_program
+from semira.backends.renumbering.rearrangements import rearrange
 from semira.base import locks
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue, NotImplementedException

@@ -13,7 +13,7 @@ from semira.base.dtypes import DataType
 from semira.contract import Program
 from semira.contract.backend import Arrays, Outcome
 from semira.formats.index import WIDE
-from semira.ops import TypedOp
+from semira.ops import TypedMonoid, TypedOp
 
 #: An array of the device's library.
 Array = Any
@@ -79,6 +79,29 @@ class Store(Protocol):
         """Return an operator's results for the entries of `thing`, told to stand at `places`.
 
         `bound` is None, or (value, dtype) of the thunk or other operand, which is the `left` one.
+        """
+        ...
+
+    def order(self, keys: Array) -> Array:
+        """Return the stable order of positions of 64 bits."""
+        ...
+
+    def scanned(self, monoid: TypedMonoid, values: Array, dtype: DataType, heads: Array) -> Array:
+        """Return the running results of a monoid over values of `dtype`; a head starts anew."""
+        ...
+
+    def ranked(
+        self,
+        before: TypedOp,
+        values: Array,
+        dtype: DataType,
+        starts: Array,
+        lengths: Array,
+        longest: int,
+    ) -> Array:
+        """Return where each value of an order by the comparison `before` is, line by line.
+
+        `starts` and `lengths` tell, for each value, of its line; equal values keep their order.
         """
         ...
 

@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from tests.helpers.compiling import compile_only
-from tests.helpers.wide_store import WideBackend, recorded_levels
+from tests.helpers.wide_store import CheckedStore, recorded_levels
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
 import semira as gb
-from semira.backends import registry
+from semira.backends.cpu import huge
 from semira.backends.cuda.runtime.primitives import WIDE_ENTRIES
 from semira.backends.cuda.wide.listed_source import ROOT, listed_source
 from semira.backends.cuda.wide.store import CudaStore
@@ -22,7 +22,6 @@ from semira.backends.renumbering.lists import joined_ids, located, places_of
 from semira.backends.renumbering.objects import WideObject
 from semira.base.dtypes import BOOL, FP64, INT8, INT64
 from semira.base.errors import IndexOutOfBound, OutOfMemory
-from semira.engine import run, warm
 from semira.ops.registry import binary, indexunary, select, unary
 
 N = 2**40
@@ -31,13 +30,10 @@ FAR = [0, 7, 2**33, N - 1]
 
 @pytest.fixture
 def stand_in(monkeypatch):
-    """The cuda backend's layer, with NumPy and the cpu backend in its place, as device ``cpu``."""
-    backend = WideBackend()
-    monkeypatch.setitem(registry._open, "cpu", backend)
-    monkeypatch.setattr(run, "_prepared", type(run._prepared)(64))
-    monkeypatch.setattr(warm, "_known", {})
+    """The cpu, with every object checked that the layer makes."""
+    monkeypatch.setattr(huge, "STORE", CheckedStore())
     with gb.device("cpu"):
-        yield backend
+        yield
 
 
 def both(stand_in, program):

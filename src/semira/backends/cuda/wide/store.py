@@ -249,6 +249,10 @@ class CudaStore:
             )
         return made
 
+    def order(self, keys: Array) -> Array:
+        """Return the stable order of positions of 64 bits."""
+        return self.library.argsort(keys, kind="stable")
+
     def scanned(self, monoid: TypedMonoid, values: Array, dtype: DataType, heads: Array) -> Array:
         """Return the running results of a monoid over values of `dtype`; a head starts anew."""
         library, count = self.library, len(values)
