@@ -113,6 +113,59 @@ def test_regions_of_vectors(stand_in):
     both(stand_in, program)
 
 
+def test_a_long_range_into_an_ordinary_output(stand_in):
+    """The range is looked up, not listed."""
+    length = 2**17
+
+    def program():
+        places = [0, 5, length - 1, length, N - 1]
+        A = gb.Matrix.from_coo(places, [0, 1, 2, 3, 0], [1, 2, 3, 4, 5], nrows=N, ncols=4)
+        u = gb.Vector.from_coo(places, [1, 2, 3, 4, 5], size=N)
+        out = gb.Matrix.from_coo([5, 6], [1, 1], [10, 20], nrows=length, ncols=4)
+        w = gb.Vector.from_coo([5, 6], [10, 20], size=length)
+        out(accum="plus") << A[:length, :]
+        w(~gb.Vector.from_coo([0, 5], True, size=length).S, accum="plus") << u[:length]
+        back = u.dup()
+        back[1 : length + 1] << w
+        return out, w, back, A[: length - 1, 1].new()
+
+    both(stand_in, program)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hypersparse_matrices_below_the_limit(stand_in, seed):
+    """Rows and columns are listed, vectors are not; some objects have a list and others none."""
+    n, m = 2**25, (2**25, 4, 2**26)[seed]
+
+    def program():
+        rng = np.random.default_rng(seed)
+        P, Q = (np.unique([*rng.integers(0, side, 5), 0, side - 1]) for side in (n, m))
+
+        def matrix(count=9):
+            rows, cols = rng.choice(P, count), rng.choice(Q, count)
+            values = rng.integers(1, 6, count)
+            return gb.Matrix.from_coo(rows, cols, values, nrows=n, ncols=m, dup_op="plus")
+
+        A, B, M = matrix(), matrix(), matrix(6)
+        u, v = gb.Vector.from_coo(P[:4], [1, 2, 0, 3], size=n), gb.Vector.from_coo(Q, 2, size=m)
+        w, mask = gb.Vector.from_coo(P[3:], 7, size=n), gb.Vector.from_coo(P[::2], True, size=n)
+        w(~mask.S, accum="plus") << A.mxv(v, "min_plus")
+        sums = gb.Vector(int, n)
+        sums(mask.S, replace=True) << B.reduce_rowwise("plus")
+        total = A.dup()
+        total(~M.V, accum="min", replace=True) << A.ewise_add(B, "minus")
+        row, assigned = gb.Vector(int, m), A.dup()
+        row(accum="plus") << A[int(P[1]), :]
+        assigned[int(P[2]), :] << v
+        assigned[[int(at) for at in P[:3]], [int(at) for at in Q[:2]]] << 7
+        return (
+            w, sums, total, row, assigned, u.vxm(A, "any_secondi").new(), A.T.mxm(B).new(),
+            A[[int(P[1]), 0], :].new(), u.diag(), gb.select.tril(A, -3).new(),
+        )  # fmt: skip
+
+    both(stand_in, program)
+
+
 def test_gather_and_scatter(stand_in):
     def program():
         u = gb.Vector.from_coo(FAR, [1, 2, 3, 4], size=N)
