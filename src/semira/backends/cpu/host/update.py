@@ -8,7 +8,6 @@ from typing import Any
 
 from semira.backends.cpu import cache
 from semira.backends.cpu.codegen import Header
-from semira.backends.cpu.compressed import Array
 from semira.base.dtypes import DataType
 from semira.base.recent import Recent
 from semira.ops import TypedOp
@@ -122,8 +121,3 @@ def define_accumulate(
         "i": zero, "k": zero, "j": zero,
     }  # fmt: skip
     header.function("accumulate", ("old", "t"), accum, given, target)
-
-
-def span(array: Array) -> int:
-    """Return the stride over an array of values that is either iso or complete."""
-    return 0 if len(array) == 1 else 1
