@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.helpers.wide_store import NumpyStore, recorded_levels
+from tests.helpers.wide_store import CheckedStore, recorded_levels
 
 import semira as gb
-from semira.backends.cuda.wide.objects import WideObject
 from semira.backends.registry import backend_for
+from semira.backends.renumbering.objects import WideObject
 from semira.base.dtypes import FP64, INT64, lookup_dtype
 from semira.formats import VectorArrays, coo_to_matrix
 from semira.ops.registry import binary, indexunary, monoid, select
@@ -52,7 +52,7 @@ def values_at(count, seed):
 def stores():
     on_device = backend_for("cuda").store
     with on_device.stream():
-        yield on_device, NumpyStore()
+        yield on_device, CheckedStore()
 
 
 def arrays_of(dtype):

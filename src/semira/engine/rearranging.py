@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from semira.backends.registry import backend_for
 from semira.contract.rearrange import Rearrangement
 from semira.engine import recording
@@ -10,10 +12,8 @@ from semira.formats.index import WIDE
 from semira.ops import TypedOp, TypedSemiring
 
 
-def rearrange(
-    value: Value, request: Rearrangement, what: str, *, transposed: bool
-) -> list[Value] | None:
-    """Return what a device makes of a value, there; None if the host has to compute it.
+def rearrange(value: Value, request: Rearrangement, what: str, *, transposed: bool) -> list[Value]:
+    """Return what a device makes of a value, there; the cpu makes it for those that cannot.
 
     Raises
     ------
@@ -23,10 +23,16 @@ def rearrange(
     recording.refuse_host_read(f"{what} rearranges entries at once", "do it before the loop")
     device = value.where
     made = getattr(backend_for(device), "rearrange", None)
-    if made is None:
-        return None
-    found = made(value.handle_on(device), request, transposed=transposed)
-    return [Value.held(each.handle, each.dtype, each.shape, value) for each in found]
+    if made is not None:
+        found = made(value.handle_on(device), request, transposed=transposed)
+        return [Value.held(each.handle, each.dtype, each.shape, value) for each in found]
+    host: Any = backend_for("cpu")
+    found = host.rearrange(host.put(value.read()), request, transposed=transposed)
+    values = [Value.of(host.get(each.handle)) for each in found]
+    if value.device is not None:
+        for each in values:
+            each.place(value.device)
+    return values
 
 
 def kronecker(left: tuple[Value, bool], right: tuple[Value, bool], op: TypedOp) -> Value | None:
@@ -95,5 +101,5 @@ def has_fixed_points(values: tuple[Value, ...]) -> bool:
 
 
 def computes_itself(value: Value) -> bool:
-    """Whether a value is on a device whose objects the host does not rearrange."""
-    return hasattr(backend_for(value.where), "rearrange")
+    """Whether a value is on a device with memory of its own."""
+    return backend_for(value.where).capabilities().own_memory

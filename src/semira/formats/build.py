@@ -119,7 +119,7 @@ def _is_fresh(keys: NDArray[Any]) -> NDArray[np.bool_]:
     return fresh
 
 
-def _radix_order(keys: NDArray[Any], bits: int) -> NDArray[np.intp]:
+def radix_order(keys: NDArray[Any], bits: int) -> NDArray[np.intp]:
     """Return the stable sorting permutation of unsigned keys of `bits` bits."""
     order: NDArray[np.intp] = np.argsort(keys.astype(np.uint16), kind="stable")
     for shift in range(_DIGIT_BITS, bits, _DIGIT_BITS):
@@ -135,7 +135,7 @@ def _sort_keys(
     if len(keys) < 2:
         return _Sorted(keys, values, 0)
     if not bool(np.all(keys[1:] >= keys[:-1])):
-        order = _radix_order(keys, bits)
+        order = radix_order(keys, bits)
         keys = keys[order]
         values = None if values is None else values[order]
     fresh = _is_fresh(keys)

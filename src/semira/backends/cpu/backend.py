@@ -5,23 +5,26 @@ from __future__ import annotations
 import dataclasses
 
 from semira.backends import interpreter
-from semira.backends.cpu import array_kernels
+from semira.backends.cpu import array_kernels, huge
 from semira.backends.cpu.exchange import from_arrays, to_arrays
+from semira.backends.cpu.huge import STORE
 from semira.backends.cpu.kernelset import CpuKernels
 from semira.backends.cpu.loops import native
 from semira.backends.cpu.storage import (
     CpuMatrix,
     CpuVector,
-    WideMatrix,
     copy_vector,
     settled,
 )
 from semira.backends.interpreter import Cell, Interpreted
+from semira.backends.renumbering import exchange
+from semira.backends.renumbering.objects import WideObject
 from semira.base.errors import InvalidValue, Panic
 from semira.contract import Capabilities, Program
 from semira.contract.array_kernels import KernelText, Launch
 from semira.contract.backend import Arrays, Binding, Outcome
-from semira.formats import ScalarArrays
+from semira.contract.rearrange import Rearranged, Rearrangement
+from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 
 _METHODS = frozenset(
     {("mxv", "push"), ("mxv", "pull"), ("vxm", "push"), ("vxm", "pull")}
@@ -29,7 +32,10 @@ _METHODS = frozenset(
 )
 
 #: Asked for whenever an object goes.
-_KINDS = {CpuVector: "vector", CpuMatrix: "matrix", WideMatrix: "matrix", ScalarArrays: "scalar"}
+_KINDS = {VectorArrays: "vector", MatrixArrays: "matrix", ScalarArrays: "scalar"}
+
+#: What a cell holds.
+_Data = ScalarArrays | CpuVector | CpuMatrix | WideObject
 
 _VECTOR_LAYOUTS = ("sparse", "bitmap", "full")
 
@@ -51,12 +57,16 @@ class CpuBackend:
 
     def put(self, arrays: Arrays) -> Cell:
         """Take arrays over; see `exchange.from_arrays` for what is shared."""
-        data = from_arrays(arrays)
-        return Cell("cpu", _KINDS[data.__class__], data)
+        is_huge = exchange.is_huge(STORE, arrays)
+        data = exchange.from_arrays(STORE, arrays) if is_huge else from_arrays(arrays)  # type: ignore[arg-type]
+        return Cell("cpu", _KINDS[arrays.__class__], data)
 
     def get(self, handle: Cell) -> Arrays:
         """Return an object's arrays, read-only and shared where they never change."""
-        return to_arrays(_living(handle))
+        data = _living(handle)
+        if isinstance(data, WideObject):
+            return exchange.to_arrays(STORE, data)
+        return to_arrays(data)
 
     def convert(self, handle: Cell, layout: str) -> Cell:
         """Return a copy for ``"copy"``; else make a layout resident and return the handle.
@@ -69,9 +79,10 @@ class CpuBackend:
         data = _living(handle)
         if layout == "copy":
             return Cell(self.name, handle.kind, _copied(data))
-        if isinstance(data, (CpuMatrix, WideMatrix)) and layout in ("csr", "csc"):
-            ordinary = data.small if isinstance(data, WideMatrix) else data
-            ordinary.oriented(by_columns=layout == "csc")
+        if isinstance(data, WideObject):
+            exchange.converted(STORE, data, layout)
+        elif isinstance(data, CpuMatrix) and layout in ("csr", "csc"):
+            data.oriented(by_columns=layout == "csc")
         elif isinstance(data, CpuVector) and layout in _VECTOR_LAYOUTS:
             handle.data = settled(data, layout)
             if layout == "full" and handle.data.storage != "full":
@@ -86,7 +97,18 @@ class CpuBackend:
 
     def execute(self, executable: Interpreted, bindings: list[Binding]) -> Outcome:
         """Run a program; small iterations of its loops natively."""
+        # A plain loop: every execution asks.
+        for given in bindings:
+            if given.__class__ is Cell and given.data.__class__ is WideObject:
+                return huge.execute(executable, bindings)
         return interpreter.execute(executable, bindings, _KERNELS, self.name)
+
+    def rearrange(
+        self, handle: Cell, request: Rearrangement, *, transposed: bool
+    ) -> list[Rearranged]:
+        """Return what is made of an object's entries; see `contract.rearrange`."""
+        _living(handle)
+        return huge.rearrange(handle, request, transposed=transposed)
 
     def run_kernel(self, text: KernelText, launch: Launch) -> None:
         """Run a kernel over arrays."""
@@ -100,19 +122,17 @@ class CpuBackend:
         handle.data = None
 
 
-def _living(handle: Cell) -> ScalarArrays | CpuVector | CpuMatrix | WideMatrix:
+def _living(handle: Cell) -> _Data:
     if handle.data is None:
         raise Panic(f"a released {handle.kind} was used")
-    data: ScalarArrays | CpuVector | CpuMatrix | WideMatrix = handle.data
+    data: _Data = handle.data
     return data
 
 
-def _copied(
-    data: ScalarArrays | CpuVector | CpuMatrix | WideMatrix,
-) -> ScalarArrays | CpuVector | CpuMatrix | WideMatrix:
+def _copied(data: _Data) -> _Data:
     if isinstance(data, CpuVector):
         return copy_vector(data)
-    if isinstance(data, CpuMatrix):
+    if isinstance(data, (CpuMatrix, WideObject)):
         return dataclasses.replace(data)
     return data
 

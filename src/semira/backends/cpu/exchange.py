@@ -8,20 +8,15 @@ from semira.backends.cpu.compressed import Array, Compressed
 from semira.backends.cpu.storage import (
     CpuMatrix,
     CpuVector,
-    WideMatrix,
-    matrix_of,
     sparse_vector,
     to_dense,
 )
 from semira.backends.cpu.whole import WholeRuns
 from semira.base.dtypes import DataType
-from semira.formats import MatrixArrays, ScalarArrays, VectorArrays, index_dtype, is_hypersparse
-from semira.formats.index import WIDE
+from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 
 
-def empty_data(
-    shape: tuple[int, ...], dtype: DataType
-) -> ScalarArrays | CpuVector | CpuMatrix | WideMatrix:
+def empty_data(shape: tuple[int, ...], dtype: DataType) -> ScalarArrays | CpuVector | CpuMatrix:
     """Return an object without entries."""
     if not shape:
         return ScalarArrays(dtype, None)
@@ -34,14 +29,13 @@ def empty_data(
 
 def from_arrays(
     arrays: ScalarArrays | VectorArrays | MatrixArrays,
-) -> ScalarArrays | CpuVector | CpuMatrix | WideMatrix:
+) -> ScalarArrays | CpuVector | CpuMatrix:
     """Take arrays over; only those of bitmap and full vectors, which are written, are copied."""
     if isinstance(arrays, ScalarArrays):
         return arrays
     if isinstance(arrays, VectorArrays):
         return _vector_from(arrays)
-    if arrays.is_hyper or max(arrays.nrows, arrays.ncols) >= WIDE:
-        return wide_from(arrays)
+    arrays = arrays.ordinary()
     indptr, indices, values = (
         _usable(part) for part in (arrays.indptr, arrays.indices, arrays.values)
     )
@@ -67,21 +61,6 @@ def _vector_from(arrays: VectorArrays) -> CpuVector:
     return to_dense(vector) if arrays.iso and arrays.storage == "bitmap" else vector
 
 
-def wide_from(arrays: MatrixArrays) -> WideMatrix:
-    """Renumber the entries; values are shared."""
-    listed = arrays.hyper()
-    assert listed.majors is not None
-    minors, numbers = np.unique(listed.indices, return_inverse=True)
-    numbers = numbers.astype(index_dtype(len(listed.majors), len(minors)), copy=False)
-    indptr, values = _usable(listed.indptr), _usable(listed.values)
-    stored = Compressed(len(listed.majors), len(minors), indptr, numbers, values, listed.iso)
-    small = matrix_of(stored, arrays.dtype).kept_lean("csr" if arrays.lean else None)
-    if arrays.orientation == "csr":
-        return WideMatrix(arrays.nrows, arrays.ncols, arrays.dtype, listed.majors, minors, small)
-    by_columns = WideMatrix(arrays.ncols, arrays.nrows, arrays.dtype, listed.majors, minors, small)
-    return by_columns.transposed()
-
-
 def _usable(array: Array) -> Array:
     """Return an array as kernels are compiled for: contiguous, and writeable in name.
 
@@ -103,7 +82,7 @@ def _usable(array: Array) -> Array:
 
 
 def to_arrays(
-    data: ScalarArrays | CpuVector | CpuMatrix | WideMatrix,
+    data: ScalarArrays | CpuVector | CpuMatrix,
 ) -> ScalarArrays | VectorArrays | MatrixArrays:
     """Return the arrays of an object, read-only; those that may be written later are copies."""
     if isinstance(data, ScalarArrays):
@@ -115,8 +94,6 @@ def to_arrays(
             data.size, data.dtype, data.storage, _frozen(values), _frozen_or_none(data.indices),
             _frozen_or_none(present), data.nvals, data.iso,
         )  # fmt: skip
-    if isinstance(data, WideMatrix):
-        return _wide_to_arrays(data)
     if data.csr is None and data.lean is None and isinstance(data.csc, WholeRuns):
         # Columns that a product made are nobody's choice, and readers sort by rows.
         data.rows()
@@ -137,26 +114,3 @@ def _frozen(array: Array) -> Array:
 
 def _frozen_or_none(array: Array | None) -> Array | None:
     return None if array is None else _frozen(array)
-
-
-def _wide_to_arrays(data: WideMatrix) -> MatrixArrays:
-    """Return hypersparse arrays, ordinary ones if the rows are few."""
-    by_columns = data.small.csr is None
-    x = data.transposed() if by_columns else data
-    rows = x.small.rows()
-    majors = np.flatnonzero(rows.degrees())
-    dtype = index_dtype(data.nrows, data.ncols)
-    arrays = MatrixArrays(
-        data.nrows, data.ncols, data.dtype, "csc" if by_columns else "csr",
-        np.append(rows.indptr[majors], rows.indptr[-1:]),
-        x.col_ids[rows.indices].astype(dtype, copy=False), _frozen(rows.values), rows.iso,
-        majors=x.row_ids[majors].astype(dtype, copy=False), lean=data.lean is not None,
-    )  # fmt: skip
-    return arrays if is_hypersparse(x.nrows, x.nvals) else arrays.ordinary()
-
-
-def expanded(data: WideMatrix) -> CpuMatrix:
-    """Return an ordinary matrix of the same shape, both dimensions below 2**31."""
-    arrays = from_arrays(_wide_to_arrays(data).ordinary())
-    assert isinstance(arrays, CpuMatrix)
-    return arrays

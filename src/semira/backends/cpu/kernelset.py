@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
-from types import ModuleType
+from collections.abc import Callable
 from typing import Any
 
 from semira.backends.cpu.exchange import empty_data
@@ -19,7 +18,7 @@ from semira.backends.cpu.host import (
 from semira.backends.cpu.host.structure import count_entries
 from semira.backends.cpu.host.update import Result, Update
 from semira.backends.cpu.masks import matrix_mask, vector_mask
-from semira.backends.cpu.storage import CpuMatrix, CpuVector, WideMatrix, shape_of
+from semira.backends.cpu.storage import CpuMatrix, CpuVector, shape_of
 from semira.backends.interpreter import MaskData, Produced, Undo
 from semira.base.errors import Panic
 from semira.contract import Method, Slot, Statement
@@ -61,22 +60,6 @@ def _operation(name: str) -> Callable[..., Result]:
     return _found[name]
 
 
-def wide_matrix_in(args: Iterable[Any], mask: MaskData | None, out: Any) -> bool:
-    """Whether a matrix of a huge shape takes part."""
-    if type(out) is WideMatrix or (mask is not None and type(mask.data) is WideMatrix):
-        return True
-    # A plain loop: every statement asks, and a generator costs as much as a small operation.
-    for arg in args:  # noqa: SIM110
-        if type(arg) is WideMatrix:
-            return True
-    return False
-
-
-def wide_matrix() -> ModuleType:
-    """Return what runs statements on matrices of huge shapes; few programs ever load it."""
-    return importlib.import_module("semira.backends.cpu.host.wide_matrix")
-
-
 class CpuKernels:
     """The interpreter's hooks on `CpuVector`, `CpuMatrix` and `ScalarArrays`."""
 
@@ -100,11 +83,8 @@ class CpuKernels:
         self, name: str, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
     ) -> float:
         """Return one of `contract.rule.COUNTS` for a product."""
-        if statement.op != "mxm" and WideMatrix not in (type(args[0]), type(args[1])):
+        if statement.op != "mxm":
             return _COUNTS[name](statement, args, mask, out)
-        if wide_matrix_in(args, mask, out):
-            bound: float = wide_matrix().count(name, statement, args, out)
-            return bound
         return blocks.count(name, statement, args, mask, out)
 
     def compute(
@@ -116,9 +96,6 @@ class CpuKernels:
         out: Any,
     ) -> Produced:
         """Return ``op(args)`` as a `Result`."""
-        if wide_matrix_in(args, mask, out):
-            made: Produced = wide_matrix().compute(self, statement, args, mask, out)
-            return made
         if statement.op in ("mxv", "vxm"):
             result, touched = vector_product.compute(statement, method, args, mask, out)
             return Produced(result, touched)
@@ -138,10 +115,6 @@ class CpuKernels:
         """Accumulate, apply the mask, replace, cast."""
         if isinstance(out, ScalarArrays):
             return _finish_scalar(statement, result.data, out)
-        if result.final:
-            return result.data.kept_lean(out.lean)
-        if wide_matrix_in((result.data,), mask, out):
-            return wide_matrix().finish(self, statement, result, mask, out).kept_lean(out.lean)
         submask = result.has_submask and result.region is not None
         if submask:
             test = result.submask

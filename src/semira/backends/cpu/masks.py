@@ -77,13 +77,6 @@ class VectorMask:
             num_set = int(np.count_nonzero(self.may))
         return self.size - num_set if self.complement else num_set
 
-    def allowed(self, positions: Array) -> Array:
-        """Return which of sorted or unsorted `positions` may be written."""
-        may, truth, complement = self.open()
-        allowed: Array = (may[positions] & truth[positions]) != complement
-        self.close()
-        return allowed
-
 
 def vector_mask(mask: MaskData | None, size: int) -> VectorMask | None:
     """Return the mask of a vector of `size`, or None if every position may be written."""

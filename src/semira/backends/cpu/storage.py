@@ -6,7 +6,7 @@ host as well. The arrays of bitmap and full vectors belong to one object and are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,11 +14,9 @@ from semira.backends.cpu import recycled
 from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
 from semira.backends.cpu.transposition import transpose
 from semira.base.dtypes import DataType
-from semira.base.errors import Panic
 from semira.base.log import logger
 from semira.base.memory import require_bytes
 from semira.formats import ScalarArrays, index_dtype, offset_dtype
-from semira.formats.index import WIDE
 from semira.ops.meaning import cast_array
 
 #: A vector with fewer entries than size / SPARSE_SHARE is kept as a list of entries.
@@ -147,8 +145,6 @@ def to_dense(vector: CpuVector, storage: str = "bitmap") -> CpuVector:
 
     `vector` itself if it already is one; ``full`` needs an entry everywhere.
     """
-    if vector.size >= WIDE:
-        raise Panic(f"a vector of size {vector.size} is kept as a list of entries only")
     if vector.storage == storage and not vector.iso:
         return vector
     nvals = vector.nvals
@@ -276,56 +272,6 @@ def matrix_of(rows: Compressed, dtype: DataType) -> CpuMatrix:
     return CpuMatrix(rows.nmajor, rows.nminor, dtype, csr=rows)
 
 
-@dataclass(slots=True, eq=False)
-class WideMatrix:
-    """A matrix of a huge shape: the rows and columns in use, and an ordinary matrix over them.
-
-    Entry (p, q) of `small` stands at ``(row_ids[p], col_ids[q])``. Every kernel runs on such small
-    matrices; `host.wide_matrix` brings operands to common lists of ids and numbers results back.
-
-    Attributes
-    ----------
-    nrows, ncols : int
-    dtype : DataType
-    row_ids, col_ids : ndarray
-        Strictly increasing; a row or column on the list may be without entries.
-    small : CpuMatrix, shape (len(row_ids), len(col_ids))
-    """
-
-    nrows: int
-    ncols: int
-    dtype: DataType
-    row_ids: Array
-    col_ids: Array
-    small: CpuMatrix
-
-    @property
-    def nvals(self) -> int:
-        """Number of entries."""
-        return self.small.nvals
-
-    def memory_usage(self) -> dict[str, int]:
-        """Return the bytes of each array."""
-        ids = {"row_ids": self.row_ids.nbytes, "col_ids": self.col_ids.nbytes}
-        return ids | self.small.memory_usage()
-
-    @property
-    def lean(self) -> str | None:
-        """The only orientation that is kept, None if both may be."""
-        return self.small.lean
-
-    def kept_lean(self, lean: str | None) -> WideMatrix:
-        """Return the matrix with the orientation `lean` alone; itself if that is None."""
-        return self if lean is None else replace(self, small=self.small.kept_lean(lean))
-
-    def transposed(self) -> WideMatrix:
-        """Return the transpose; nothing is moved."""
-        x = self.small
-        lean = {"csr": "csc", "csc": "csr"}.get(x.lean or "")
-        flipped = CpuMatrix(x.ncols, x.nrows, x.dtype, x.csc, x.csr, x.symmetric, lean)
-        return WideMatrix(self.ncols, self.nrows, self.dtype, self.col_ids, self.row_ids, flipped)
-
-
 def empty_matrix(nrows: int, ncols: int, dtype: DataType) -> CpuMatrix:
     """Return an ordinary matrix without entries, whatever its shape."""
     indices = np.empty(0, index_dtype(nrows, ncols))
@@ -335,7 +281,7 @@ def empty_matrix(nrows: int, ncols: int, dtype: DataType) -> CpuMatrix:
     )
 
 
-def shape_of(data: ScalarArrays | CpuVector | CpuMatrix | WideMatrix) -> tuple[int, ...]:
+def shape_of(data: ScalarArrays | CpuVector | CpuMatrix) -> tuple[int, ...]:
     """Return ``()``, ``(size,)`` or ``(nrows, ncols)``."""
     if isinstance(data, CpuVector):
         return (data.size,)

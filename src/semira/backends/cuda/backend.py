@@ -29,7 +29,6 @@ from semira.backends.cuda.own_launches import (
 )
 from semira.backends.cuda.preview import phases_of
 from semira.backends.cuda.rearrange.kronecker import kronecker
-from semira.backends.cuda.rearrange.rearrangements import rearrange
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
 from semira.backends.cuda.runtime.free_memory import free_bytes
@@ -53,10 +52,11 @@ from semira.backends.cuda.staged import (
     is_summed,
     prepare_staged,
 )
-from semira.backends.cuda.wide import exchange
-from semira.backends.cuda.wide.loops import has_wide, run_program
-from semira.backends.cuda.wide.objects import WideObject
 from semira.backends.cuda.wide.store import CudaStore
+from semira.backends.renumbering import exchange
+from semira.backends.renumbering.objects import WideObject
+from semira.backends.renumbering.programs import has_wide, run_program
+from semira.backends.renumbering.rearrangements import rearrange
 from semira.base import locks
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue, NotImplementedException
@@ -186,7 +186,7 @@ class CudaBackend:
             check_dtype(arrays.dtype)
             if isinstance(arrays, ScalarArrays):
                 return put_scalar(self.runtime, arrays)
-            if exchange.is_huge(arrays):
+            if exchange.is_huge(self.store, arrays):
                 with self.store.stream():
                     return exchange.from_arrays(self.store, arrays)
             if isinstance(arrays, VectorArrays):
@@ -293,7 +293,7 @@ class CudaBackend:
 
         A statement that writes a matrix takes a few launches and waits for sizes, and so does a
         product whose method brings its own, or one with an object of 2**31 positions a side or more
-        (`cuda.wide`); the host runs loops around such statements.
+        (`renumbering`); the host runs loops around such statements.
         """
         with self._lock:
             self.runtime.check_process()

@@ -14,7 +14,7 @@ from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
 from semira.base.memory import require_bytes, tells_shortage
 from semira.contract.rearrange import Rearrangement
 from semira.engine import recording
-from semira.engine.rearranging import computes_itself, rearrange
+from semira.engine.rearranging import computes_itself
 from semira.engine.values import Value
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, coo_to_vector
 from semira.formats.index import MAX_SIZE, index_dtype, offset_dtype
@@ -23,7 +23,7 @@ from semira.frontend import reading
 from semira.frontend.checks import bad_type
 from semira.frontend.construct import check_size, is_rowwise
 from semira.frontend.kinds import OBJECTS
-from semira.frontend.ss.lines import one_line
+from semira.frontend.ss.lines import one_line, rearranged
 from semira.ops.meaning import cast_array
 
 
@@ -351,50 +351,17 @@ def _check_length(shape: tuple[int, int]) -> int:
     return length
 
 
-def _numbered(arrays: MatrixArrays, order: str) -> NDArray[np.int64]:
-    """Return the number of each entry's position, counted by rows or by columns."""
-    rows, cols, _ = arrays.to_coo()
-    rows, cols = rows.astype(np.int64), cols.astype(np.int64)
-    if is_rowwise(order):
-        return np.asarray(rows * arrays.ncols + cols)
-    return np.asarray(cols * arrays.nrows + rows)
-
-
 @tells_shortage("ss.flatten")
 def flatten(item: Any, order: str, what: str) -> Any:
     """Return the matrix as one long vector; see `MatrixExtensions.flatten`."""
     length = _check_length(item.shape)
-    made = _moved(item, (length,), order, what)
-    return _flat(reading.host_arrays(item, what), length, order) if made is None else made
+    return _moved(item, (length,), order, what)
 
 
 def _moved(item: Any, shape: tuple[int, ...], order: str, what: str) -> Any:
-    """Return the object in another shape on a device that does it; None on the host."""
+    """Return the object in another shape."""
     request = Rearrangement("reshape", not is_rowwise(order), shape=shape)
-    value, transposed = item._operand()
-    made = rearrange(value, request, what, transposed=transposed)
-    return None if made is None else made[0]
-
-
-def _flat(arrays: MatrixArrays, length: int, order: str) -> VectorArrays:
-    numbers = _numbered(arrays, order)
-    if not arrays.iso:
-        return coo_to_vector(length, numbers, arrays.values, dtype=arrays.dtype)
-    value = arrays.values[0] if len(arrays.values) else 0
-    return coo_to_vector(length, numbers, None, dtype=arrays.dtype, iso_value=value)
-
-
-def fold(numbers: NDArray[Any], arrays: Any, shape: tuple[int, int], order: str) -> MatrixArrays:
-    """Return entries whose positions are counted by rows or columns as a matrix."""
-    nrows, ncols = shape
-    wide = numbers.astype(np.int64)
-    if is_rowwise(order):
-        rows, cols = np.divmod(wide, max(ncols, 1))
-    else:
-        cols, rows = np.divmod(wide, max(nrows, 1))
-    values = None if arrays.iso else arrays.entry_values()
-    value = arrays.values[0] if len(arrays.values) else 0
-    return coo_to_matrix(nrows, ncols, rows, cols, values, dtype=arrays.dtype, iso_value=value)
+    return rearranged(item, request, what)[0]
 
 
 @tells_shortage("ss.reshape")
@@ -403,10 +370,4 @@ def reshape(item: Any, nrows: Any, ncols: Any, order: str, what: str) -> Any:
     shape = parse_shape(nrows, ncols, prod(item.shape))
     is_rowwise(order)
     _check_length(shape)
-    made = _moved(item, shape, order, what)
-    if made is not None:
-        return made
-    arrays = reading.host_arrays(item, what)
-    is_vector = item.kind == "vector"
-    numbers = arrays.entry_indices() if is_vector else _numbered(arrays, order)
-    return fold(numbers, arrays, shape, order)
+    return _moved(item, shape, order, what)

@@ -1,12 +1,14 @@
-"""Scans, orders and shapes as the cuda backend computes them, with NumPy in CuPy's place."""
+"""Scans, orders and shapes of the layer for huge objects; the kernels of the cuda backend."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 import pytest
 from tests.helpers.compiling import compile_only
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
-from tests.unit.backends.cuda.test_wide import N, both, square, stand_in  # noqa: F401
+from tests.unit.backends.cuda.test_wide import N, stand_in  # noqa: F401
 
 import semira as gb
 from semira.backends.cuda.jit.segments import ROOT, order_source, scan_source
@@ -25,38 +27,57 @@ def random_matrix(seed=1):
     return gb.Matrix.from_dense(np.where(rng.random(dense.shape) < 0.5, dense, np.nan), np.nan)
 
 
+HUGE = 2**30
+ROWS, COLS = np.array([0, 5, 2**29, HUGE - 1]), np.array([3, 2**20, 2**28, HUGE - 2, HUGE - 1])
+
+
+def pair(seed=3):
+    """Return a huge matrix, and one with the same entries in neighbouring rows and columns."""
+    rng = np.random.default_rng(seed)
+    rows, cols = np.nonzero(rng.random((len(ROWS), len(COLS))) < 0.6)
+    values = rng.permutation(len(rows))
+    small = gb.Matrix.from_coo(rows, cols, values, nrows=len(ROWS), ncols=len(COLS))
+    return gb.Matrix.from_coo(ROWS[rows], COLS[cols], values, nrows=HUGE, ncols=HUGE), small
+
+
+def assert_like(huge, small, rows, cols):
+    """Check that `huge` has the entries of `small`, at other rows and columns."""
+    at, to, values = small.to_coo()
+    found = sorted(zip(*(part.tolist() for part in huge.to_coo()), strict=True))
+    assert found == sorted(zip(rows[at].tolist(), cols[to].tolist(), values.tolist(), strict=True))
+
+
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("name", ["plus", "min", "any"])
-def test_scan(stand_in, order, name):  # noqa: F811
-    def program():
-        A = random_matrix()
-        v = A.ss.flatten()
-        return (
-            A.ss.scan(name, order), A.T.new().ss.scan(name, order), v.ss.scan(name),
-            square().ss.scan(name, order),
-        )  # fmt: skip
-
-    both(stand_in, program)
+def test_lines_of_huge_matrices(stand_in, order):  # noqa: F811
+    """Conformance tests compare small matrices with SuiteSparse."""
+    huge, small = pair()
+    assert_like(huge.ss.scan("plus", order), small.ss.scan("plus", order), ROWS, COLS)
+    assert_like(huge.ss.selectk("last", 2, order), small.ss.selectk("last", 2, order), ROWS, COLS)
+    front = np.arange(len(COLS))
+    across = (ROWS, front) if order == "rowwise" else (front, COLS)
+    for how in HOWS:
+        made = [x.ss.compactify(how, 2, order, reverse=True) for x in (huge, small)]
+        assert_like(*made, *across)
+    for mine, found in zip(huge.ss.sort("gt", order), small.ss.sort("gt", order), strict=True):
+        other = found
+        if other.dtype == "UINT64":
+            at, to, origin = other.to_coo()
+            origin = (COLS if order == "rowwise" else ROWS)[origin.astype(int)]
+            other = gb.Matrix.from_coo(at, to, origin, nrows=other.nrows, ncols=other.ncols)
+        assert_like(mine, other, *across)
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("how", HOWS)
-@pytest.mark.parametrize("reverse", [False, True])
-def test_compactify_and_selectk(stand_in, order, how, reverse):  # noqa: F811
-    def program():
-        A = random_matrix()
-        v = A.ss.flatten(order)
-        made = [
-            x.ss.compactify(how, k, *line, reverse=reverse, asindex=asindex)
-            for x, line in ((A, [order]), (v, []), (square(), [order]))
-            for k in (None, 0, 2, 30)
-            for asindex in (False, True)
-        ]
-        if how in ("first", "last"):
-            made += [A.ss.selectk(how, 2, order), square().ss.selectk(how, 1, order)]
-        return [*made, v.ss.selectk(how, 3)]
-
-    both(stand_in, program)
+def test_shapes_of_huge_matrices(stand_in, order):  # noqa: F811
+    huge, _ = pair()
+    rows, cols, values = (part.astype(np.int64) for part in huge.to_coo())
+    major, minor = (rows, cols) if order == "rowwise" else (cols, rows)
+    long = huge.ss.flatten(order)
+    expected = sorted(zip((major * HUGE + minor).tolist(), values.tolist(), strict=True))
+    assert list(zip(*(part.tolist() for part in long.to_coo()), strict=True)) == expected
+    assert long.ss.reshape(HUGE, HUGE, order).isequal(huge)
+    tiles = huge.ss.split([[5, HUGE - 5], [HUGE - 1, 1]])
+    assert gb.ss.concat(tiles).isequal(huge)
 
 
 def test_random_choice_takes_as_many_as_there_are(stand_in):  # noqa: F811
@@ -67,46 +88,22 @@ def test_random_choice_takes_as_many_as_there_are(stand_in):  # noqa: F811
     assert chosen.ewise_mult(A, "eq").new().reduce_scalar("land").new().value
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("op", ["lt", "ge", "by_distance", "contradictory"])
-def test_sort(stand_in, order, op):  # noqa: F811
-    ops = {
-        "by_distance": lambda: gb.binary.register_anonymous(lambda x, y: abs(x) < abs(y)),
-        "contradictory": lambda: gb.binary.register_anonymous(lambda x, y: True),
-    }
-    less = ops[op]() if op in ops else getattr(gb.binary, op)
-
-    def program():
-        A = random_matrix()
-        return (*A.ss.sort(less, order), *A.ss.flatten().ss.sort(less), *square().ss.sort(less))
-
-    if op == "contradictory":
-        # There is no order to speak of, but nothing from elsewhere either.
-        values, places = random_matrix().ss.sort(less, order)
-        assert set(values.to_coo()[2]) <= set(random_matrix().to_coo()[2])
-        assert places.nvals == values.nvals == random_matrix().nvals
-        return
-    both(stand_in, program)
+def test_sort_by_a_comparison_of_the_user(stand_in):  # noqa: F811
+    A = random_matrix()
+    nearer = gb.binary.register_anonymous(lambda x, y: abs(x) < abs(y))
+    indptr, cols, values = A.to_csr()
+    found = A.ss.sort(nearer)
+    for line, (lo, hi) in enumerate(itertools.pairwise(indptr.tolist())):
+        order = sorted(range(lo, hi), key=lambda at: abs(values[at]))
+        assert found[0][line, :].new().to_coo()[1].tolist() == values[order].tolist()
+        assert found[1][line, :].new().to_coo()[1].tolist() == cols[order].tolist()
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_shapes_and_tiles(stand_in, order):  # noqa: F811
-    def program():
-        A = random_matrix()
-        v = A.ss.flatten(order)
-        B = A.dup()
-        B.ss.reshape(3, 39, order, inplace=True)
-        tiles = A.ss.split([[4, 5], [6, 7]])
-        C = gb.Matrix(float, 9, 13)
-        C.ss.concat(tiles)
-        far = gb.Matrix.from_coo([1, 4095], [2**24, 3], [1, 2], nrows=2**12, ncols=2**25)
-        return (
-            v, B, v.ss.reshape(13, -1, order), C, gb.ss.concat([v, gb.Scalar.from_value(7), v]),
-            gb.ss.concat([[v, v]]), gb.ss.concat(tiles, int), far.ss.flatten(order),
-            far.ss.flatten(order).ss.reshape(2**25, 2**12, order),
-        )  # fmt: skip
-
-    both(stand_in, program)
+def test_a_comparison_that_contradicts_itself_takes_nothing_from_elsewhere(stand_in):  # noqa: F811
+    always = gb.binary.register_anonymous(lambda x, y: True)
+    values, places = random_matrix().ss.sort(always)
+    assert set(values.to_coo()[2]) <= set(random_matrix().to_coo()[2])
+    assert places.nvals == values.nvals == random_matrix().nvals
 
 
 SCANS = {

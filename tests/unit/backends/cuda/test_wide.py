@@ -1,7 +1,6 @@
-"""Huge objects of the cuda backend: what is renumbered, with NumPy and the cpu in a GPU's place.
+"""Huge objects: what is renumbered, on the cpu; and the kernels of the cuda backend for them.
 
-A conformance test of huge shapes compares with SuiteSparse; here the reference is the oracle, and
-the arrays of every ordinary object that is made are checked (`helpers.wide_store`).
+A conformance test of huge shapes compares with SuiteSparse; here the reference is the oracle.
 """
 
 from __future__ import annotations
@@ -11,19 +10,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from tests.helpers.compiling import compile_only
-from tests.helpers.wide_store import WideBackend, recorded_levels
+from tests.helpers.wide_store import CheckedStore, recorded_levels
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
 import semira as gb
-from semira.backends import registry
+from semira.backends.cpu import huge
 from semira.backends.cuda.runtime.primitives import WIDE_ENTRIES
 from semira.backends.cuda.wide.listed_source import ROOT, listed_source
-from semira.backends.cuda.wide.objects import WideObject
 from semira.backends.cuda.wide.store import CudaStore
 from semira.backends.renumbering.lists import joined_ids, located, places_of
+from semira.backends.renumbering.objects import WideObject
 from semira.base.dtypes import BOOL, FP64, INT8, INT64
 from semira.base.errors import IndexOutOfBound, OutOfMemory
-from semira.engine import run, warm
 from semira.ops.registry import binary, indexunary, select, unary
 
 N = 2**40
@@ -32,13 +30,10 @@ FAR = [0, 7, 2**33, N - 1]
 
 @pytest.fixture
 def stand_in(monkeypatch):
-    """The cuda backend's layer, with NumPy and the cpu backend in its place, as device ``cpu``."""
-    backend = WideBackend()
-    monkeypatch.setitem(registry._open, "cpu", backend)
-    monkeypatch.setattr(run, "_prepared", type(run._prepared)(64))
-    monkeypatch.setattr(warm, "_known", {})
+    """The cpu, with every object checked that the layer makes."""
+    monkeypatch.setattr(huge, "STORE", CheckedStore())
     with gb.device("cpu"):
-        yield backend
+        yield
 
 
 def both(stand_in, program):
@@ -62,19 +57,19 @@ def square():
 def test_only_huge_sides_are_renumbered(stand_in):
     A = gb.Matrix.from_coo([5, 2**50, 2**50], [0, 2, 3], [1.0, 2.0, 3.0], nrows=2**51, ncols=4)
     A.to("cpu")
-    held = A._value.handle_on("cpu")
+    held = A._value.handle_on("cpu").data
     assert isinstance(held, WideObject)
     assert held.ids[0].tolist() == [5, 2**50]
     assert held.ids[1] is None
     product = A.T.mxm(A).new()
-    assert not isinstance(product._value.handle_on("cpu"), WideObject)
+    assert not isinstance(product._value.handle_on("cpu").data, WideObject)
     assert product.to_dense(fill_value=0).tolist()[2] == [0, 0, 4, 6]
 
 
 def test_lists_grow_and_shrink_with_the_entries(stand_in):
     v = gb.Vector.from_coo(np.arange(0, 2**40, 2**32), 1, size=N)
     v << gb.select.indexgt(v, 2**39)
-    held = v._value.handle_on("cpu")
+    held = v._value.handle_on("cpu").data
     assert len(held.ids[0]) == v.nvals == 2**7 - 1
     v[:] << gb.Vector(int, N)
     assert v.nvals == 0
@@ -113,6 +108,59 @@ def test_regions_of_vectors(stand_in):
         return (
             a, b, c, d, e, u[[7, 8, N - 1, 7]].new(), u[N - 3 :].new(), u[2::2].new(),
             u[::-1].new(), u[N - 1 : 4 : -1].new(),
+        )  # fmt: skip
+
+    both(stand_in, program)
+
+
+def test_a_long_range_into_an_ordinary_output(stand_in):
+    """The range is looked up, not listed."""
+    length = 2**17
+
+    def program():
+        places = [0, 5, length - 1, length, N - 1]
+        A = gb.Matrix.from_coo(places, [0, 1, 2, 3, 0], [1, 2, 3, 4, 5], nrows=N, ncols=4)
+        u = gb.Vector.from_coo(places, [1, 2, 3, 4, 5], size=N)
+        out = gb.Matrix.from_coo([5, 6], [1, 1], [10, 20], nrows=length, ncols=4)
+        w = gb.Vector.from_coo([5, 6], [10, 20], size=length)
+        out(accum="plus") << A[:length, :]
+        w(~gb.Vector.from_coo([0, 5], True, size=length).S, accum="plus") << u[:length]
+        back = u.dup()
+        back[1 : length + 1] << w
+        return out, w, back, A[: length - 1, 1].new()
+
+    both(stand_in, program)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hypersparse_matrices_below_the_limit(stand_in, seed):
+    """Rows and columns are listed, vectors are not; some objects have a list and others none."""
+    n, m = 2**25, (2**25, 4, 2**26)[seed]
+
+    def program():
+        rng = np.random.default_rng(seed)
+        P, Q = (np.unique([*rng.integers(0, side, 5), 0, side - 1]) for side in (n, m))
+
+        def matrix(count=9):
+            rows, cols = rng.choice(P, count), rng.choice(Q, count)
+            values = rng.integers(1, 6, count)
+            return gb.Matrix.from_coo(rows, cols, values, nrows=n, ncols=m, dup_op="plus")
+
+        A, B, M = matrix(), matrix(), matrix(6)
+        u, v = gb.Vector.from_coo(P[:4], [1, 2, 0, 3], size=n), gb.Vector.from_coo(Q, 2, size=m)
+        w, mask = gb.Vector.from_coo(P[3:], 7, size=n), gb.Vector.from_coo(P[::2], True, size=n)
+        w(~mask.S, accum="plus") << A.mxv(v, "min_plus")
+        sums = gb.Vector(int, n)
+        sums(mask.S, replace=True) << B.reduce_rowwise("plus")
+        total = A.dup()
+        total(~M.V, accum="min", replace=True) << A.ewise_add(B, "minus")
+        row, assigned = gb.Vector(int, m), A.dup()
+        row(accum="plus") << A[int(P[1]), :]
+        assigned[int(P[2]), :] << v
+        assigned[[int(at) for at in P[:3]], [int(at) for at in Q[:2]]] << 7
+        return (
+            w, sums, total, row, assigned, u.vxm(A, "any_secondi").new(), A.T.mxm(B).new(),
+            A[[int(P[1]), 0], :].new(), u.diag(), gb.select.tril(A, -3).new(),
         )  # fmt: skip
 
     both(stand_in, program)

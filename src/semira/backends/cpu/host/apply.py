@@ -96,24 +96,29 @@ def position_names(op: TypedOp) -> dict[str, str]:
     return {"i": "np.int64(i)", "k": f"np.int64({k})", "j": "np.int64(j)"}
 
 
-def resolved(statement: Statement, args: list[Any]) -> tuple[Any, int, Call]:
-    """Return the operand, which argument it is, and the call."""
-    op: TypedOp = statement.operator
-    opclass = op.parent.opclass
-    if opclass == "UnaryOp":
-        return args[0], 0, Call(op, False, np.int8(0))
-    if opclass == "BinaryOp":
-        at = 1 if statement.param("side") == "left" else 0
-        reads, dtype = (op.reads_a, op.type) if at == 1 else (op.reads_b, op.type2)
-        bound = value_of(args[1 - at], dtype if reads else args[1 - at].dtype)
-        return args[at], at, Call(op, at == 1, bound)
-    return args[0], 0, Call(op, False, thunk_of(op, args[1]))
+def call_of(op: TypedOp, other: ScalarArrays | None, *, left: bool) -> Call:
+    """Return the call of an operator; `other` is the thunk, or the operand on the `left` or right.
+
+    Raises
+    ------
+    EmptyObject
+        `other` holds no value.
+    """
+    if other is None:
+        return Call(op, False, np.int8(0))
+    if op.parent.opclass == "BinaryOp":
+        reads, dtype = (op.reads_a, op.type) if left else (op.reads_b, op.type2)
+        return Call(op, left, value_of(other, dtype if reads else other.dtype))
+    return Call(op, False, thunk_of(op, other))
 
 
 def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
     """Apply to every entry; a result that does not vary stays a single value."""
     del mask, out
-    x, at, call = resolved(statement, args)
+    at = 1 if statement.param("side") == "left" else 0
+    x = args[at]
+    other = args[1 - at] if len(args) > 1 else None
+    call = call_of(statement.operator, other, left=at == 1)
     if isinstance(x, ScalarArrays):
         return Result(_on_scalar(x, call))
     if isinstance(x, CpuMatrix):
@@ -229,9 +234,9 @@ def _by_rows(rows: Compressed, call: Call) -> Array:
     return result
 
 
-def at_positions(stored: Compressed, rows: Array, cols: Array, call: Call) -> Array:
-    """Return the results for entries that stand at listed rows and columns."""
-    values = _input_values(stored.values, stored.iso, stored.nvals, call)
-    result = empty(stored.nvals, call.op.return_type.array_dtype)
-    call.kernels(listed=False).pairs(0, stored.nvals, rows, cols, values, call.bound, result)
+def at_positions(values: Array, rows: Array, cols: Array, call: Call) -> Array:
+    """Return the results for values that stand at listed rows and columns."""
+    values = _input_values(values, False, len(rows), call)
+    result = empty(len(rows), call.op.return_type.array_dtype)
+    call.kernels(listed=False).pairs(0, len(rows), rows, cols, values, call.bound, result)
     return result

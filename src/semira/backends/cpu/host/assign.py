@@ -12,11 +12,9 @@ from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import VectorMask, matrix_mask, vector_mask
 from semira.backends.cpu.storage import CpuMatrix, CpuVector, matrix_of, sparse_vector
 from semira.backends.interpreter import MaskData
-from semira.backends.renumbering.lists import located
 from semira.base.dtypes import DataType
 from semira.contract import Statement
 from semira.formats import coo_to_matrix, index_dtype
-from semira.formats.index import WIDE
 
 
 def into_vector(
@@ -28,8 +26,6 @@ def into_vector(
     submask: bool,
 ) -> Result:
     """Return the operand of an assignment in the coordinates of a vector."""
-    if isinstance(region, tuple) and isinstance(x, CpuVector) and x.size >= WIDE:
-        return _into_long_range(x, region, mask if submask else None, out)
     targets = positions_of(region, out.size)
     if targets is None:
         data, covers = _everywhere(x, out)
@@ -47,36 +43,6 @@ def into_vector(
     return Result(
         result, assigned=True, covers=covers, region=region_set,
         submask=translated, has_submask=submask,
-    )  # fmt: skip
-
-
-def _into_long_range(
-    x: CpuVector,
-    region: tuple[int, int, int],
-    submask: MaskData | None,
-    out: CpuVector,
-) -> Result:
-    """Assign to a range longer than memory: only where `x` or the output has an entry counts."""
-    start, _, step = region
-
-    def image(numbers: Array) -> Array:
-        places: Array = start + step * numbers.astype(np.int64)
-        return places if step > 0 else places[::-1]
-
-    values, stride = x.entry_values()
-    values = values[::-1] if stride and step < 0 else values
-    targets = image(x.entry_indices())
-    result = sparse_vector(out.size, x.dtype, targets, values, iso=stride == 0)
-    touched = np.union1d(targets, out.entry_indices())
-    inside = np.sort(located(np, region, touched, out.size)[1])
-    translated = None
-    inner = None if submask is None else vector_mask(submask, x.size)
-    if inner is not None:
-        assert inner.listed is not None
-        translated = VectorMask(out.size, inner.complement, image(inner.listed))
-    return Result(
-        result, assigned=True, covers=False, region=touched[inside],
-        submask=translated, has_submask=submask is not None,
     )  # fmt: skip
 
 

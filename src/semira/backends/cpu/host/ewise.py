@@ -31,7 +31,6 @@ from semira.backends.renumbering.positions import looks_at_positions
 from semira.base.memory import repeated, require_bytes
 from semira.contract import Statement
 from semira.formats import ScalarArrays
-from semira.formats.index import WIDE
 from semira.ops import TypedOp
 from semira.ops.meaning import cast_array, cast_scalar
 
@@ -149,7 +148,7 @@ def _scalars(pairing: Pairing, a: ScalarArrays, b: ScalarArrays) -> ScalarArrays
 
 def _vectors(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
     if a.indices is not None and b.indices is not None:
-        if a.size >= WIDE or (a.nvals + b.nvals) * _DENSE_SHARE <= a.size:
+        if (a.nvals + b.nvals) * _DENSE_SHARE <= a.size:
             return _lists(pairing, a, b)
     elif not pairing.union and (a.indices is not None or b.indices is not None):
         return _probed(pairing, a, b)

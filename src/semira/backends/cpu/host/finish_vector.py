@@ -10,7 +10,6 @@ import numpy as np
 
 from semira.backends.cpu import recycled, threads, workspace
 from semira.backends.cpu.compressed import EVERYWHERE, Array
-from semira.backends.cpu.host import wide
 from semira.backends.cpu.host.update import Update
 from semira.backends.cpu.masks import UNMASKED
 from semira.backends.cpu.storage import (
@@ -24,7 +23,6 @@ from semira.backends.cpu.storage import (
 )
 from semira.backends.interpreter import Undo
 from semira.formats import index_dtype
-from semira.formats.index import WIDE
 from semira.ops.meaning import cast_array
 
 #: A list of entries that outgrows size / this becomes a bitmap, to be written in place.
@@ -51,10 +49,6 @@ def finish_vector(
         if (shared and taken.values is result.values) or (shared and taken.present is not None):
             taken = copy_vector(taken)
         return settled(taken, update.storage)
-    if out.size >= WIDE:
-        short, universe = wide.narrowed_update(update)
-        changed = finish_vector(short, exact=exact, shared=False, journal=None)
-        return wide.widened(changed, universe, out.size)
     if exact and not update.replace:
         # A result inside the mask needs no test, if what the mask lets through is not deleted.
         update.mask = update.mask if not update.union else None

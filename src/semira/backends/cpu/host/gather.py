@@ -12,7 +12,7 @@ from semira.backends.cpu import cache as caching
 from semira.backends.cpu import recycled, threads
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import Array, Compressed
-from semira.backends.cpu.host import mxv, wide
+from semira.backends.cpu.host import mxv
 from semira.backends.cpu.host.update import Result, Update
 from semira.backends.cpu.storage import CpuVector, bitmap_vector, sparse_vector
 from semira.backends.interpreter import MaskData
@@ -20,7 +20,6 @@ from semira.backends.renumbering.lists import checked
 from semira.base.memory import repeated
 from semira.contract import Statement
 from semira.formats import index_dtype
-from semira.formats.index import WIDE
 from semira.ops import TypedMonoid
 from semira.ops.meaning import cast_array
 from semira.ops.registry import binary
@@ -127,14 +126,8 @@ def scatter(statement: Statement, args: list[Any], mask: MaskData | None, out: A
     if len(positions) == 0:
         return Result(mxv.empty_vector(out.size, dup.type))
     number, size = len(positions), out.size
-    universe: Array | None = None
-    if size >= WIDE:
-        universe, positions = np.unique(positions, return_inverse=True)
-        positions = positions.astype(index_dtype(len(universe)), copy=False)
-        size = len(universe)
     edges = Compressed(number, size, np.arange(number + 1), positions, np.ones(1), True)
     values = cast_array(values, dup.type.array_dtype)
     vector = CpuVector(number, dup.type, "full", values[:number], iso=stride == 0)
     product = mxv.Product(dup, binary["first"].typed(dup.type), True, edges, vector, size)
-    result = mxv.push(product, None)[0]
-    return Result(result if universe is None else wide.widened(result, universe, out.size))
+    return Result(mxv.push(product, None)[0])

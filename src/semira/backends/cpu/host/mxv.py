@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
@@ -11,6 +12,7 @@ import numpy as np
 
 from semira.backends.cpu import cache, recycled, threads, workspace
 from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.companions import Valued
 from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
 from semira.backends.cpu.host.update import define_accumulate
 from semira.backends.cpu.masks import UNMASKED, VectorMask
@@ -79,11 +81,12 @@ class Product:
         a, b = (x, edge) if self.vector_first else (edge, x)
         return iso_product(self.add, self.multiply, a, b)
 
-    def edge_values(self) -> tuple[Array, int]:
-        """Return the matrix values in the compute dtype, with their stride."""
+    def edge_values(self, held: Valued | None = None) -> tuple[Array, int]:
+        """Return the matrix values in the compute dtype, with their stride; of `held` if given."""
         if not self.reads_edges:
             return EVERYWHERE, 0
-        return self.edges.values_as(edge_dtype(self)), self.edges.stride
+        held = self.edges if held is None else held
+        return held.values_as(edge_dtype(self)), held.stride
 
     def vector_values(self, values: Array) -> Array:
         """Return vector values in the compute dtype."""
@@ -327,43 +330,88 @@ def _repeated(value: Any, size: int, dtype: DataType) -> Array:
     return values
 
 
+def pull_bounds(product: Product, rows: Array | None) -> list[int]:
+    """Return the borders of chunks of rows: of all, by their entries, or of those listed."""
+    edges = product.edges
+    if rows is None:
+        return threads.bounds_by_work(edges.indptr, threads.num_chunks(edges.nvals))
+    mean_degree = edges.nvals // max(1, edges.nmajor)
+    return threads.even_bounds(len(rows), threads.num_chunks(len(rows) * (1 + mean_degree)))
+
+
+@dataclass(slots=True, eq=False)
+class Lines:
+    """Lines as a kernel that pulls walks them.
+
+    Attributes
+    ----------
+    template : str
+    flag : (str, bool)
+        What it knows of their layout.
+    places : tuple
+        Arguments that say where entries lie.
+    held : Valued
+        Their values.
+    bounds : callable
+        Takes the product and the lines that are listed, or None for all; returns those between
+        which threads share out about equally.
+    """
+
+    template: str
+    flag: tuple[str, bool]
+    places: tuple[Any, ...]
+    held: Valued
+    bounds: Callable[[Product, Array | None], list[int]] = pull_bounds
+
+
 def pull(
-    product: Product, mask: VectorMask | None, *, may_exit: bool, into: Into | None = None
+    product: Product,
+    mask: VectorMask | None,
+    *,
+    may_exit: bool,
+    into: Into | None = None,
+    lines: Lines | None = None,
 ) -> tuple[CpuVector, int]:
-    """Return the product row by row (or `into` with it), and the matrix entries read."""
+    """Return the product row by row (or `into` with it), and the matrix entries read.
+
+    `lines` are walked in place of the edges.
+    """
     edges, vector, add = product.edges, product.vector, product.add
     iso = product.iso_value()
     rows = None if mask is None else mask.writable
+    old: tuple[Any, ...] = (EVERYWHERE, 0) if lines is None else ()
+    if lines is None:
+        lines = Lines("pull", ("INTO", into is not None), (edges.indptr, edges.indices), edges)
     flags = (
         ("MASKED", mask is not None and rows is None),
         ("LISTED", rows is not None),
         ("FULL", vector.storage == "full"),
+        lines.flag,
         ("ISO_RESULT", iso is not None),
         ("EXIT_FIRST", may_exit and (add.is_any or iso is not None)),
         ("EXIT_TERMINAL", may_exit and iso is None and not add.is_any and add.terminal is not None),
     )
-    kernels = kernel_of("pull", product, flags, into)
+    kernels = kernel_of(lines.template, product, flags, into)
     length = product.size if rows is None else len(rows)
     if into is None:
-        old, o_stride, present = EVERYWHERE, 0, np.zeros(length, np.bool_)
+        present = np.zeros(length, np.bool_)
         values = DUMMY if iso is not None else np.zeros(length, add.type.array_dtype)
     else:
-        old, o_stride, present = into.out.values, into.out.stride, EVERYWHERE
+        old, present = (into.out.values, into.out.stride), EVERYWHERE
         values = recycled.empty(length, into.out.dtype.array_dtype)
     tests = UNMASKED if mask is None or rows is not None else mask.open()
     operand = Operand(product)
-    edge_values, e_stride = product.edge_values()
+    places, values_of_edges = lines.places, product.edge_values(lines.held)
 
     def look_up(part: int, lo: int, hi: int) -> tuple[int, int]:
         del part
         found: tuple[int, int] = kernels.pull(
-            lo, hi, DUMMY if rows is None else rows, edges.indptr, edges.indices,
-            edge_values, e_stride, operand.present, operand.values, operand.stride,
-            *tests, old, o_stride, present, values,
+            lo, hi, DUMMY if rows is None else rows, *places, *values_of_edges,
+            operand.present, operand.values, operand.stride, *tests, *old, present, values,
         )  # fmt: skip
         return found
 
-    parts = threads.run_chunks(look_up, pull_bounds(edges, rows))
+    parts = threads.run_chunks(look_up, lines.bounds(product, rows))
     operand.close()
     if mask is not None:
         mask.close()
@@ -400,14 +448,6 @@ class Operand:
             workspace.give_marks(self.present)
         if self.borrowed is not None:
             workspace.give_buffer(self.borrowed)
-
-
-def pull_bounds(edges: Compressed, rows: Array | None) -> list[int]:
-    """Return the borders of chunks of rows: of all, by their entries, or of those listed."""
-    if rows is None:
-        return threads.bounds_by_work(edges.indptr, threads.num_chunks(edges.nvals))
-    mean_degree = edges.nvals // max(1, edges.nmajor)
-    return threads.even_bounds(len(rows), threads.num_chunks(len(rows) * (1 + mean_degree)))
 
 
 def looked_up(

@@ -61,12 +61,19 @@ def _summands(monoid: TypedMonoid, vector: CpuVector) -> tuple[Array, int]:
     return np.where(vector.present, values, monoid.type.scalar(monoid.identity)), 1
 
 
+def ufunc_of(monoid: TypedMonoid) -> Any:
+    """Return NumPy's function of the same meaning, None if there is none."""
+    is_bool = monoid.type.array_dtype.kind == "b"
+    name = _ON_BOOL.get(monoid.name, monoid.name) if is_bool else monoid.name
+    ufunc = _UFUNCS.get(name) if monoid.op.parent is binary.get(monoid.name) else None
+    return None if ufunc in {np.logical_or, np.logical_and} and not is_bool else ufunc
+
+
 def fold(monoid: TypedMonoid, values: Array) -> Any:
     """Return the monoid over at least one value of its dtype."""
     dtype, scalar = monoid.type.array_dtype, monoid.type.scalar
-    name = _ON_BOOL.get(monoid.name, monoid.name) if dtype.kind == "b" else monoid.name
-    ufunc = _UFUNCS.get(name) if monoid.op.parent is binary.get(monoid.name) else None
-    if ufunc is not None and not (ufunc in {np.logical_or, np.logical_and} and dtype.kind != "b"):
+    ufunc = ufunc_of(monoid)
+    if ufunc is not None:
 
         def part_of(part: int, lo: int, hi: int) -> Any:
             del part

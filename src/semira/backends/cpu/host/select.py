@@ -130,13 +130,3 @@ def _largest_of_rows(rows: Compressed, k: int, dtype: DataType) -> Compressed:
     return written_rows(
         shape, bounds, lambda lo, hi: min(rows.room(lo, hi), k * (hi - lo)), keep, dtype
     )
-
-
-def at_positions(
-    op: TypedOp, source: DataType, stored: Compressed, rows: Array, cols: Array, thunk: Any
-) -> Array:
-    """Return which entries are kept, of those that stand at listed rows and columns."""
-    kept = np.zeros(stored.nvals, np.bool_)
-    kernels = _select_kernels(op, source)
-    kernels.pairs(0, stored.nvals, rows, cols, stored.values, stored.stride, thunk, kept)
-    return kept

@@ -8,7 +8,6 @@ from typing import Any
 
 from semira.backends.cpu import cache
 from semira.backends.cpu.codegen import Header
-from semira.backends.cpu.compressed import Array
 from semira.base.dtypes import DataType
 from semira.base.recent import Recent
 from semira.ops import TypedOp
@@ -37,8 +36,6 @@ class Result:
     submask : object or None
         The mask of an assign that speaks of the region alone, in the output's coordinates.
     has_submask : bool
-    final : bool
-        It is the output's new data already.
     """
 
     data: Any
@@ -50,7 +47,6 @@ class Result:
     region: Any = None
     submask: Any = None
     has_submask: bool = False
-    final: bool = False
 
     @property
     def nvals(self) -> int:
@@ -125,8 +121,3 @@ def define_accumulate(
         "i": zero, "k": zero, "j": zero,
     }  # fmt: skip
     header.function("accumulate", ("old", "t"), accum, given, target)
-
-
-def span(array: Array) -> int:
-    """Return the stride over an array of values that is either iso or complete."""
-    return 0 if len(array) == 1 else 1

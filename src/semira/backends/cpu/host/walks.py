@@ -1,34 +1,20 @@
-"""mxv and vxm by what methods with folders make of a matrix, and pulls of lines of any layout."""
+"""mxv and vxm by what methods with folders make of a matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from semira.backends.companions import Kind
-from semira.backends.cpu import threads
-from semira.backends.cpu.companions import Valued
-from semira.backends.cpu.compressed import Array
-from semira.backends.cpu.host.mxv import (
-    DUMMY,
-    Operand,
-    Product,
-    edge_dtype,
-    empty_vector,
-    kernel_of,
-    looked_up,
-    pull_bounds,
-)
+from semira.backends.cpu.host.mxv import Lines, Product, empty_vector, pull
 from semira.backends.cpu.host.update import Result
-from semira.backends.cpu.masks import UNMASKED, VectorMask, vector_mask
+from semira.backends.cpu.masks import VectorMask, vector_mask
 from semira.backends.cpu.storage import CpuMatrix, CpuVector
 from semira.backends.interpreter import MaskData
 from semira.contract import Method, Statement, part_of
 from semira.formats import MatrixArrays
+
+__all__ = ["Lines", "Walk", "compute", "pull_lines"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,73 +90,8 @@ def compute(
     return Result(result, exact), touched
 
 
-def pull_bounds_of(product: Product, rows: Array | None) -> list[int]:
-    """Return lines between which threads share the entries out about equally."""
-    return pull_bounds(product.edges, rows)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Lines:
-    """Lines as a kernel that pulls walks them.
-
-    Attributes
-    ----------
-    template : str
-    flag : (str, bool)
-        What it knows of their layout.
-    places : tuple
-        Arguments that say where entries lie.
-    held : Valued
-        Their values.
-    bounds : callable
-        Takes the product and the lines that are listed, or None for all; returns those between
-        which threads share out about equally.
-    """
-
-    template: str
-    flag: tuple[str, bool]
-    places: tuple[Any, ...]
-    held: Valued
-    bounds: Callable[[Product, Array | None], list[int]] = pull_bounds_of
-
-
 def pull_lines(
     product: Product, lines: Lines, mask: VectorMask | None, *, may_exit: bool
 ) -> tuple[CpuVector, int]:
     """Return the product row by row, and the matrix entries read."""
-    vector, add = product.vector, product.add
-    iso = product.iso_value()
-    rows = None if mask is None else mask.writable
-    flags = (
-        ("MASKED", mask is not None and rows is None),
-        ("LISTED", rows is not None),
-        ("FULL", vector.storage == "full"),
-        lines.flag,
-        ("ISO_RESULT", iso is not None),
-        ("EXIT_FIRST", may_exit and (add.is_any or iso is not None)),
-        ("EXIT_TERMINAL", may_exit and iso is None and not add.is_any and add.terminal is not None),
-    )
-    kernels: ModuleType = kernel_of(lines.template, product, flags)
-    length = product.size if rows is None else len(rows)
-    present = np.zeros(length, np.bool_)
-    values = DUMMY if iso is not None else np.zeros(length, add.type.array_dtype)
-    tests = UNMASKED if mask is None or rows is not None else mask.open()
-    operand = Operand(product)
-    edge_values, e_stride = DUMMY, 0
-    if product.reads_edges:
-        edge_values, e_stride = lines.held.values_as(edge_dtype(product)), lines.held.stride
-
-    def look_up(part: int, lo: int, hi: int) -> tuple[int, int]:
-        del part
-        found: tuple[int, int] = kernels.pull(
-            lo, hi, DUMMY if rows is None else rows, *lines.places, edge_values, e_stride,
-            operand.present, operand.values, operand.stride, *tests, present, values,
-        )  # fmt: skip
-        return found
-
-    parts = threads.run_chunks(look_up, lines.bounds(product, rows))
-    operand.close()
-    if mask is not None:
-        mask.close()
-    num, work = sum(part[0] for part in parts), sum(part[1] for part in parts)
-    return looked_up(product, rows, present, values, num, iso), work
+    return pull(product, mask, may_exit=may_exit, lines=lines)

@@ -45,11 +45,3 @@ def rows(lo, hi, indptr, indices, values, stride, thunk, out_indptr, out_indices
             n += np.uint64(1) if keep(a, i, j, thunk) else np.uint64(0)
         out_indptr[i + 1] = n - before
     return n
-
-
-@kernel
-def pairs(lo, hi, rows, cols, values, stride, thunk, kept):
-    """Entries at listed rows and columns."""
-    for p in range(lo, hi):
-        a = values[p * stride] if VALUES else 0
-        kept[p] = keep(a, rows[p], cols[p], thunk)

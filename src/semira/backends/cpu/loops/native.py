@@ -28,7 +28,6 @@ from semira.backends.cpu.threads import PARALLEL_ENTRIES
 from semira.base import interrupts
 from semira.base.log import logger
 from semira.contract import Loop, Program
-from semira.formats.index import WIDE
 
 #: Work after which the kernel returns, so that Ctrl-C takes effect: some 30 ms.
 _BUDGET = 20_000_000
@@ -109,7 +108,7 @@ class NativeLoop:
         """Return whether the objects are plain ones, each with a slot of its own."""
         for v in self._vectors:
             data = cells[v].data
-            if type(data) is not CpuVector or data.size >= WIDE:
+            if type(data) is not CpuVector:
                 return False
         for m in self._matrices:
             data = cells[m].data

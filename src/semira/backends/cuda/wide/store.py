@@ -24,15 +24,14 @@ from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import put_matrix, put_vector
 from semira.backends.cuda.runtime.vector_memory import STATE_WORDS
 from semira.backends.cuda.wide.listed_source import KERNEL, ROOT, listed_source
+from semira.backends.renumbering.objects import Array
 from semira.base.dtypes import DataType
 from semira.base.recent import Recent
-from semira.contract import Backend, Program
+from semira.contract import Backend, Program, Statement
 from semira.contract.backend import Arrays, Outcome
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
+from semira.formats.index import WIDE
 from semira.ops import TypedMonoid, TypedOp
-
-#: A device array: CuPy's.
-Array = Any
 
 #: Prepared programs on ordinary objects that are kept; the oldest go first.
 _KEPT = 1024
@@ -41,10 +40,11 @@ _KEPT = 1024
 class CudaStore:
     """Ordinary objects of the GPU, and arrays beside them, for the layer of huge objects.
 
-    *Places* are 64-bit positions of entries by row, then column, one array a side. Everything runs
-    on the backend's stream, CuPy's calls too: `stream` has to surround each use. Tests of the
-    layer's arithmetic have the same methods with NumPy as `library`.
+    See `renumbering.objects.Store`. Everything runs on the backend's stream, CuPy's calls too:
+    `stream` has to surround each use.
     """
+
+    name = "cuda"
 
     def __init__(self, backend: Backend, runtime: Runtime) -> None:
         self._backend, self._runtime = backend, runtime
@@ -70,6 +70,11 @@ class CudaStore:
         """Return shape and dtype."""
         is_vector = isinstance(thing, CudaVector)
         return (thing.size,) if is_vector else (thing.nrows, thing.ncols), thing.dtype
+
+    def lists(self, shape: tuple[int, ...], nvals: int) -> tuple[bool, ...]:
+        """Return which sides of an object are renumbered: those of 2**31 positions or more."""
+        del nvals
+        return tuple(side >= WIDE for side in shape)
 
     def nvals(self, thing: Any) -> int:
         """Return the number of entries; waits for a vector."""
@@ -244,6 +249,10 @@ class CudaStore:
             )
         return made
 
+    def order(self, keys: Array) -> Array:
+        """Return the stable order of positions of 64 bits."""
+        return self.library.argsort(keys, kind="stable")
+
     def scanned(self, monoid: TypedMonoid, values: Array, dtype: DataType, heads: Array) -> Array:
         """Return the running results of a monoid over values of `dtype`; a head starts anew."""
         library, count = self.library, len(values)
@@ -310,9 +319,15 @@ class CudaStore:
         """Return the host arrays of an ordinary object."""
         return self._backend.get(thing)
 
-    def run(self, program: Program, bindings: list[Any]) -> Outcome:
-        """Run a planned program on ordinary objects."""
+    def need(self, matrix: Any, orientation: str) -> None:
+        """Make an orientation of a matrix resident."""
+        matrix.need(orientation)
+
+    def run(self, program: Program, bindings: list[Any]) -> tuple[Outcome, Any]:
+        """Run a planned statement on ordinary objects; its output is written in place."""
         executable = self._prepared.get(program)
         if executable is None:
             executable = self._prepared[program] = self._backend.prepare(program)
-        return self._backend.execute(executable, bindings)
+        (statement,) = program.body
+        assert isinstance(statement, Statement)
+        return self._backend.execute(executable, bindings), bindings[statement.out]

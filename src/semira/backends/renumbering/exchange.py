@@ -7,22 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.wide.objects import WideObject
-from semira.backends.cuda.wide.store import CudaStore
+from semira.backends.renumbering.objects import Store, WideObject
 from semira.base.errors import InvalidValue, OutOfMemory
 from semira.contract.backend import Arrays
 from semira.formats import MatrixArrays, VectorArrays, index_dtype, is_hypersparse
 from semira.formats.index import WIDE
 
 
-def is_huge(arrays: Arrays) -> bool:
-    """Whether a side has 2**31 positions or more."""
+def is_huge(store: Store, arrays: Arrays) -> bool:
+    """Whether a side is renumbered."""
     if isinstance(arrays, VectorArrays):
         return arrays.size >= WIDE
-    return isinstance(arrays, MatrixArrays) and max(arrays.nrows, arrays.ncols) >= WIDE
+    if not isinstance(arrays, MatrixArrays):
+        return False
+    return any(store.lists((arrays.nrows, arrays.ncols), arrays.nvals))
 
 
-def from_arrays(store: CudaStore, arrays: VectorArrays | MatrixArrays) -> WideObject:
+def from_arrays(store: Store, arrays: VectorArrays | MatrixArrays) -> WideObject:
     """Copy a huge object to the device; host arrays are numbered on the host."""
     if isinstance(arrays, MatrixArrays):
         return _matrix(store, arrays)
@@ -34,45 +35,42 @@ def from_arrays(store: CudaStore, arrays: VectorArrays | MatrixArrays) -> WideOb
                 "than 2**31)"
             )
         one = VectorArrays.full(dtype, arrays.values[:1])
-        return WideObject(shape, dtype, (_first(store),), store.put(one), everywhere=True)
-    ids = store.upload(arrays.indices.astype(np.int64))
+        # The list is of no meaning.
+        first = store.library.zeros(1, np.int64)
+        return WideObject(shape, dtype, (first,), store.put(one), everywhere=True)
+    ids = store.upload(arrays.indices.astype(np.int64, copy=False))
     small = VectorArrays.full(dtype, np.array(arrays.entry_values()))
     return WideObject(shape, dtype, (ids,), store.put(small))
 
 
-def _first(store: CudaStore) -> Any:
-    """Return a list of one position, for what does not depend on it."""
-    return store.library.zeros(1, np.int64)
-
-
-def _matrix(store: CudaStore, arrays: MatrixArrays) -> WideObject:
+def _matrix(store: Store, arrays: MatrixArrays) -> WideObject:
     majors = minors = None
     indptr, indices = arrays.indptr, arrays.indices
     nmajor, nminor = arrays.nmajor, arrays.nminor
-    if nmajor >= WIDE:
+    by_rows = arrays.orientation == "csr"
+    lists_rows, lists_cols = store.lists((arrays.nrows, arrays.ncols), arrays.nvals)
+    if lists_rows if by_rows else lists_cols:
         listed = arrays.hyper()
         majors, indptr = listed.majors, listed.indptr
         assert majors is not None
         nmajor = len(majors)
     else:
         indptr = arrays.ordinary().indptr
-    if nminor >= WIDE:
+    if lists_cols if by_rows else lists_rows:
         minors, indices = np.unique(indices, return_inverse=True)
         nminor = len(minors)
-    by_rows = arrays.orientation == "csr"
     sides = (nmajor, nminor) if by_rows else (nminor, nmajor)
     small = MatrixArrays(
         *sides, arrays.dtype, arrays.orientation, indptr, indices.astype(np.int32, copy=False),
-        arrays.values, arrays.iso,
+        arrays.values, arrays.iso, lean=arrays.lean,
     )  # fmt: skip
-    lists = [
-        None if ids is None else store.upload(ids.astype(np.int64)) for ids in (majors, minors)
-    ]
+    given = [None if ids is None else ids.astype(np.int64, copy=False) for ids in (majors, minors)]
+    lists = [None if ids is None else store.upload(ids) for ids in given]
     ids = tuple(lists if by_rows else lists[::-1])
     return WideObject((arrays.nrows, arrays.ncols), arrays.dtype, ids, store.put(small))
 
 
-def to_arrays(store: CudaStore, x: WideObject) -> VectorArrays | MatrixArrays:
+def to_arrays(store: Store, x: WideObject) -> VectorArrays | MatrixArrays:
     """Copy a huge object to the host."""
     small = store.get(x.small)
     lists = [None if ids is None else store.download(ids) for ids in x.ids]
@@ -101,12 +99,12 @@ def _numbered_back(x: WideObject, small: MatrixArrays, lists: list[Any]) -> Matr
         indptr, majors = listed.indptr, major_ids[listed.majors].astype(dtype, copy=False)
     made = MatrixArrays(
         nrows, ncols, x.dtype, small.orientation, indptr, indices.astype(dtype, copy=False),
-        small.values, small.iso, majors=majors,
+        small.values, small.iso, majors=majors, lean=small.lean,
     )  # fmt: skip
     return made.hyper() if is_hypersparse(made.nmajor, made.nvals) else made
 
 
-def converted(store: CudaStore, x: WideObject, layout: str) -> WideObject:
+def converted(store: Store, x: WideObject, layout: str) -> WideObject:
     """Return a copy, or the object with an orientation made.
 
     Raises
@@ -117,7 +115,7 @@ def converted(store: CudaStore, x: WideObject, layout: str) -> WideObject:
     if layout == "copy":
         return replace(x, small=store.duplicate(x.small))
     if x.kind == "matrix" and layout in ("csr", "csc"):
-        x.small.need(layout)
+        store.need(x.small, layout)
     elif x.kind == "matrix" or layout != "sparse":
         raise InvalidValue(f"a {x.kind} of shape {x.shape} has no layout {layout!r}")
     return x

@@ -3,46 +3,68 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.wide.objects import WideObject, from_places, true_places, with_values
-from semira.backends.cuda.wide.store import Array, CudaStore
+from semira.backends.renumbering.objects import (
+    Array,
+    Store,
+    WideObject,
+    from_places,
+    true_places,
+    with_values,
+)
 from semira.base.dtypes import DataType
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Lines:
     """The entries of an object line by line. Nothing is as long as the object has lines.
 
     Attributes
     ----------
-    store : CudaStore
+    store : Store
     x : WideObject
     by_columns : bool
-    entries : array
-        Which entry of the object, by rows, each one is.
+    entries : array or None
+        Which entry of the object, by rows, each one is; None: they are in that order.
     major, minor : array
         Line of each entry, and position in it.
-    line : array
-        Number of its line among those with entries.
-    starts, lengths : array
-        First entry and number of entries of each of these lines.
-    place : array
-        How many entries of its line come before each entry.
+    heads : array
+        Whether each entry is the first of its line.
     """
 
-    store: CudaStore
+    store: Store
     x: WideObject
     by_columns: bool
-    entries: Array
+    entries: Array | None
     major: Array
     minor: Array
-    line: Array
-    starts: Array
-    lengths: Array
-    place: Array
+    heads: Array
+
+    @cached_property
+    def starts(self) -> Array:
+        """First entry of each line that has entries; waits."""
+        return self.store.library.flatnonzero(self.heads)
+
+    @cached_property
+    def lengths(self) -> Array:
+        """Number of entries of each of these lines."""
+        library, count = self.store.library, len(self.heads)
+        end = library.full(min(1, count), count, np.int64)
+        return library.concatenate([self.starts[1:], end]) - self.starts
+
+    @cached_property
+    def line(self) -> Array:
+        """Number of each entry's line among those with entries."""
+        return self.store.library.cumsum(self.heads, dtype=np.int64) - 1
+
+    @cached_property
+    def place(self) -> Array:
+        """How many entries of its line come before each entry."""
+        return self.store.library.arange(len(self.heads), dtype=np.int64) - self.starts[self.line]
 
     @property
     def longest(self) -> int:
@@ -56,7 +78,8 @@ class Lines:
 
     def values(self) -> Array:
         """Return the values line by line."""
-        return self.store.values(self.x.small)[self.entries]
+        values = self.store.values(self.x.small)
+        return values if self.entries is None else values[self.entries]
 
     def made(
         self,
@@ -77,9 +100,10 @@ class Lines:
         values, dtype : optional
             Their new values; they keep theirs if None.
         """
-        source, major = self.entries[chosen], self.major[chosen]
+        source = chosen if self.entries is None else self.entries[chosen]
+        major = self.major[chosen]
         if self.by_columns:
-            order = self.store.library.argsort(minor, kind="stable")
+            order = self.store.order(minor)
             source, major, minor = source[order], major[order], minor[order]
             values = None if values is None else values[order]
         shape: tuple[int, ...]
@@ -96,34 +120,27 @@ class Lines:
         return with_values(self.store, made, values, dtype)
 
 
-def lines_of(store: CudaStore, x: WideObject, *, by_columns: bool) -> Lines:
-    """Return the rows or columns of an object; waits for the number of lines."""
+def lines_of(store: Store, x: WideObject, *, by_columns: bool) -> Lines:
+    """Return the rows or columns of an object."""
     library = store.library
-    places = true_places(store, x)
-    entries = library.arange(len(places[0]), dtype=np.int64)
-    major, minor = places[0] * 0, places[-1]
-    if len(places) == 2 and by_columns:
-        entries = library.argsort(places[1], kind="stable")
-        major, minor = places[1][entries], places[0][entries]
-    elif len(places) == 2:
-        major = places[0]
-    count = len(major)
-    heads = library.ones(count, np.bool_)
+    places, entries = true_places(store, x), None
+    major, minor = places[0], places[-1]
+    if len(places) == 1:
+        major = library.zeros_like(minor)
+    elif by_columns:
+        entries = store.order(minor)
+        major, minor = minor[entries], major[entries]
+    heads = library.ones(len(major), np.bool_)
     heads[1:] = major[1:] != major[:-1]
-    starts = library.flatnonzero(heads)
-    ends = library.concatenate([starts[1:], library.full(min(1, count), count, np.int64)])
-    line = library.cumsum(heads, dtype=np.int64) - 1
-    place = library.arange(count, dtype=np.int64) - starts[line]
-    is_columns = by_columns and x.kind == "matrix"
-    return Lines(store, x, is_columns, entries, major, minor, line, starts, ends - starts, place)
+    return Lines(store, x, by_columns and len(places) == 2, entries, major, minor, heads)
 
 
-def by_rows(store: CudaStore, x: WideObject, *, transposed: bool) -> WideObject:
+def by_rows(store: Store, x: WideObject, *, transposed: bool) -> WideObject:
     """Return an object as the statement sees it: transposed, its entries in order."""
     if not transposed:
         return x
     rows, cols = true_places(store, x)
-    order = store.library.argsort(cols, kind="stable")
+    order = store.order(cols)
     places = (cols[order], rows[order])
     return from_places(store, x.small, x.dtype, x.shape[::-1], places, order)
 

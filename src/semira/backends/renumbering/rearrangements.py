@@ -6,22 +6,24 @@ from collections.abc import Callable
 
 import numpy as np
 
-from semira.backends.cuda.rearrange.lines import Lines, by_rows, lines_of, reversed_along
-from semira.backends.cuda.wide.objects import (
+from semira.backends.renumbering.lines import Lines, by_rows, lines_of, reversed_along
+from semira.backends.renumbering.objects import (
+    Array,
+    Store,
     WideObject,
     as_wide,
     from_places,
+    thing_of,
     true_places,
     with_values,
 )
-from semira.backends.cuda.wide.store import Array, CudaStore
 from semira.base.dtypes import UINT64
 from semira.base.errors import OutOfMemory
 from semira.contract.rearrange import Rearranged, Rearrangement
 
 
 def rearrange(
-    store: CudaStore, handle: object, request: Rearrangement, *, transposed: bool
+    store: Store, handle: object, request: Rearrangement, *, transposed: bool
 ) -> list[Rearranged]:
     """Return what is made of an object; see `contract.rearrange`.
 
@@ -34,19 +36,21 @@ def rearrange(
     if x.everywhere:
         raise OutOfMemory(f"{x.shape[0]} entries one by one (limit: fewer than 2**31)")
     made = _KINDS[request.kind](store, by_rows(store, x, transposed=transposed), request)
-    return [Rearranged(y if y.is_wide else y.small, y.shape, y.dtype) for y in made]
+    return [Rearranged(thing_of(y), y.shape, y.dtype) for y in made]
 
 
-def _scan(store: CudaStore, x: WideObject, request: Rearrangement) -> list[WideObject]:
+def _scan(store: Store, x: WideObject, request: Rearrangement) -> list[WideObject]:
     lines = lines_of(store, x, by_columns=request.by_columns)
     monoid = request.operator
     values = lines.values()
     if monoid.is_any:
         found = values[lines.starts[lines.line]]
     else:
-        found = store.scanned(monoid, values, x.dtype, lines.place == 0)
-    in_order = store.library.empty_like(found)
-    in_order[lines.entries] = found
+        found = store.scanned(monoid, values, x.dtype, lines.heads)
+    in_order = found
+    if lines.entries is not None:
+        in_order = store.library.empty_like(found)
+        in_order[lines.entries] = found
     dtype = x.dtype if monoid.is_any else monoid.return_type
     return [with_values(store, x, in_order, dtype)]
 
@@ -54,7 +58,7 @@ def _scan(store: CudaStore, x: WideObject, request: Rearrangement) -> list[WideO
 def _ranked(lines: Lines, how: str) -> Array:
     """Return all entries, line by line, the most wanted first."""
     library = lines.store.library
-    entries = library.arange(len(lines.entries), dtype=np.int64)
+    entries = library.arange(len(lines.major), dtype=np.int64)
     if how == "random":
         drawn = lines.store.upload(np.random.default_rng().random(len(entries)))
         return _sorted(lines, drawn)
@@ -75,7 +79,7 @@ def _sorted(lines: Lines, keys: Array, *, descending: bool = False) -> Array:
         by_key = len(keys) - 1 - library.argsort(backwards, kind="stable")[::-1]
     else:
         by_key = library.argsort(keys, kind="stable")
-    return by_key[library.argsort(lines.line[by_key], kind="stable")]
+    return by_key[lines.store.order(lines.line[by_key])]
 
 
 def _best(lines: Lines, how: str, k: int | None) -> Array:
@@ -87,13 +91,13 @@ def _best(lines: Lines, how: str, k: int | None) -> Array:
     return lines.store.library.sort(ranked) if how == "random" else ranked
 
 
-def _select(store: CudaStore, x: WideObject, request: Rearrangement) -> list[WideObject]:
+def _select(store: Store, x: WideObject, request: Rearrangement) -> list[WideObject]:
     lines = lines_of(store, x, by_columns=request.by_columns)
     chosen = store.library.sort(_best(lines, request.how, request.k))
     return [lines.made(chosen, lines.minor[chosen], lines.line_length)]
 
 
-def _compact(store: CudaStore, x: WideObject, request: Rearrangement) -> list[WideObject]:
+def _compact(store: Store, x: WideObject, request: Rearrangement) -> list[WideObject]:
     lines = lines_of(store, x, by_columns=request.by_columns)
     length = lines.longest if request.k is None else request.k
     chosen = _best(lines, request.how, request.k)
@@ -107,7 +111,7 @@ def _compact(store: CudaStore, x: WideObject, request: Rearrangement) -> list[Wi
     return [lines.made(chosen, place, length, lines.minor[chosen].astype(np.uint64), UINT64)]
 
 
-def _sort(store: CudaStore, x: WideObject, request: Rearrangement) -> list[WideObject]:
+def _sort(store: Store, x: WideObject, request: Rearrangement) -> list[WideObject]:
     lines = lines_of(store, x, by_columns=request.by_columns)
     if request.operator is None:
         order = _sorted(lines, lines.values(), descending=request.how == "largest")
@@ -124,8 +128,7 @@ def _sort(store: CudaStore, x: WideObject, request: Rearrangement) -> list[WideO
     ]
 
 
-def _reshape(store: CudaStore, x: WideObject, request: Rearrangement) -> list[WideObject]:
-    library = store.library
+def _reshape(store: Store, x: WideObject, request: Rearrangement) -> list[WideObject]:
     places, by_columns = true_places(store, x), request.by_columns
     numbers = places[0]
     if len(places) == 2:
@@ -141,15 +144,15 @@ def _reshape(store: CudaStore, x: WideObject, request: Rearrangement) -> list[Wi
     entries = None
     if by_columns:
         # Numbers along columns rise along columns: bring them to the order of the new rows.
-        entries = library.argsort(numbers, kind="stable")
+        entries = store.order(numbers)
         found = tuple(at[entries] for at in found)
         if len(shape) == 2:
-            again = library.argsort(found[0], kind="stable")
+            again = store.order(found[0])
             entries, found = entries[again], tuple(at[again] for at in found)
     return [from_places(store, x.small, x.dtype, shape, found, entries)]
 
 
-_KINDS: dict[str, Callable[[CudaStore, WideObject, Rearrangement], list[WideObject]]] = {
+_KINDS: dict[str, Callable[[Store, WideObject, Rearrangement], list[WideObject]]] = {
     "scan": _scan,
     "select": _select,
     "compact": _compact,

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from semira.backends.cuda.wide.axes import Task, Use
-from semira.backends.cuda.wide.objects import (
+from semira.backends.renumbering import positions
+from semira.backends.renumbering.axes import Task, Use
+from semira.backends.renumbering.lists import checked
+from semira.backends.renumbering.objects import (
+    Array,
+    Store,
     WideObject,
     empty_like,
     from_places,
     true_places,
     with_values,
 )
-from semira.backends.cuda.wide.store import Array, CudaStore
-from semira.backends.renumbering import positions
-from semira.backends.renumbering.lists import checked
 from semira.base.dtypes import BOOL
 from semira.base.errors import EmptyObject, OutOfMemory
 from semira.ops import TypedOp
@@ -23,7 +24,7 @@ from semira.ops import TypedOp
 _ELEMENTWISE = ("ewise_add", "ewise_mult", "ewise_union")
 
 
-def follow_product(store: CudaStore, task: Task) -> None:
+def follow_product(store: Store, task: Task) -> None:
     """Let an operand of a product take its positions as values, if the multiplication asks."""
     taking = positions.product(task.statement)
     if taking is None:
@@ -34,7 +35,7 @@ def follow_product(store: CudaStore, task: Task) -> None:
     use.x = _as_values(store, use, op, taking.names)
 
 
-def _effective(store: CudaStore, use: Use) -> tuple[Array, ...]:
+def _effective(store: Store, use: Use) -> tuple[Array, ...]:
     """Return where entries stand as the statement sees them: rows, columns."""
     places = true_places(store, use.x)
     if len(places) == 1:
@@ -42,7 +43,7 @@ def _effective(store: CudaStore, use: Use) -> tuple[Array, ...]:
     return places[::-1] if use.transposed else places
 
 
-def _as_values(store: CudaStore, use: Use, op: TypedOp, names: str) -> WideObject:
+def _as_values(store: Store, use: Use, op: TypedOp, names: str) -> WideObject:
     """Return the operand with the results of `op` on its positions as values."""
     rows, cols = _effective(store, use)
     values = positions.values_at(op, names, rows, cols)
@@ -54,7 +55,7 @@ def _is_positional(task: Task) -> bool:
     return isinstance(operator, TypedOp) and positions.looks_at_positions(operator)
 
 
-def result_of(store: CudaStore, task: Task) -> Use | None:
+def result_of(store: Store, task: Task) -> Use | None:
     """Return the result of a statement that is computed from positions; None for all others.
 
     It is what ``apply``, ``select`` and ``diag`` leave to be written.
@@ -87,7 +88,7 @@ def result_of(store: CudaStore, task: Task) -> Use | None:
     return Use(made, "", use.transposed)
 
 
-def _bound(store: CudaStore, task: Task) -> Any:
+def _bound(store: Store, task: Task) -> Any:
     """Return the scalar beside an operand and its dtype; None if there is none."""
     given = [arg for arg in task.args if not isinstance(arg, Use)]
     if not given:
@@ -99,14 +100,14 @@ def _bound(store: CudaStore, task: Task) -> Any:
     return value, dtype
 
 
-def _kept(store: CudaStore, x: WideObject, entries: Array) -> WideObject:
+def _kept(store: Store, x: WideObject, entries: Array) -> WideObject:
     """Return some of the entries of an object."""
     places = tuple(at[entries] for at in store.places(x.small))
     shape = store.describe(x.small)[0]
     return replace(x, small=store.moved(x.small, shape, places, entries))
 
 
-def _diagonal(store: CudaStore, task: Task) -> WideObject:
+def _diagonal(store: Store, task: Task) -> WideObject:
     """Return the k-th diagonal of a matrix, or the matrix with a vector on it."""
     use: Use = task.args[0]
     k = int(task.statement.param("k", 0))
@@ -135,7 +136,7 @@ def _diagonal(store: CudaStore, task: Task) -> WideObject:
     return from_places(store, use.x.small, use.x.dtype, shape, (at,), here)
 
 
-def steps_of(store: CudaStore, task: Task) -> list[Task] | None:
+def steps_of(store: Store, task: Task) -> list[Task] | None:
     """Return an element-wise statement on positions as several without; None for all others.
 
     The output of each step but the last is an operand of the next one.

@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.wide.axes import Task, Use
-from semira.backends.cuda.wide.objects import with_values
-from semira.backends.cuda.wide.store import Array, CudaStore
+from semira.backends.renumbering.axes import Task, Use
 from semira.backends.renumbering.lists import (
     Region,
     checked,
@@ -24,16 +22,31 @@ from semira.backends.renumbering.lists import (
     places_of,
     region_length,
 )
+from semira.backends.renumbering.objects import Array, Store, with_values
 from semira.base.dtypes import INT64
 from semira.base.errors import OutOfMemory
+from semira.base.memory import require_bytes
 from semira.formats.index import WIDE
 
 #: Letters of the indexed object's axes, and of the axes of its region.
 _INDEXED, _REGION = "pq", "rs"
 
 
-def prepare(store: CudaStore, task: Task) -> list[Any]:
-    """Give every use its letters, list the axes of regions, and return the compact regions.
+def letter(task: Task) -> None:
+    """Give every use its letters."""
+    is_extract = task.statement.op == "extract"
+    indexed: Use = task.args[0] if is_extract else task.out
+    indexed.letters, region = _letters(task, len(indexed.x.shape))
+    is_outside = not is_extract and not task.statement.param("submask")
+    if task.mask is not None:
+        task.mask.letters = indexed.letters if is_outside else region
+    other = task.out if is_extract else task.args[0]
+    if isinstance(other, Use):
+        other.letters = region
+
+
+def prepare(store: Store, task: Task) -> list[Any]:
+    """List the axes of regions, and return the compact regions.
 
     Raises
     ------
@@ -71,46 +84,46 @@ def _listed(uses: list[Use | None], letter: str) -> list[Array]:
     return [ids for ids in found if ids is not None]
 
 
-def _members(store: CudaStore, region: Region, length: int) -> Array:
+def _members(store: Store, region: Region, length: int) -> Array:
     """Return every position of a region shorter than 2**31."""
     if not isinstance(region, tuple):
         return store.upload(checked(np.asarray(region), length).astype(np.int64))
+    count = region_length(region, length)
+    require_bytes(8 * count, f"a list of {count} positions")
     start, stop, step = region
     return store.library.arange(start, stop, step, dtype=np.int64)
 
 
 # extract -----------------------------------------------------------------------------------------
-def _extract(store: CudaStore, task: Task) -> list[Any]:
+def _extract(store: Store, task: Task) -> list[Any]:
     source: Use = task.args[0]
     shape = source.x.shape[::-1] if source.transposed else source.x.shape
-    source.letters, region = _letters(task, len(shape))
-    for use in (task.out, task.mask):
-        if isinstance(use, Use):
-            use.letters = region
     made = []
     for axis, (length, given) in enumerate(zip(shape, task.regions, strict=True)):
-        wide = given is not None and length >= WIDE
+        wide = given is not None and source.letters[axis] in task.listed
         made.append(_read_through(store, task, axis, length) if wide else given)
     return made
 
 
-def _read_through(store: CudaStore, task: Task, axis: int, length: int) -> Array:
+def _read_through(store: Store, task: Task, axis: int, length: int) -> Array:
     """Return where the members of a region stand on the source's list."""
     library, region = store.library, task.regions[axis]
     source: Use = task.args[0]
     letter = source.letters[axis]
     ids = _ids_along(source, letter)
-    if region_length(region, length) < WIDE:
+    inner = _REGION[axis]
+    if not isinstance(region, tuple) or (
+        inner not in task.listed and region_length(region, length) < WIDE
+    ):
         members = _members(store, region, length)
+        _list_whole(store, task, inner, len(members))
     elif ids is None:
         raise OutOfMemory(f"{length} entries one by one (limit: fewer than 2**31); name positions")
     else:
         numbers = located(library, region, ids, length)[0]
-        others = _listed([task.mask, task.out], _REGION[axis])
-        task.lists[_REGION[axis]] = joined_ids(
-            library, *others, numbers, library.zeros(1, np.int64)
-        )
-        members = image(region, task.lists[_REGION[axis]])
+        others = _listed([task.mask, task.out], inner)
+        task.lists[inner] = joined_ids(library, *others, numbers, library.zeros(1, np.int64))
+        members = image(region, task.lists[inner])
     if ids is None:
         # The same value everywhere.
         ids = distinct(library, members)[0]
@@ -121,26 +134,28 @@ def _read_through(store: CudaStore, task: Task, axis: int, length: int) -> Array
     return store.download(library.where(found, at, len(ids)))
 
 
+def _list_whole(store: Store, task: Task, letter: str, length: int) -> None:
+    """List every position of a region whose axis is huge elsewhere."""
+    if letter in task.listed:
+        task.lists[letter] = store.library.arange(length, dtype=np.int64)
+
+
 # assign ------------------------------------------------------------------------------------------
-def _assign(store: CudaStore, task: Task) -> list[Any]:
+def _assign(store: Store, task: Task) -> list[Any]:
     out: Use = task.out
-    out.letters, region = _letters(task, len(out.x.shape))
-    is_submask = bool(task.statement.param("submask"))
-    if task.mask is not None:
-        task.mask.letters = region if is_submask else out.letters
-    given = task.args[0]
-    if isinstance(given, Use):
-        given.letters = region
+    if not isinstance(task.args[0], Use) and not task.is_confined:
+        # Before the positions are listed.
+        _check_room(task, task.regions, is_submask=True)
     made = []
     for axis, length in enumerate(out.x.shape):
-        wide = length >= WIDE
+        wide = out.letters[axis] in task.listed
         made.append(_write_through(store, task, axis, length) if wide else task.regions[axis])
-    if not isinstance(given, Use):
-        _check_room(task, made, is_submask)
+    if not isinstance(task.args[0], Use):
+        _check_room(task, made, is_submask=bool(task.statement.param("submask")))
     return made
 
 
-def _write_through(store: CudaStore, task: Task, axis: int, length: int) -> Array | None:
+def _write_through(store: Store, task: Task, axis: int, length: int) -> Array | None:
     """Return where the members of a region that count stand on the output's list."""
     library, region = store.library, task.regions[axis]
     letter, out = task.out.letters[axis], task.out
@@ -154,18 +169,23 @@ def _write_through(store: CudaStore, task: Task, axis: int, length: int) -> Arra
     if region is None:
         return None
     others = _listed([out, task.mask], letter)
-    masked_inside = task.mask is not None and _REGION[axis] in task.mask.letters
+    inner = _REGION[axis]
+    masked_inside = task.mask is not None and inner in task.mask.letters
+    is_wanted = given is not None or task.is_confined
     few = isinstance(region, tuple) and (
-        count >= WIDE or (given is None and task.is_confined and not masked_inside)
+        count >= WIDE
+        or (given is None and task.is_confined and not masked_inside)
+        or (inner in task.listed and is_wanted)
     )
     if few:
-        inside = _listed([given, task.mask], _REGION[axis])
+        inside = _listed([given, task.mask], inner)
         inside += [located(library, region, ids, length)[0] for ids in others]
         numbers = joined_ids(library, *inside, library.zeros(1 if count else 0, np.int64))
-        task.lists[_REGION[axis]] = numbers
+        task.lists[inner] = numbers
         members = image(region, numbers)
     else:
         members = _members(store, region, length)
+        _list_whole(store, task, inner, len(members))
     if not len(members):
         task.lists[letter] = joined_ids(library, *others, library.zeros(1, np.int64))
         return store.download(members)
@@ -173,7 +193,7 @@ def _write_through(store: CudaStore, task: Task, axis: int, length: int) -> Arra
     return store.download(places_of(library, task.lists[letter], members)[0])
 
 
-def _check_room(task: Task, regions: list[Any], is_submask: bool) -> None:
+def _check_room(task: Task, regions: list[Any], *, is_submask: bool) -> None:
     """Check that a scalar has room: it takes the whole region, or what a full mask lists."""
     lists = [task.lists.get(letter) for letter in task.out.letters]
     sides = [
@@ -190,7 +210,7 @@ def _check_room(task: Task, regions: list[Any], is_submask: bool) -> None:
 
 
 # gather and scatter ------------------------------------------------------------------------------
-def follow_indices(store: CudaStore, task: Task) -> None:
+def follow_indices(store: Store, task: Task) -> None:
     """Renumber the positions that an index vector holds as its values.
 
     Raises

@@ -6,16 +6,20 @@ from dataclasses import replace
 from typing import Any
 
 from semira.backends import interpreter
-from semira.backends.cuda.wide.objects import WideObject, as_wide, empty_like
-from semira.backends.cuda.wide.statements import run_statement
-from semira.backends.cuda.wide.store import CudaStore
 from semira.backends.interpreter import Cell, Interpreted, MaskData, Produced, Undo
+from semira.backends.renumbering.objects import (
+    Store,
+    WideObject,
+    as_wide,
+    empty_object,
+    thing_of,
+)
+from semira.backends.renumbering.statements import run_statement
 from semira.base.dtypes import INT64
 from semira.contract import Arg, IndexSpec, Mask, Method, Program, Slot, Statement
 from semira.contract.backend import Binding, Outcome
 from semira.contract.rule import Const
 from semira.formats import ScalarArrays
-from semira.formats.index import WIDE
 
 
 def has_wide(bindings: list[Binding]) -> bool:
@@ -27,43 +31,47 @@ def has_wide(bindings: list[Binding]) -> bool:
     return False
 
 
-def run_program(store: CudaStore, program: Program, bindings: list[Binding]) -> Outcome:
+def run_program(store: Store, program: Program, bindings: list[Binding]) -> Outcome:
     """Run a program with huge objects: a statement as a whole, anything else through the loops."""
     if len(program.body) == 1 and isinstance(program.body[0], Statement):
-        return run_statement(store, program, bindings)
+        outcome, made = run_statement(store, program, bindings)
+        handle = bindings[program.body[0].out]
+        if made is not handle:
+            _give_back(store, handle, made)
+        return outcome
     return _run_loops(store, program, bindings)
 
 
-def _run_loops(store: CudaStore, program: Program, bindings: list[Binding]) -> Outcome:
+def _run_loops(store: Store, program: Program, bindings: list[Binding]) -> Outcome:
     """Run a program of several statements or loops; what was bound holds the results after."""
     cells: list[Any] = []
     for slot, given in zip(program.slots, bindings, strict=True):
         is_handle = slot.kind in ("vector", "matrix") and given is not None
         if slot.kind == "scalar" and hasattr(given, "kind"):
-            cells.append(Cell("cuda", "scalar", store.get(given)))
+            cells.append(Cell(store.name, "scalar", store.get(given)))
         else:
-            cells.append(Cell("cuda", slot.kind, given) if is_handle else given)
+            cells.append(Cell(store.name, slot.kind, given) if is_handle else given)
     before = [cell.data if isinstance(cell, Cell) else None for cell in cells]
     try:
-        return interpreter.execute(Interpreted(program), cells, _Kernels(store), "cuda")
+        return interpreter.execute(Interpreted(program), cells, HugeKernels(store), store.name)
     finally:
         for cell, given, old in zip(cells, bindings, before, strict=True):
             if isinstance(cell, Cell) and cell.data is not old:
                 _give_back(store, given, cell.data)
 
 
-def _give_back(store: CudaStore, handle: Any, data: Any) -> None:
+def _give_back(store: Store, handle: Any, data: Any) -> None:
     """Let a handle hold what its cell holds."""
     if isinstance(handle, WideObject):
-        handle.take(data)
+        handle.take(as_wide(store, data))
     else:
         store.take(handle, store.put(data) if isinstance(data, ScalarArrays) else data)
 
 
-class _Kernels:
+class HugeKernels:
     """The interpreter's hooks: data never change, every statement makes new ones."""
 
-    def __init__(self, store: CudaStore) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
 
     def scalar(self, arrays: ScalarArrays) -> ScalarArrays:
@@ -74,10 +82,7 @@ class _Kernels:
         """Return data without entries for a temporary."""
         if not shape:
             return ScalarArrays(slot.dtype, None)
-        if max(shape) < WIDE:
-            return self._store.empty(shape, slot.dtype)
-        ids = (None,) * len(shape)
-        return empty_like(self._store, WideObject(shape, slot.dtype, ids, None), slot.dtype)
+        return thing_of(empty_object(self._store, shape, slot.dtype))
 
     def shape(self, data: Any) -> tuple[int, ...]:
         """Return ``()``, ``(size,)`` or ``(nrows, ncols)``."""
@@ -95,6 +100,9 @@ class _Kernels:
     ) -> float:
         """Return a bound for one of `contract.rule.COUNTS`; every method costs the same here."""
         del mask
+        if name == "block":
+            # Too many vectors for anything to be weighed.
+            return float("inf")
         vector, matrix = args[:2] if statement.op == "vxm" else args[1::-1]
         if name in ("n", "rows", "open_rows"):
             return float(self.shape(vector if name == "n" else out)[0])
@@ -118,14 +126,14 @@ class _Kernels:
         if mask is not None:
             tested = Mask(parts.add(mask.data), mask.structural, mask.complement)
         number = parts.add(out, "inout")
-        target = parts.bound[number] = self._copy(out)
+        parts.bound[number] = self._copy(out)
         plan = statement.plan
         if plan is not None:
             plan = replace(plan, methods=(method,), rule=Const(0.0))
         single = replace(statement, out=number, args=given, mask=tested, indices=specs, plan=plan)
-        outcome = run_statement(store, Program(tuple(parts.slots), (single,)), parts.bound)
+        outcome, made = run_statement(store, Program(tuple(parts.slots), (single,)), parts.bound)
         touched = outcome.trace[-1].touched if len(outcome.trace) else 0
-        return Produced(store.get(target) if isinstance(out, ScalarArrays) else target, touched)
+        return Produced(store.get(made) if isinstance(out, ScalarArrays) else made, touched)
 
     def _copy(self, out: Any) -> Any:
         if isinstance(out, ScalarArrays):
@@ -148,7 +156,7 @@ class _Kernels:
 class _Parts:
     """The slots of a program of one statement, and what they are bound to."""
 
-    def __init__(self, store: CudaStore) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
         self.slots: list[Slot] = []
         self.bound: list[Any] = []

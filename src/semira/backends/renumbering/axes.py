@@ -2,7 +2,8 @@
 
 A statement names each axis by a letter, like a sum of products: ``mxm`` is ``ik, kj -> ij``. All
 objects along a huge axis are brought to one list, the union of theirs: nothing else can have an
-entry, lose one or forbid one. Regions have letters of their own (`wide.regions`).
+entry, lose one or forbid one. Along the axis over which a product sums the shortest list is enough.
+Regions have letters of their own (`regions`).
 """
 
 from __future__ import annotations
@@ -12,13 +13,31 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.wide.objects import WideObject, lengths
-from semira.backends.cuda.wide.store import Array, CudaStore
 from semira.backends.renumbering.lists import joined_ids, places_of
+from semira.backends.renumbering.objects import (
+    Array,
+    Store,
+    WideObject,
+    lengths,
+    restricted,
+    with_lists,
+)
 from semira.base.dtypes import INT64
 from semira.base.errors import NotImplementedException, OutOfMemory
 from semira.contract import Arg, IndexSpec, Mask, Program, Slot, Statement
 from semira.formats.index import WIDE
+
+#: The axis over which a product sums.
+_SUMMED = "k"
+
+#: Axes of regions, and of what is indexed: one is not huge without the other, but short ranges.
+_WITHIN = (("r", "p"), ("s", "q"))
+
+#: A range of more positions is not listed in full.
+_LONG = 1 << 16
+
+#: Operations that read of a vector what the entries of a matrix name.
+_READING = ("mxv", "vxm", "mode_rows")
 
 #: Letters of operands and output; element-wise operations take the output's.
 _LETTERS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -63,6 +82,8 @@ class Task:
         None, (start, stop, step) or an array, one for each of the statement's index specs.
     lists : dict of letter to array
         Positions of each huge axis that count.
+    listed : set of letter
+        The huge axes.
     """
 
     statement: Statement
@@ -71,6 +92,7 @@ class Task:
     out: Any
     regions: list[Any]
     lists: dict[str, Array | None] = field(default_factory=dict)
+    listed: set[str] = field(default_factory=set)
 
     def uses(self) -> list[Use]:
         """Return the uses of vectors and matrices."""
@@ -89,7 +111,7 @@ class Task:
         return self.statement.mask is not None and self.statement.mask.complement
 
 
-def letter_all(task: Task) -> None:
+def letter_all(store: Store, task: Task) -> None:
     """Give every use its letters, but for the operations on regions.
 
     Raises
@@ -100,8 +122,8 @@ def letter_all(task: Task) -> None:
     statement = task.statement
     if statement.op == "mode_rows" and statement.param("draws"):
         raise NotImplementedException(
-            "mode_rowwise with a seed draws by row number, which the cuda backend has for fewer "
-            "than 2**31 rows and columns alone; leave the seed out"
+            f"mode_rowwise with a seed draws by row number, which the {store.name} backend has for "
+            "fewer than 2**31 rows and columns alone; leave the seed out"
         )
     out = "ij"[: len(task.out.x.shape)] if isinstance(task.out, Use) else ""
     letters = _LETTERS.get(statement.op)
@@ -113,27 +135,52 @@ def letter_all(task: Task) -> None:
             use.letters = letters[1] if letters else out
 
 
-def list_axes(store: CudaStore, task: Task) -> None:
-    """List the positions of every huge axis that has no list yet."""
-    found: dict[str, list[Array]] = {}
+def find_huge(task: Task) -> None:
+    """Find the huge axes: those along which an object has a list or 2**31 positions."""
     for use in task.uses():
         shape = use.x.shape[::-1] if use.transposed else use.x.shape
-        pairs = zip(use.letters, shape, use.x.flipped(use.transposed), strict=True)
-        for letter, side, ids in pairs:
-            if side >= WIDE:
-                found.setdefault(letter, [])
-                if ids is not None and not use.x.everywhere:
-                    found[letter].append(ids)
+        lists = use.x.flipped(use.transposed)
+        for letter, side, ids in zip(use.letters, shape, lists, strict=True):
+            if side >= WIDE or ids is not None:
+                task.listed.add(letter)
+    for (part, whole), region in zip(_WITHIN, task.regions, strict=False):
+        is_long = isinstance(region, tuple) and len(range(*region)) > _LONG
+        if part in task.listed:
+            task.listed.add(whole)
+        elif whole in task.listed and is_long:
+            task.listed.add(part)
+
+
+def give_lists(store: Store, task: Task) -> None:
+    """Give each object a list along each huge axis, but for a vector that is only read.
+
+    Of such a vector a product reads what the list of the other operand names.
+    """
+    for use in task.uses():
+        is_read = task.statement.op in _READING and use.x.kind == "vector" and use is not task.out
+        if not is_read or use.x.shape[0] >= WIDE:
+            wanted = [letter in task.listed for letter in use.letters]
+            use.x = with_lists(store, use.x, wanted[::-1] if use.transposed else wanted)
+
+
+def list_axes(store: Store, task: Task) -> None:
+    """List the positions of every huge axis that has no list yet."""
+    found: dict[str, list[Array]] = {letter: [] for letter in task.listed}
+    for use in task.uses():
+        for letter, ids in zip(use.letters, use.x.flipped(use.transposed), strict=True):
+            if ids is not None and not use.x.everywhere:
+                found[letter].append(ids)
     for letter, lists in found.items():
         if letter not in task.lists:
-            task.lists[letter] = _at_least_one(store, joined_ids(store.library, *lists))
+            shortest = [min(lists, key=len)] if letter == _SUMMED and lists else lists
+            task.lists[letter] = _at_least_one(store, joined_ids(store.library, *shortest))
 
 
-def _at_least_one(store: CudaStore, ids: Array) -> Array:
+def _at_least_one(store: Store, ids: Array) -> Array:
     return ids if len(ids) else store.library.zeros(1, np.int64)
 
 
-def narrowed(store: CudaStore, use: Use, lists: dict[str, Array | None]) -> Any:
+def narrowed(store: Store, use: Use, lists: dict[str, Array | None]) -> Any:
     """Return the ordinary object over the lists of its axes, numbered by them.
 
     The object's own if the lists are; O(entries + lengths of the lists) otherwise.
@@ -147,6 +194,8 @@ def narrowed(store: CudaStore, use: Use, lists: dict[str, Array | None]) -> Any:
         return _repeated(store, x.small, len(ids))
     if all(ids is own for ids, own in zip(wanted, x.ids, strict=True)):
         return x.small
+    if x.kind == "vector":
+        return restricted(store, x, wanted[0])
     library = store.library
     places, kept = list(store.places(x.small)), None
     for side, (ids, own) in enumerate(zip(wanted, x.ids, strict=True)):
@@ -163,7 +212,7 @@ def narrowed(store: CudaStore, use: Use, lists: dict[str, Array | None]) -> Any:
     return store.moved(x.small, lengths(x.shape, wanted), tuple(places), entries)
 
 
-def _repeated(store: CudaStore, one: Any, count: int) -> Any:
+def _repeated(store: Store, one: Any, count: int) -> Any:
     """Return a vector with the value of position 0 everywhere."""
     library = store.library
     if store.nvals(one) == 0:
@@ -195,11 +244,11 @@ def check_listable(task: Task) -> None:
             )
 
 
-def compact(store: CudaStore, task: Task, regions: list[Any]) -> tuple[Program, list[Any], Any]:
-    """Return the program of a task on ordinary objects, its bindings, and the output's object.
+def compact(store: Store, task: Task, regions: list[Any]) -> tuple[Program, list[Any]]:
+    """Return the program of a task on ordinary objects, and its bindings.
 
     Every use gets a slot of its own, in the order in which the engine hands them out; the output
-    is a copy unless it is an ordinary object, which is written in place.
+    is a copy unless it is an ordinary object, which may be written in place.
     """
     slots: list[Slot] = []
     bound: list[Any] = []
@@ -245,7 +294,7 @@ def compact(store: CudaStore, task: Task, regions: list[Any]) -> tuple[Program, 
     statement = replace(
         task.statement, out=slot, args=tuple(args), mask=mask, indices=tuple(specs), params=params
     )
-    return Program(tuple(slots), (statement,)), bound, target
+    return Program(tuple(slots), (statement,)), bound
 
 
 def _kind(spec: IndexSpec, region: Any) -> str:

@@ -1,0 +1,256 @@
+"""Objects of huge shapes: ordinary ones over lists of positions (see `renumbering`).
+
+A side of 2**31 positions or more is renumbered, and so is one of a hypersparse matrix: nothing may
+be allocated per position there. No kernel knows of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from semira.backends import interpreter
+from semira.backends.cpu.compressed import Array, Compressed, offsets_from_counts
+from semira.backends.cpu.exchange import from_arrays, to_arrays
+from semira.backends.cpu.host import segments
+from semira.backends.cpu.host.apply import at_positions, call_of
+from semira.backends.cpu.host.mxv import empty_vector
+from semira.backends.cpu.kernelset import CpuKernels
+from semira.backends.cpu.storage import (
+    CpuMatrix,
+    CpuVector,
+    copy_vector,
+    empty_matrix,
+    matrix_of,
+    shape_of,
+    sparse_vector,
+)
+from semira.backends.interpreter import Cell, Interpreted, MaskData, Produced
+from semira.backends.renumbering import exchange
+from semira.backends.renumbering.objects import WideObject
+from semira.backends.renumbering.programs import HugeKernels
+from semira.backends.renumbering.rearrangements import rearrange as rearrange_in
+from semira.base.dtypes import DataType
+from semira.base.memory import repeated
+from semira.contract import Method, Program, Statement
+from semira.contract.backend import Binding, Outcome
+from semira.contract.rearrange import Rearranged, Rearrangement
+from semira.formats import ScalarArrays, index_dtype, is_hypersparse
+from semira.formats.build import radix_order
+from semira.formats.index import WIDE
+from semira.ops import TypedMonoid, TypedOp
+
+_KERNELS = CpuKernels()
+
+
+class CpuStore:
+    """Vectors, matrices and scalars of this backend; see `renumbering.objects.Store`."""
+
+    name, library = "cpu", np
+
+    def lists(self, shape: tuple[int, ...], nvals: int) -> tuple[bool, ...]:
+        """Return which sides are renumbered."""
+        if len(shape) == 1:
+            return (shape[0] >= WIDE,)
+        return tuple(is_hypersparse(side, nvals) for side in shape)
+
+    def describe(self, thing: Any) -> tuple[tuple[int, ...], DataType]:
+        """Return shape and dtype."""
+        return shape_of(thing), thing.dtype
+
+    def nvals(self, thing: Any) -> int:
+        """Return the number of entries."""
+        return int(thing.nvals)
+
+    def places(self, thing: Any) -> tuple[Array, ...]:
+        """Return where the entries stand."""
+        if isinstance(thing, CpuVector):
+            return (thing.entry_indices().astype(np.int64, copy=False),)
+        rows = thing.rows()
+        return tuple(at.astype(np.int64) for at in (rows.entry_majors(), rows.indices))
+
+    def values(self, thing: Any) -> Array:
+        """Return the values of the entries, in the order of `places`."""
+        values, is_single = _held(thing)
+        return repeated(values, thing.nvals) if is_single else values
+
+    def moved(
+        self, thing: Any, shape: tuple[int, ...], places: tuple[Array, ...], entries: Array | None
+    ) -> Any:
+        """Return an object with entries of `thing` at other places."""
+        values, is_single = _held(thing)
+        if not is_single and entries is not None:
+            values = values[entries]
+        return _made(shape, places, values, thing.dtype, iso=is_single)
+
+    def valued(self, thing: Any, values: Array, dtype: DataType) -> Any:
+        """Return an object with the pattern of `thing`."""
+        values = np.ascontiguousarray(values, dtype.array_dtype)
+        if isinstance(thing, CpuMatrix):
+            return matrix_of(thing.rows().replaced(values, iso=False), dtype)
+        return sparse_vector(thing.size, dtype, thing.entry_indices(), values)
+
+    def empty(self, shape: tuple[int, ...], dtype: DataType) -> Any:
+        """Return an object without entries."""
+        if len(shape) == 1:
+            return empty_vector(shape[0], dtype)
+        return empty_matrix(shape[0], shape[1], dtype)
+
+    def duplicate(self, thing: Any) -> Any:
+        """Return what may be written in the place of `thing`."""
+        return copy_vector(thing) if isinstance(thing, CpuVector) else thing
+
+    def applied(
+        self, op: TypedOp, thing: Any, places: tuple[Array, ...], bound: Any, *, left: bool
+    ) -> Array:
+        """Return an operator's results for entries that stand at `places`."""
+        other = None if bound is None else ScalarArrays(bound[1], bound[0])
+        rows, cols = places
+        return at_positions(self.values(thing), rows, cols, call_of(op, other, left=left))
+
+    def order(self, keys: Array) -> Array:
+        """Return the stable order of positions."""
+        return radix_order(keys, int(keys.max(initial=0)).bit_length())
+
+    def scanned(self, monoid: TypedMonoid, values: Array, dtype: DataType, heads: Array) -> Array:
+        """Return the running results of a monoid; a head starts anew."""
+        del dtype
+        return segments.scanned(monoid, values, heads)
+
+    def ranked(
+        self,
+        before: TypedOp,
+        values: Array,
+        dtype: DataType,
+        starts: Array,
+        lengths: Array,
+        longest: int,
+    ) -> Array:
+        """Return an order by a comparison, line by line."""
+        del dtype, longest
+        return segments.ranked(before, values, starts, lengths)
+
+    def scalar(self, binding: Any) -> Any:
+        """Return the value of a bound scalar, None if it is empty."""
+        return binding.value if isinstance(binding, ScalarArrays) else binding
+
+    def upload(self, array: Any) -> Array:
+        """Return the array."""
+        made: Array = np.asarray(array)
+        return made
+
+    def download(self, array: Array) -> Any:
+        """Return the array."""
+        return array
+
+    def put(self, arrays: Any) -> Any:
+        """Return an ordinary object."""
+        return from_arrays(arrays)
+
+    def get(self, thing: Any) -> Any:
+        """Return the arrays of an ordinary object."""
+        return to_arrays(thing)
+
+    def need(self, matrix: CpuMatrix, orientation: str) -> None:
+        """Make an orientation of a matrix resident."""
+        matrix.oriented(by_columns=orientation == "csc")
+
+    def take(self, thing: Any, made: Any) -> None:
+        """Never asked: cells hold what a loop makes."""
+        raise NotImplementedError
+
+    def run(self, program: Program, bindings: list[Any]) -> tuple[Outcome, Any]:
+        """Run a statement; return its new output as well."""
+        (statement,) = program.body
+        assert isinstance(statement, Statement)
+        cells = [
+            Cell("cpu", slot.kind, given)
+            if isinstance(given, (CpuVector, CpuMatrix, ScalarArrays))
+            else given
+            for slot, given in zip(program.slots, bindings, strict=True)
+        ]
+        outcome = interpreter.execute(Interpreted(program), cells, _KERNELS, "cpu")
+        return outcome, cells[statement.out].data
+
+
+def _held(thing: CpuVector | CpuMatrix) -> tuple[Array, bool]:
+    """Return the values of entries by rows, and whether one stands for all."""
+    if isinstance(thing, CpuVector):
+        values, stride = thing.entry_values()
+        return values, stride == 0
+    rows = thing.rows()
+    return rows.values, rows.iso
+
+
+def _made(
+    shape: tuple[int, ...], places: tuple[Array, ...], values: Array, dtype: DataType, *, iso: bool
+) -> CpuVector | CpuMatrix:
+    """Return an object of entries by row, then column."""
+    indices = places[-1].astype(index_dtype(*shape), copy=False)
+    if len(shape) == 1:
+        return sparse_vector(shape[0], dtype, indices, values, iso=iso)
+    nrows, ncols = shape
+    counts = np.zeros(nrows + 1, np.int64)
+    counts[1:] = np.bincount(places[0], minlength=nrows)
+    return matrix_of(
+        Compressed(nrows, ncols, offsets_from_counts(counts), indices, values, iso), dtype
+    )
+
+
+STORE = CpuStore()
+
+
+class _Kernels(HugeKernels):
+    """Statements some of whose objects are huge."""
+
+    def compute(
+        self, statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: Any
+    ) -> Produced:
+        """Return the output's new data.
+
+        Beside an ordinary matrix a hypersparse one with sides below 2**31 is made ordinary.
+        """
+        if self._fits(statement, args, mask, out):
+            args, out = [_opened(arg) for arg in args], _opened(out)
+            mask = None if mask is None else replace(mask, data=_opened(mask.data))
+        lean = getattr(out, "lean", None)
+        made = super().compute(statement, method, args, mask, out)
+        if lean is not None:
+            made.data = _kept_lean(made.data, lean)
+        return made
+
+    def _fits(self, statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> bool:
+        """Whether an ordinary matrix takes part, and no object with a side from 2**31 on."""
+        if statement.op == "assign" and isinstance(out, WideObject):
+            # It stays one, however small the operand.
+            return False
+        named = [*args[: len(statement.args)], *([] if mask is None else [mask.data])]
+        if not any(isinstance(x, CpuMatrix) for x in named):
+            return False
+        return all(max(self.shape(x), default=0) < WIDE for x in (*named, out))
+
+
+def _opened(x: Any) -> Any:
+    if not isinstance(x, WideObject):
+        return x
+    return from_arrays(exchange.to_arrays(STORE, x).ordinary())  # type: ignore[union-attr]
+
+
+def _kept_lean(x: Any, lean: str) -> Any:
+    if isinstance(x, WideObject):
+        return replace(x, small=x.small.kept_lean(lean))
+    return x.kept_lean(lean)
+
+
+def execute(executable: Interpreted, bindings: list[Binding]) -> Outcome:
+    """Run a program on objects some of which are huge, statement by statement."""
+    return interpreter.execute(executable, bindings, _Kernels(STORE), "cpu")
+
+
+def rearrange(handle: Cell, request: Rearrangement, *, transposed: bool) -> list[Rearranged]:
+    """Return what is made of an object's entries."""
+    found = rearrange_in(STORE, handle.data, request, transposed=transposed)
+    kinds = {1: "vector", 2: "matrix"}
+    return [replace(x, handle=Cell("cpu", kinds[len(x.shape)], x.handle)) for x in found]
