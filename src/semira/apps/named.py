@@ -29,6 +29,17 @@ class Named(Tabled):
 
     graph: Graph | None = field(default=None, kw_only=True, repr=False, compare=False)
 
+    def facts(self) -> dict[str, Any]:
+        """Return what a summary tells; see `semira.apps.row.Answer`."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        told = ", ".join(
+            f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in self.facts().items()
+        )
+        return f"{type(self).__name__}({told})"
+
 
 def takes_graph(
     **numberings: Callable[[Graph, Any], Any],

@@ -7,10 +7,10 @@ from typing import Any
 
 from semira import Matrix, Vector
 from semira.algorithms.naming import values_of
+from semira.apps.arrays import on_host
 from semira.apps.communities import problem
 from semira.apps.communities.graph import Graph, grouped, numbering
 from semira.apps.communities.moving import Workspace, components
-from semira.apps.communities.problem import host
 from semira.apps.communities.result import Communities
 from semira.apps.communities.solve import (
     Run,
@@ -365,7 +365,7 @@ def _result(
     is_split: bool,
 ) -> Communities:  # fmt: skip
     found = numbering(given, labels, given.n)
-    states = [host(each) for each in space.states]
+    states = [on_host(each) for each in space.states]
     return Communities(
         labels=Vector.from_dense(found.labels) if given.n else Vector("int32", 0),
         num_communities=found.count,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import semira as gb
+from semira.apps.arrays import on_host
 from semira.apps.communities.graph import Graph, grouped
 from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
 from semira.kernels import ArrayKernel, rows_of
@@ -82,7 +83,7 @@ def graph_of(
         n, indptr, indices, weights, is_iso, strengths, strengths_in, directed, sums,
         device=A.device, work=indptr,
     )  # fmt: skip
-    total, odd = host(sums).tolist()
+    total, odd = on_host(sums).tolist()
     if odd != 0 and not directed:
         raise InvalidValue(
             "the matrix is not symmetric; add its transpose, or pass directed=True for the "
@@ -172,15 +173,10 @@ def numbered(xp: Any, graph: Graph, given: Any, name: str) -> tuple[Any, int]:
             missing = given.size - given.nvals
             raise InvalidValue(f"{name}: {missing} of {given.size} vertices have no label")
         values = given.to_dense()
-    values = np.asarray(host(values))
+    values = on_host(values)
     if values.shape != (graph.n,):
         raise DimensionMismatch(f"{name}: shape {values.shape}, one label for each of {graph.n}")
     if values.dtype.kind not in "iu":
         raise InvalidIndex(f"{name} of {values.dtype}: labels are integers")
     found, numbers = np.unique(values, return_inverse=True)
     return xp.asarray(numbers.astype(np.int32)), len(found)
-
-
-def host(array: Any) -> Any:
-    """Return an array on the host."""
-    return array.get() if hasattr(array, "get") else array

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import semira as gb
+from semira.apps.arrays import on_host
 from semira.apps.geolocation import kernels
 from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, OutOfMemory
 
@@ -108,7 +109,7 @@ def places(A: Any, latitude: Any, longitude: Any, hide: float, seed: int, xp: An
     bad = xp.zeros(1, xp.int64)
     kernels.begin(n, *given, seed, float(hide), lat, lon, located, bad, device=A.device)
     if n and bad[0]:
-        _refuse(*(np.asarray(_host(each)) for each in given))
+        _refuse(*map(on_host, given))
     return Places(lat, lon, located, _hidden(given, located, hide, xp))
 
 
@@ -145,10 +146,6 @@ def _hidden(given: list[Any], located: Any, hide: float, xp: Any) -> Hidden:
         return Hidden(xp.empty(0, xp.int64), xp.empty(0), xp.empty(0))
     at = xp.flatnonzero((located == NOWHERE) & ~xp.isnan(given[0]))
     return Hidden(at, given[0][at], given[1][at])
-
-
-def _host(array: Any) -> Any:
-    return array.get() if hasattr(array, "get") else array
 
 
 def _refuse(lat: Any, lon: Any) -> None:

@@ -9,13 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Matrix
+from semira.apps.arrays import on_host
 from semira.apps.named import Named
 from semira.kernels import array_module
-
-
-def on_host(array: Any) -> NDArray[Any]:
-    """Return an array on the host."""
-    return array.get() if hasattr(array, "get") else np.asarray(array)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

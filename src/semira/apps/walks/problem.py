@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from semira.apps.arrays import on_host
 from semira.apps.sampling.problem import check_int, keys_of
-from semira.apps.sampling.result import on_host
 from semira.apps.sampling.weights import running_totals
 from semira.exceptions import DimensionMismatch, InvalidValue, InvalidWeight
 from semira.kernels import ArrayKernel, rows_of
