@@ -328,7 +328,7 @@ def test_labels_in_files_that_are_none(tmp_path):
     (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe")
     for name, error in (
         ("halves.npy", FileFormatError), ("large.txt", FileFormatError),
-        ("bytes.txt", FileReadError), ("", FileReadError),
+        ("bytes.txt", FileFormatError), ("", FileReadError),
     ):  # fmt: skip
         with pytest.raises(error):
             read_labels(f"{tmp_path}/{name}", 2)

@@ -247,5 +247,5 @@ def test_numbers_of_vertices_from_files(tmp_path):
             samples.numbers(f"{tmp_path}/{name}", 2)
     with pytest.raises(FileFormatError, match="float64; give int64"):
         samples.vertices(f"{tmp_path}/half.npy", 2)
-    with pytest.raises(FileReadError, match="cannot be read"):
+    with pytest.raises(FileReadError, match="is a directory"):
         samples.numbers(f"{tmp_path}", 2)
