@@ -20,12 +20,14 @@ from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_g
 from semira.cli.groups import READING, with_options
 from semira.cli.measure import Measurement, measure
 from semira.cli.options import (
+    OUTPUT,
     Device,
     DeviceOption,
     FileArgument,
     JsonOption,
     PlotOption,
     RepeatOption,
+    option,
 )
 from semira.cli.output import cell, note, print_json, print_pairs, print_table, seconds
 from semira.cli.plans import SETTLED, trace_record
@@ -37,24 +39,20 @@ from semira.contract import TRACE_COLUMNS, lost_rows, trace_cells
 #: Vertices shown at each end of a long route.
 _ENDS = 8
 
-_RUNNING, _OUTPUT = "Running", "Output"
-
 TraceOption = Annotated[
     bool,
-    typer.Option(
-        "--trace",
-        help="List the products of the last call: levels, directions, times.",
-        rich_help_panel=_OUTPUT,
+    option(
+        "List the products of the last call: levels, directions, times.", None, "--trace",
+        panel=OUTPUT,
     ),
-]
+]  # fmt: skip
 OutOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write the whole result; - for standard output. Vectors: .csv or .npz. Matrices: "
-        ".mtx or .npz, and .csv if both sides are vertices. Text also .gz.",
-        show_default=False,
-        rich_help_panel=_OUTPUT,
+    option(
+        "Write the whole result; - for standard output. Vectors: .csv or .npz. Matrices: .mtx or "
+        ".npz, and .csv if both sides are vertices. Text also .gz.",
+        "FILE",
+        panel=OUTPUT,
     ),
 ]
 
@@ -126,10 +124,10 @@ class Targets:
 
     def check(self, algorithm: str, asked: Asked) -> None:
         """Refuse before the work what cannot be written after it."""
-        for option in ["--json"] * self.json + ["--trace"] * self.trace:
+        for other in ["--json"] * self.json + ["--trace"] * self.trace:
             if self.out == "-":
                 raise typer.BadParameter(
-                    f"--out - and {option} both want standard output; name a file"
+                    f"--out - and {other} both want standard output; name a file"
                 )
         if self.out is not None:
             _check_out(algorithm, asked, self.out)

@@ -28,12 +28,14 @@ from semira.cli.applications import (
 from semira.cli.graphs import Graph, Reading, choose_device, load_graph
 from semira.cli.groups import READING, with_options
 from semira.cli.options import (
+    OUTPUT,
     Device,
     DeviceOption,
     FileArgument,
     JsonOption,
     PlotOption,
     RepeatOption,
+    option,
 )
 from semira.cli.output import cell, note, print_json, print_pairs, seconds
 
@@ -42,16 +44,12 @@ if TYPE_CHECKING:
 
     from semira.apps.row import Application
 
-_OUTPUT = "Output"
-
 OutOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write the table of the result: .csv (also .gz), .npz or .parquet; - for standard "
-        "output.",
-        show_default=False,
-        rich_help_panel=_OUTPUT,
+    option(
+        "Write the table of the result: .csv (also .gz), .npz or .parquet; - for standard output.",
+        "FILE",
+        panel=OUTPUT,
     ),
 ]
 
