@@ -93,16 +93,11 @@ def _open_raw(path: Writable, name: str) -> Iterator[Any]:
 def check_output(path: str | os.PathLike[str], *reads: str | os.PathLike[str]) -> None:
     """Refuse before the work what `open_output` would refuse after it; leaves nothing behind.
 
-    Parameters
-    ----------
-    path : str or os.PathLike
-    *reads : str or os.PathLike
-        What is read; names of no files count for nothing.
-
     Raises
     ------
     FileWriteError
-        The folder is missing, the place is not writable, ..., or the file is one that is read.
+        The folder is missing, the place is not writable, ..., or it is one of the files that are
+        read; among `reads` may be names of none.
     """
     name = os.fspath(path)
     if name == "-":
