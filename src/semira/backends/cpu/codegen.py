@@ -199,10 +199,7 @@ def _template(name: str) -> str:
 
 
 def source_of(template: str) -> str:
-    """Return the text of a template, after those of folders from which it imports helpers.
-
-    Several, joined by ``+``, share one module: later ones may call functions of those before.
-    """
+    """Return the text of templates, joined by ``+``, after what they import helpers from."""
     names = template.split("+")
     pattern = r"(?m)^from (semira\.(?!backends).*\.kernels)\.(\w+) "
     imported = [f"{a}:{b}" for name in names for a, b in re.findall(pattern, _template(name))]
@@ -210,7 +207,7 @@ def source_of(template: str) -> str:
 
 
 def render(template: str, header: Header) -> str:
-    """Return the source of `template`, see `source_of`, with the slots of `header` filled in.
+    """Return the source of templates with the slots of `header` filled in; they are one module.
 
     Examples
     --------
