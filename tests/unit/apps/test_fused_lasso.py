@@ -277,7 +277,7 @@ def test_wrong_input(device):
 
 
 def test_what_does_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr("semira.apps.lasso.problem.free_memory", lambda _: 10)
+    monkeypatch.setattr("semira.apps.arrays.free_memory", lambda _: 10)
     with pytest.raises(gb.exceptions.OutOfMemory, match="10 are free"):
         fused_lasso(matrix([(0, 1)], 2), [1, 2])
     assert memory(10, 20) > memory(10, 10) > memory(5, 10)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import semira as gb
-from semira.algorithms.checks import check_count
+from semira.algorithms.checks import check_count, check_square
 from semira.apps.arrays import on_host
 from semira.exceptions import (
     DimensionMismatch,
@@ -206,10 +206,7 @@ def check(A: Any, reverse_from: Any, iterations: Any, null_penalty: Any) -> None
     DomainMismatch, DimensionMismatch, InvalidValue
         As `classify`.
     """
-    if not isinstance(A, gb.Matrix):
-        raise DomainMismatch(f"classify: A is a {type(A).__name__}; pass a Matrix")
-    if A.nrows != A.ncols:
-        raise DimensionMismatch(f"classify: A is {A.nrows} x {A.ncols}; pass a square Matrix")
+    check_square(A, "classify")
     if reverse_from not in ("source", "destination"):
         raise InvalidValue(_no_such_way(reverse_from))
     if iterations is not None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-import semira as gb
 from semira.apps.arrays import on_host
 from semira.apps.communities.graph import Graph, grouped
 from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
@@ -19,42 +18,6 @@ _measure = ArrayKernel("semira.apps.communities.kernels:graphs", "measure", lane
 _MOST_BITS = 62
 #: Sums that integers of 32 bits hold, which GPUs add faster.
 _NARROW = 1 << 30
-
-
-def check_square(A: Any, name: str) -> None:
-    """Raise if it is no adjacency matrix."""
-    if not hasattr(A, "nrows") or not hasattr(A, "device"):
-        raise TypeError(f"{name} takes a Matrix, got {type(A).__name__}")
-    if A.nrows != A.ncols:
-        raise DimensionMismatch(f"{name}: {A.nrows} x {A.ncols}; an adjacency matrix is square")
-    if A.nrows >= 1 << 31:
-        raise InvalidValue(f"{name}: {A.nrows} vertices, at most {(1 << 31) - 1}")
-
-
-def check_number(name: str, value: Any, least: float, *, is_open: bool = False) -> float:
-    """Return a finite number that is not below (or, if open, above) a bound."""
-    found = float(value)
-    if not math.isfinite(found) or found < least or (is_open and found == least):
-        bound = "above" if is_open else "at least"
-        raise InvalidValue(f"{name}={value!r}: a finite number {bound} {least:g}")
-    return found
-
-
-def check_count(name: str, value: Any, least: int = 1) -> int:
-    """Return an integer that is not below a bound."""
-    if isinstance(value, bool) or int(value) != value or value < least:
-        raise InvalidValue(f"{name}={value!r}: an integer of at least {least}")
-    return int(value)
-
-
-def check_memory(A: Any, needed: int, name: str) -> None:
-    """Raise if the device has not so many bytes."""
-    free = gb.free_memory(A.device)
-    if free is not None and needed > free:
-        raise OutOfMemory(
-            f"{name}: {needed:,} bytes are needed beside the matrix, {free:,} are free on "
-            f"{A.device}; release objects, or use another device"
-        )
 
 
 def graph_of(

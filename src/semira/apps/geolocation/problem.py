@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import semira as gb
-from semira.apps.arrays import on_host
+from semira.algorithms.checks import check_square
+from semira.apps.arrays import check_room, on_host
 from semira.apps.geolocation import kernels
-from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, OutOfMemory
+from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 
 #: Iteration of vertices that have no location.
 NOWHERE = 2**31 - 1
@@ -73,10 +74,7 @@ def check(A: Any, iterations: Any, spatial_iterations: Any, hide: Any, tolerance
     DomainMismatch, DimensionMismatch, InvalidValue, OutOfMemory
         As `geolocate`.
     """
-    if not isinstance(A, gb.Matrix):
-        raise DomainMismatch(f"geolocate: A is a {type(A).__name__}; pass a Matrix")
-    if A.nrows != A.ncols:
-        raise DimensionMismatch(f"geolocate: A is {A.nrows} x {A.ncols}; pass a square Matrix")
+    n = check_square(A, "geolocate")
     for name, value in (("iterations", iterations), ("spatial_iterations", spatial_iterations)):
         if value != int(value) or not 1 <= value < NOWHERE:
             raise InvalidValue(f"geolocate: {name} is {value}; pass an integer of at least 1")
@@ -84,12 +82,8 @@ def check(A: Any, iterations: Any, spatial_iterations: Any, hide: Any, tolerance
         raise InvalidValue(f"geolocate: hide is {hide}; pass a share in [0, 1)")
     if not 0 <= tolerance < 360:
         raise InvalidValue(f"geolocate: tolerance is {tolerance}; pass degrees in [0, 360)")
-    needed, free = memory(A.nrows, hide=hide), gb.free_memory(A.device)
-    if free is not None and needed > free:
-        raise OutOfMemory(
-            f"geolocate: {A.nrows} vertices need {needed:,} bytes on {A.device}, of which "
-            f"{free:,} are free; use a smaller graph or a device with more memory"
-        )
+    remedy = "use a smaller graph or a device with more memory"
+    check_room(memory(n, hide=hide), A.device, f"geolocate: {n} vertices", remedy, least=0)
 
 
 def places(A: Any, latitude: Any, longitude: Any, hide: float, seed: int, xp: Any) -> Places:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semira import Matrix, Vector, binary, device_traits, dtypes, free_memory, select
+from semira import Matrix, Vector, binary, device_traits, dtypes, select
 from semira.algorithms.checks import (
     check_number,
     check_ordered,
@@ -16,7 +16,8 @@ from semira.algorithms.checks import (
     check_weights,
 )
 from semira.algorithms.flows.network import back_of
-from semira.exceptions import DimensionMismatch, InvalidValue, OutOfMemory
+from semira.apps.arrays import check_room
+from semira.exceptions import DimensionMismatch, InvalidValue
 from semira.kernels import rows_of
 
 SOLVERS = ("cuts", "primal_dual")
@@ -163,9 +164,6 @@ def check_graph(A: Any) -> None:
     check_weights(A, "fused_lasso")
     if n > _MOST:
         raise InvalidValue(f"fused_lasso: a graph has at most {_MOST} = 2**30 vertices, not {n}")
-    needed, free = memory(n, A.nvals), free_memory(A.device)
-    if free is not None and needed > free:
-        raise OutOfMemory(
-            f"fused_lasso of {n:,} vertices and {A.nvals:,} entries takes {needed:,} bytes, and "
-            f"{free:,} are free; use a smaller graph or a device with more memory"
-        )
+    what = f"fused_lasso: {n:,} vertices and {A.nvals:,} entries"
+    remedy = "use a smaller graph or a device with more memory"
+    check_room(memory(n, A.nvals), A.device, what, remedy, least=0)

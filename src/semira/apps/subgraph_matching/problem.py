@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import semira as gb
-from semira.algorithms.checks import check_count
+from semira.algorithms.checks import check_count, check_square
 from semira.exceptions import (
     DimensionMismatch,
     DomainMismatch,
@@ -70,15 +70,8 @@ def check(A: Any, pattern: Any, labels: Any, pattern_labels: Any, limit: Any) ->
     DomainMismatch, DimensionMismatch, InvalidValue, NotImplementedException
         As `subgraph_match`.
     """
-    for name, each in (("A", A), ("pattern", pattern)):
-        if not isinstance(each, gb.Matrix):
-            raise DomainMismatch(
-                f"subgraph_match: {name} is a {type(each).__name__}; pass a Matrix"
-            )
-        if each.nrows != each.ncols:
-            raise DimensionMismatch(
-                f"subgraph_match: {name} is {each.nrows} x {each.ncols}; pass a square Matrix"
-            )
+    check_square(A, "subgraph_match")
+    check_square(pattern, "subgraph_match(pattern=)")
     if not 1 <= pattern.nrows <= MOST:
         raise InvalidValue(
             f"subgraph_match: the pattern has {pattern.nrows} vertices; pass one of 1 to {MOST}"

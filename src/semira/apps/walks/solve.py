@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from semira import free_memory
-from semira.apps.arrays import on_host
-from semira.apps.sampling.problem import check_room
+from semira.apps.arrays import check_room, on_host
 from semira.apps.walks.problem import Ground, Walks
 from semira.kernels import ArrayKernel
 
