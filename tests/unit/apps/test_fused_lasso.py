@@ -252,7 +252,7 @@ def test_wrong_input(device):
         fused_lasso(A, [1, 2, 3, 4])
     with pytest.raises(InvalidValue, match=r"y\[1\]=nan"):
         fused_lasso(A, [1, np.nan, 3])
-    with pytest.raises(InvalidValue, match="dtype"):
+    with pytest.raises(DomainMismatch, match="y is of"):
         fused_lasso(A, ["a", "b", "c"])
     with pytest.raises(InvalidValue, match="lacks 1"):
         fused_lasso(A, gb.Vector.from_coo([0, 2], [1.0, 2.0], size=3))

@@ -278,7 +278,9 @@ def test_what_cannot_be_located_is_refused(device):
         locate(A, [5.0, 1.0], [0.0, 190.0])
     with pytest.raises(InvalidValue, match="inf"):
         locate(A, [np.inf, 1.0], [0.0, 0.0])
-    with pytest.raises(DimensionMismatch, match="3 elements, but the graph has 2 vertices"):
+    with pytest.raises(
+        DimensionMismatch, match=r"latitude has shape \(3,\); pass one for each of the 2"
+    ):
         locate(A, [NAN] * 3, [NAN] * 3)
     with pytest.raises(DimensionMismatch, match=r"shape \(2, 3\)"):
         locate(gb.Matrix(bool, 2, 3), [NAN] * 2, [NAN] * 2)

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import semira as gb
 from semira.algorithms.checks import check_square
-from semira.apps.arrays import check_room, on_host
+from semira.apps.arrays import check_room, on_host, per_vertex
 from semira.apps.geolocation import kernels
-from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
+from semira.exceptions import InvalidValue
 
 #: Iteration of vertices that have no location.
 NOWHERE = 2**31 - 1
@@ -96,7 +95,7 @@ def places(A: Any, latitude: Any, longitude: Any, hide: float, seed: int, xp: An
     """
     n = A.nrows
     given = [
-        _dense(A, values, name, xp)
+        per_vertex(values, n, f"geolocate: {name}", xp, A.device, kinds="iuf", missing=np.nan)
         for name, values in (("latitude", latitude), ("longitude", longitude))
     ]
     lat, lon, located = xp.empty(n), xp.empty(n), xp.empty(n, xp.int32)
@@ -105,34 +104,6 @@ def places(A: Any, latitude: Any, longitude: Any, hide: float, seed: int, xp: An
     if n and bad[0]:
         _refuse(*map(on_host, given))
     return Places(lat, lon, located, _hidden(given, located, hide, xp))
-
-
-def _dense(A: Any, values: Any, name: str, xp: Any) -> Any:
-    """Return coordinates as an array of the device, NaN where there is none."""
-    if isinstance(values, gb.Vector):
-        size, dtype = values.size, values.dtype
-        if dtype.name not in _REAL:
-            raise DomainMismatch(f"geolocate: {name} is of {dtype}; pass real numbers")
-    else:
-        values = values if hasattr(values, "dtype") else np.asarray(values)
-        size, dtype = len(values) if values.ndim == 1 else values.shape, values.dtype
-        if dtype.kind not in "iuf":
-            raise DomainMismatch(f"geolocate: {name} is of {dtype}; pass real numbers")
-    if size != A.nrows:
-        raise DimensionMismatch(
-            f"geolocate: {name} has {size} elements, but the graph has {A.nrows} vertices; "
-            "pass one for each vertex, NaN or no entry if unknown"
-        )
-    if isinstance(values, gb.Vector):
-        own = gb.device_traits(values.device).lends_arrays
-        where = values.device if own and values.device == A.device else None
-        values = values.to_dense(np.nan, "FP64", device=where)
-    return xp.ascontiguousarray(xp.asarray(values, dtype=xp.float64))
-
-
-_REAL = frozenset(
-    ["FP32", "FP64"] + [f"{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)]
-)
 
 
 def _hidden(given: list[Any], located: Any, hide: float, xp: Any) -> Hidden:
