@@ -55,8 +55,7 @@ PeersOption = Annotated[
 ]
 OutOption = Annotated[Path | None, option("Write records, one line of JSON each.", "FILE.jsonl")]
 DataOption = Annotated[
-    Path | None,
-    option("Folder of graphs that are named without a path.", "FOLDER"),
+    Path | None, option("Folder of graphs that are named without a path.", "FOLDER")
 ]
 TrialsOption = Annotated[int | None, option("Warm calls of each case.", min=1)]
 SecondsOption = Annotated[float | None, option("Budget of the warm calls of a case.", min=0.0)]
@@ -278,8 +277,7 @@ def compare(
 
 
 def report(
-    files: FilesArgument,
-    out: Annotated[Path | None, option("Write it there.", "FILE.md")] = None,
+    files: FilesArgument, out: Annotated[Path | None, option("Write it there.", "FILE.md")] = None
 ) -> None:
     """Write the records of files as Markdown tables.
 

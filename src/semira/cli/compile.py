@@ -66,8 +66,7 @@ def compile_ahead(
         typer.Option(help="generic: machine code that every processor of this kind runs."),
     ] = Processor.this,
     small: Annotated[
-        bool,
-        typer.Option("--small", help="On cuda: leave out kernels for large graphs alone."),
+        bool, typer.Option("--small", help="On cuda: leave out kernels for large graphs alone.")
     ] = False,
     jobs: Annotated[int | None, option("Processes. Default: one for each core.", min=1)] = None,
     as_json: JsonOption = False,

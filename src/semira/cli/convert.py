@@ -49,11 +49,7 @@ def write_graph(target: str, edges: EdgeList, to: str | None) -> None:
 
 @with_options(reading=READING)
 def convert(
-    file: FileArgument,
-    target: TargetArgument = "-",
-    to: ToOption = None,
-    *,
-    reading: Reading,
+    file: FileArgument, target: TargetArgument = "-", to: ToOption = None, *, reading: Reading
 ) -> None:
     """Read a graph and write it in another format.
 

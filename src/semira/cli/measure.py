@@ -71,10 +71,7 @@ class Timed:
 
 
 def time_calls(
-    graph: Graph,
-    device: str,
-    call: Callable[[Any], Any],
-    repeat: int,
+    graph: Graph, device: str, call: Callable[[Any], Any], repeat: int
 ) -> tuple[Any, Any, dict[str, Any]]:
     """Call a function of the matrix of a graph once, then `repeat` times warm.
 

@@ -72,8 +72,5 @@ PlotOption = Annotated[
 
 SourceOption = Annotated[
     str | None,
-    option(
-        "The vertex that has an entry. Default: the one with most outgoing edges.",
-        "VERTEX",
-    ),
+    option("The vertex that has an entry. Default: the one with most outgoing edges.", "VERTEX"),
 ]

@@ -9,12 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semira import Matrix, Vector, binary, dtypes, select
-from semira.algorithms.checks import (
-    check_number,
-    check_ordered,
-    check_square,
-    check_weights,
-)
+from semira.algorithms.checks import check_number, check_ordered, check_square, check_weights
 from semira.algorithms.flows.network import back_of
 from semira.apps.arrays import check_room, per_vertex
 from semira.exceptions import InvalidValue

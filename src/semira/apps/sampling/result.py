@@ -87,8 +87,4 @@ class NeighbourSample(Named):
     def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return the entries drawn as columns on the host."""
         rows, columns, entries = (on_host(part) for part in self.edges())
-        return {
-            "vertex": on_host(self.vertices)[rows],
-            "neighbour": columns,
-            "entry": entries,
-        }
+        return {"vertex": on_host(self.vertices)[rows], "neighbour": columns, "entry": entries}

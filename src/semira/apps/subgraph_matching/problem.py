@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 import semira as gb
 from semira.algorithms.checks import check_count, check_square
 from semira.apps.arrays import per_vertex
-from semira.exceptions import (
-    InvalidValue,
-    NotImplementedException,
-)
+from semira.exceptions import InvalidValue, NotImplementedException
 
 #: Vertices of a pattern at most.
 MOST = 8
