@@ -16,7 +16,8 @@ from semira.bench.record import read_records
 from semira.bench.report import markdown_table
 from semira.bench.sources import sources_table
 from semira.bench.versus import read_peers
-from semira.cli.bench import FilesArgument, option, split_names
+from semira.cli.bench import FilesArgument, split_names
+from semira.cli.options import option
 from semira.cli.output import note, print_table
 from semira.cli.plots import check_target
 

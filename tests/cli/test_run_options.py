@@ -41,6 +41,17 @@ def test_parents_are_written_beside_levels(invoke, labelled, tmp_path):
     assert "parent" not in lines_of(path)[0]
 
 
+def test_the_graph_is_not_written_over(invoke, tmp_path):
+    path = tmp_path / "g.csv"
+    path.write_text("0,1\n1,2\n")
+    for command in ("bfs", "louvain"):
+        result = invoke("run", command, path, "--out", tmp_path / "." / "g.csv")
+        assert result.exit_code == 1
+        assert "FileWriteError" in result.stderr
+        assert "is read as well" in result.stderr
+    assert path.read_text() == "0,1\n1,2\n"
+
+
 @pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.parametrize("where", ["reference", "cpu"])
 def test_a_search_by_name_is_told_where_it_is_another(invoke, name, where):

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira import (
-    Matrix,
-    ProductOptions,
-    Scalar,
-    Vector,
-    binary,
-    monoid,
-    repeat,
-    select,
-    unary,
-)
+from semira import Matrix, ProductOptions, Scalar, Vector, binary, monoid, repeat, select, unary
 from semira.algorithms.pagerank_terms import Terms, restarted
 from semira.algorithms.results import PageRankResult, finished
 

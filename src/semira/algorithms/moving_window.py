@@ -28,11 +28,7 @@ _BREADTH = 32
 
 
 def moving_window(
-    A: Matrix,
-    near: Vector,
-    distance: Vector,
-    delta: float | None,
-    **opts: Unpack[ProductOptions],
+    A: Matrix, near: Vector, distance: Vector, delta: float | None, **opts: Unpack[ProductOptions]
 ) -> SSSPResult:
     """Return shortest-path lengths, from where a search stands on; see `sssp`, which checks.
 

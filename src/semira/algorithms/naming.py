@@ -62,64 +62,53 @@ def takes_graph(
         function: Callable[Concatenate[Matrix, _P], _R],
     ) -> Callable[Concatenate[Matrix | Graph, _P], _R]:
         name = function.__name__
-        numbered = by_number(function, numberings)
 
-        # Not by position alone, so that A may be given by name.
-        @functools.wraps(function)
-        def call(A: Any, *args: Any, **kwargs: Any) -> Any:
-            if isinstance(A, Matrix):
-                return asked(function(A, *args, **kwargs), name, None)
-            matrix, args, kwargs, graph = numbered(A, args, kwargs)
-            return asked(function(matrix, *args, **kwargs), name, graph)
+        def told(found: _R, graph: Graph | None) -> _R:
+            return asked(found, name, graph)
 
-        KNOWN[name] = call
+        call = KNOWN[name] = by_name(function, numberings, told)
         return cast("Callable[Concatenate[Matrix | Graph, _P], _R]", call)
 
     return decorate
 
 
-def by_number(
-    function: Callable[..., Any], numberings: Mapping[str, _Numbering]
-) -> Callable[
-    [Any, tuple[Any, ...], dict[str, Any]],
-    tuple[Any, tuple[Any, ...], dict[str, Any], Graph | None],
-]:
-    """Return what makes the arguments of `function` from those that name vertices of a Graph.
+def by_name(
+    function: Callable[..., Any],
+    numberings: Mapping[str, _Numbering],
+    told: Callable[[Any, Graph | None], Any],
+) -> Callable[..., Any]:
+    """Return a function on a Matrix as one that takes a Graph too, with its vertices by name.
 
     Parameters
     ----------
     function : callable
-        Its first parameter is a Matrix.
+        Its first parameter is a Matrix; it says what is wrong with others.
     numberings : mapping
         As of `takes_graph`.
-
-    Returns
-    -------
-    callable
-        Of the first argument, the others by position, and those by name: all three with a Matrix
-        and numbers for a Graph and names, and the Graph. What is no Graph is left as it is, with
-        None: the function says what it takes.
+    told : callable
+        Returns the result from what `function` returned, and the Graph or None.
     """
     parameters = function.__code__.co_varnames
     places = {parameters.index(each) - 1: each for each in numberings}
 
-    def numbered(A: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    # Not by position alone, so that A may be given by name.
+    @functools.wraps(function)
+    def call(A: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(A, Matrix):
+            return told(function(A, *args, **kwargs), None)
         from semira.io import Graph
 
         if not isinstance(A, Graph):
-            return A, args, kwargs, None
-        if A.labels is not None:
-            given = list(args)
-            for place, parameter in places.items():
-                number = numberings[parameter]
-                if parameter in kwargs:
-                    kwargs[parameter] = number(A, kwargs[parameter])
-                elif place < len(given):
-                    given[place] = number(A, given[place])
-            args = tuple(given)
-        return A.matrix, args, kwargs, A
+            return told(function(A, *args, **kwargs), None)
+        given = list(args)
+        for place, parameter in places.items() if A.labels is not None else ():
+            if parameter in kwargs:
+                kwargs[parameter] = numberings[parameter](A, kwargs[parameter])
+            elif place < len(given):
+                given[place] = numberings[parameter](A, given[place])
+        return told(function(A.matrix, *given, **kwargs), A)
 
-    return numbered
+    return call
 
 
 def names_of(labels: NDArray[Any] | None, vertices: Any, nobody: Any = None) -> NDArray[Any]:

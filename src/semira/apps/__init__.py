@@ -1,7 +1,7 @@
 """Applications on graphs, a folder each: communities, walks, embeddings, locations.
 
-A folder has a module ``row`` with its rows, and kernels of its own if it needs them. The functions
-are names of this package; a folder is loaded when one of its names is first used.
+A folder has kernels of its own if it needs them. ``registry`` has its functions, which are names of
+this package, and its rows; a folder is loaded when one of its names is first used.
 """
 
 from __future__ import annotations

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from semira import Matrix
-from semira.algorithms.naming import Tabled, by_number, tell
+from semira.algorithms.naming import Tabled, by_name, tell
 
 if TYPE_CHECKING:
     from semira.io import Graph
@@ -28,6 +27,17 @@ class Named(Tabled):
     """
 
     graph: Graph | None = field(default=None, kw_only=True, repr=False, compare=False)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a summary tells; see `semira.apps.row.Answer`."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        told = ", ".join(
+            f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in self.facts().items()
+        )
+        return f"{type(self).__name__}({told})"
 
 
 def takes_graph(
@@ -60,19 +70,14 @@ def takes_graph(
     def decorate(
         function: Callable[Concatenate[Matrix, _P], _R],
     ) -> Callable[Concatenate[Matrix | Graph, _P], _R]:
-        numbered = by_number(function, numberings)
-
-        @functools.wraps(function)
-        def call(A: Any, *args: Any, **kwargs: Any) -> Any:
-            if isinstance(A, Matrix):
-                return function(A, *args, **kwargs)
-            matrix, args, kwargs, graph = numbered(A, args, kwargs)
-            found = function(matrix, *args, **kwargs)
-            for each in found if isinstance(found, tuple) else (found,):
-                if isinstance(each, Named):
-                    tell(each, graph)
-            return found
-
+        call = by_name(function, numberings, _told)
         return cast("Callable[Concatenate[Matrix | Graph, _P], _R]", call)
 
     return decorate
+
+
+def _told(found: Any, graph: Graph | None) -> Any:
+    for each in found if isinstance(found, tuple) else (found,):
+        if graph is not None and isinstance(each, Named):
+            tell(each, graph)
+    return found

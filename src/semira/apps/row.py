@@ -54,7 +54,8 @@ class Application:
     single : tuple of str
         Those of them that are one vertex.
     plot : str
-        ``"module:function"`` of (result, matrix, path) that draws a result; empty: nothing to draw.
+        ``"module:function"`` of (result, matrix, path) that draws the result for a matrix into a
+        file, whose suffix Matplotlib knows; empty: nothing to draw.
     weighted, directed : bool
         Whether it reads the values, and the direction, of edges by default.
     """

@@ -1,45 +1,127 @@
-"""Text files of applications: lines of words."""
+"""Files of applications: lines of words, numbers, arrays of NumPy; texts may be compressed."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from pathlib import Path
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from semira.exceptions import FileReadError, MissingFile
+from semira.exceptions import FileFormatError, MissingFile
+from semira.files.source import open_source
 
 
-def lines_of(path: str, what: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the words of each line that is neither empty nor a comment.
-
-    White space or commas separate words; comments begin with ``#`` or ``%``.
-
-    Parameters
-    ----------
-    path : str
-    what : str
-        What the file holds, for messages.
+@contextmanager
+def open_text(path: str) -> Iterator[io.TextIOWrapper]:
+    """Open a text of UTF-8, whose line ends are left as they are.
 
     Raises
     ------
     MissingFile, FileReadError
         The file cannot be read.
+    FileFormatError
+        It is no text.
+    """
+    with open_source(path, progress=False) as source:
+        try:
+            yield io.TextIOWrapper(source.stream, "utf-8-sig", newline="")
+        except UnicodeDecodeError as error:
+            raise FileFormatError(f"{path}: is no text: {error}") from error
+
+
+def lines_of(path: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the words of each line that is neither empty nor a comment.
+
+    White space or commas separate words; comments begin with ``#`` or ``%``. Raises what
+    `open_text` does.
+    """
+    with open_text(path) as stream:
+        for number, line in enumerate(stream, 1):
+            words = line.replace(",", " ").split()
+            if words and not words[0].startswith(("#", "%")):
+                yield number, words
+
+
+def words_of(path: str) -> list[str]:
+    """Return the words of all lines; see `lines_of`."""
+    return [word for _, words in lines_of(path) for word in words]
+
+
+def array_of(path: str) -> NDArray[Any]:
+    """Return the array in a ``.npy`` file.
+
+    Raises
+    ------
+    MissingFile, FileFormatError
     """
     try:
-        text = Path(path).read_text("utf-8")
+        found: NDArray[Any] = np.load(path, allow_pickle=False)
     except FileNotFoundError as error:
-        raise MissingFile(f"{path}: there is no such file of {what}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileReadError(f"{path}: cannot be read: {error}") from error
-    for number, line in enumerate(text.splitlines(), 1):
-        words = re.split(r"[\s,]+", line.strip(" \t,"))
-        if words != [""] and not words[0].startswith(("#", "%")):
-            yield number, words
+        raise MissingFile(f"{path}: no such file; check the path") from error
+    except (OSError, ValueError, EOFError) as error:
+        raise FileFormatError(f"{path} is no array of NumPy: {error}") from error
+    return found
+
+
+def numbers_in(path: str, dtype: Any) -> NDArray[Any]:
+    """Return the numbers in a text, or in a ``.npy`` file, as a list of a dtype.
+
+    Raises
+    ------
+    MissingFile, FileReadError
+        The file cannot be read.
+    FileFormatError
+        It has something else.
+    """
+    given = array_of(path) if path.endswith(".npy") else np.array(words_of(path), object)
+    is_text, wanted = given.dtype == object, np.dtype(dtype)
+    try:
+        if not is_text and not np.can_cast(given.dtype, wanted, "same_kind"):
+            raise ValueError(f"has values of {given.dtype}; give {wanted}")
+        found = given.ravel().astype(wanted)
+        if given.dtype.kind == "u" and (found < 0).any():
+            raise ValueError(f"{given.max()} is beyond {wanted}")
+    except (ValueError, OverflowError) as error:
+        raise FileFormatError(f"{path}: {error}") from error
+    return found
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def numbers_of(labels: NDArray[Any] | None) -> dict[str, int] | None:
     """Return the number of each vertex by its name as a file has it; None without names."""
     return None if labels is None else {str(name): at for at, name in enumerate(labels.tolist())}
+
+
+def vertex_of(
+    where: str, word: str, names: Mapping[str, int] | None, size: int, *, base: int = 0
+) -> int:
+    """Return the vertex that a word names: by its name, or its number from `base` without names.
+
+    Raises
+    ------
+    FileFormatError
+        There is no such vertex; `where` is the file and the line.
+    """
+    if names is not None:
+        if word not in names:
+            raise FileFormatError(f"{where}: {word!r} is no vertex of the graph")
+        return names[word]
+    try:
+        vertex = int(word) - base
+    except ValueError:
+        told = f"{where}: {word!r} is no vertex number; the graph has no names"
+        raise FileFormatError(told) from None
+    if not 0 <= vertex < size:
+        raise FileFormatError(f"{where}: vertex {word} is outside [{base}, {size - 1 + base}]")
+    return vertex

@@ -62,11 +62,7 @@ def compare_pair(before: Record, after: Record) -> Comparison | None:
         return None
     (low_before, high_before), (low_after, high_after) = quartiles[0], quartiles[1]
     return Comparison(
-        before,
-        after,
-        medians[1] / medians[0],
-        low_after / high_before,
-        high_after / low_before,
+        before, after, medians[1] / medians[0], low_after / high_before, high_after / low_before
     )
 
 

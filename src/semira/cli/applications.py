@@ -174,7 +174,7 @@ def _parameters(row: Application) -> Mapping[str, inspect.Parameter]:
 FORMATS = ("csv", "npz", "parquet")
 
 
-def check_out(path: str) -> None:
+def check_out(path: str, *reads: str) -> None:
     """Refuse before the work what `write_table` would refuse after it.
 
     Raises
@@ -186,7 +186,7 @@ def check_out(path: str) -> None:
         raise InvalidValue(f"--out {path}: the name must end in .csv (also .gz), .npz or .parquet")
     if kind == "parquet":
         need("pyarrow.parquet", f"--out {path}", "arrow")
-    check_output(path)
+    check_output(path, *reads)
 
 
 def _format_of(path: str) -> str:

@@ -18,7 +18,8 @@ from semira.bench.record import failures, read_records
 from semira.bench.report import KINDS, MEMORY_NOTE, memory_table_of, render_report, table_of
 from semira.bench.sources import sources_table
 from semira.bench.suite import Request, run_suite
-from semira.cli.options import Device
+from semira.cli.groups import Group, with_options
+from semira.cli.options import Device, option
 from semira.cli.output import note, print_table, say, seconds
 
 if TYPE_CHECKING:
@@ -33,11 +34,6 @@ class PresetName(StrEnum):
     default = "default"
     quick = "quick"
     gap = "gap"
-
-
-def option(help_text: str, metavar: str | None = None, **limits: Any) -> Any:
-    """Return an option whose default the help leaves out."""
-    return typer.Option(help=help_text, metavar=metavar, show_default=False, **limits)
 
 
 def check_append(out: Path | None, *, append: bool) -> None:
@@ -59,8 +55,7 @@ PeersOption = Annotated[
 ]
 OutOption = Annotated[Path | None, option("Write records, one line of JSON each.", "FILE.jsonl")]
 DataOption = Annotated[
-    Path | None,
-    option("Folder of graphs that are named without a path.", "FOLDER"),
+    Path | None, option("Folder of graphs that are named without a path.", "FOLDER")
 ]
 TrialsOption = Annotated[int | None, option("Warm calls of each case.", min=1)]
 SecondsOption = Annotated[float | None, option("Budget of the warm calls of a case.", min=0.0)]
@@ -156,19 +151,26 @@ def _print_tables(records: Sequence[Record]) -> None:
         print_table(head, rows, title="From many vertices")
 
 
-def cpu(
-    graphs: GraphsOption = None,
-    algorithms: AlgorithmsOption = None,
-    peers: PeersOption = None,
-    out: OutOption = None,
-    quick: QuickOption = False,
-    preset: PresetOption = PresetName.default,
-    trials: TrialsOption = None,
-    budget: SecondsOption = None,
-    device: DeviceOption = Device.cpu,
-    pin: PinOption = None,
-    data: DataOption = None,
-) -> None:
+#: What `cpu` and `cuda` share; a command gets it by name.
+_MEASURED = Group(
+    {
+        "graphs": (GraphsOption, None),
+        "algorithms": (AlgorithmsOption, None),
+        "peers": (PeersOption, None),
+        "out": (OutOption, None),
+        "quick": (QuickOption, False),
+        "preset": (PresetOption, PresetName.default),
+        "trials": (TrialsOption, None),
+        "budget": (SecondsOption, None),
+        "pin": (PinOption, None),
+        "data": (DataOption, None),
+    },
+    dict,
+)
+
+
+@with_options(asked=_MEASURED)
+def cpu(*, asked: dict[str, Any], device: DeviceOption = Device.cpu) -> None:
     """Measure the five algorithms next to SuiteSparse, SciPy and NetworkX, if installed.
 
     Every result is checked by another method than the one that computed it; a wrong one makes
@@ -182,21 +184,14 @@ def cpu(
     """
     if device is Device.auto:
         raise typer.BadParameter("--device auto: a measurement must name its device")
-    given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
-    _algorithms(device.value, QUICK_GRAPHS if quick else DEFAULT_GRAPHS, HOST_PEERS, *given)
+    default = QUICK_GRAPHS if asked["quick"] else DEFAULT_GRAPHS
+    _measure(asked, default, HOST_PEERS, device=device.value)
 
 
+@with_options(asked=_MEASURED)
 def cuda(
-    graphs: GraphsOption = None,
-    algorithms: AlgorithmsOption = None,
-    peers: PeersOption = None,
-    out: OutOption = None,
-    quick: QuickOption = False,
-    preset: PresetOption = PresetName.default,
-    trials: TrialsOption = None,
-    budget: SecondsOption = None,
-    pin: PinOption = None,
-    data: DataOption = None,
+    *,
+    asked: dict[str, Any],
     variants: VariantsOption = True,
     copies: CopiesOption = True,
     as_stored: StoredOption = False,
@@ -222,44 +217,29 @@ def cuda(
     semira bench cuda --graphs cnr-2000 --peers cugraph,scipy
     semira bench cuda --graphs kron21,grid4900 --algorithms bfs,pagerank
     """
-    check_append(out, append=append)
-    given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
-    default = QUICK_GRAPHS if quick else CUDA_GRAPHS
+    check_append(asked["out"], append=append)
     more: Any = {} if limit is None else {"limit": limit}
     more |= {"append": append, "variants": variants, "copies": copies, "sources": sources}
-    more["both_ways"] = not as_stored
-    _algorithms("cuda", default, GPU_PEERS, *given, **more)
+    default = QUICK_GRAPHS if asked["quick"] else CUDA_GRAPHS
+    _measure(asked, default, GPU_PEERS, device="cuda", both_ways=not as_stored, **more)
 
 
-def _algorithms(
-    device: str,
-    default_graphs: Sequence[str],
-    default_peers: Sequence[str],
-    graphs: str | None,
-    algorithms: str | None,
-    peers: str | None,
-    out: Path | None,
-    quick: bool,
-    preset: PresetName,
-    trials: int | None,
-    budget: float | None,
-    pin: list[str] | None,
-    data: Path | None,
-    **more: Any,
+def _measure(
+    asked: dict[str, Any], graphs: Sequence[str], peers: Sequence[str], **more: Any
 ) -> None:
+    """Measure what was asked for, by default on these graphs beside these peers."""
     request = Request(
-        graphs=names_of(graphs, default_graphs),
-        algorithms=names_of(algorithms, KERNELS),
-        peers=names_of(peers, default_peers),
-        preset="quick" if quick else preset.value,
-        trials=trials,
-        seconds=budget,
-        device=device,
-        plan=_pins(pin),
-        data=data,
+        graphs=names_of(asked["graphs"], graphs),
+        algorithms=names_of(asked["algorithms"], KERNELS),
+        peers=names_of(asked["peers"], peers),
+        preset="quick" if asked["quick"] else asked["preset"].value,
+        trials=asked["trials"],
+        seconds=asked["budget"],
+        plan=_pins(asked["pin"]),
+        data=asked["data"],
         **more,
     )
-    finish(run_suite(request, out=out, say=note, done=progress), out)
+    finish(run_suite(request, out=asked["out"], say=note, done=progress), asked["out"])
 
 
 def compare(
@@ -297,8 +277,7 @@ def compare(
 
 
 def report(
-    files: FilesArgument,
-    out: Annotated[Path | None, option("Write it there.", "FILE.md")] = None,
+    files: FilesArgument, out: Annotated[Path | None, option("Write it there.", "FILE.md")] = None
 ) -> None:
     """Write the records of files as Markdown tables.
 

@@ -22,11 +22,10 @@ from semira.cli.bench import (
     TrialsOption,
     finish,
     names_of,
-    option,
     progress,
 )
 from semira.cli.graphs import why_unusable
-from semira.cli.options import Device
+from semira.cli.options import Device, option
 from semira.cli.output import note, print_table
 
 if TYPE_CHECKING:

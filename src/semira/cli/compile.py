@@ -19,7 +19,7 @@ from semira.base.errors import DeviceUnavailable, InvalidValue
 from semira.base.nearest import did_you_mean
 from semira.base.settings import settings
 from semira.cli.ahead import PATTERN, Done, Request, compile_all, tools_of_cpu, tools_of_cuda
-from semira.cli.options import JsonOption
+from semira.cli.options import JsonOption, option
 from semira.cli.output import note, print_json, print_pairs, print_table, say, seconds
 
 _ARCH = re.compile(r"sm_\d{2,3}[af]?")
@@ -50,20 +50,15 @@ def compile_ahead(
     ] = None,
     device: Annotated[
         Target | None,
-        typer.Option(
-            help="What to compile for: cpu or cuda. Default: cuda with --arch, else cpu.",
-            show_default=False,
-        ),
+        option("What to compile for: cpu or cuda. Default: cuda with --arch, else cpu."),
     ] = None,
     dtype: Annotated[
         str, typer.Option(metavar="A,B,...", help="Of graphs; BOOL is one without weights.")
     ] = f"FP64,{PATTERN}",
     arch: Annotated[
         str | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="GPUs to compile for, such as sm_80,sm_90. Default: the one of this machine.",
-            show_default=False,
+        option(
+            "GPUs to compile for, such as sm_80,sm_90. Default: the one of this machine.", "A,B,..."
         ),
     ] = None,
     cpu: Annotated[
@@ -71,13 +66,9 @@ def compile_ahead(
         typer.Option(help="generic: machine code that every processor of this kind runs."),
     ] = Processor.this,
     small: Annotated[
-        bool,
-        typer.Option("--small", help="On cuda: leave out kernels for large graphs alone."),
+        bool, typer.Option("--small", help="On cuda: leave out kernels for large graphs alone.")
     ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="Processes. Default: one for each core.", show_default=False),
-    ] = None,
+    jobs: Annotated[int | None, option("Processes. Default: one for each core.", min=1)] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compile the kernels of algorithms ahead of time.

@@ -9,7 +9,7 @@ import typer
 from semira.cli.catalogue import check_seed
 from semira.cli.graphs import Reading, load_edges
 from semira.cli.groups import READING, with_options
-from semira.cli.options import FileArgument
+from semira.cli.options import FileArgument, option
 from semira.cli.output import say
 from semira.files import check_output, matrix_writer, write_edges
 
@@ -26,11 +26,7 @@ TargetArgument = Annotated[
 
 ToOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Format of TARGET: mtx, npz, csv or dimacs. Default: by its name; mtx for -.",
-        show_default=False,
-    ),
+    option("Format of TARGET: mtx, npz, csv or dimacs. Default: by its name; mtx for -.", "NAME"),
 ]
 
 
@@ -53,11 +49,7 @@ def write_graph(target: str, edges: EdgeList, to: str | None) -> None:
 
 @with_options(reading=READING)
 def convert(
-    file: FileArgument,
-    target: TargetArgument = "-",
-    to: ToOption = None,
-    *,
-    reading: Reading,
+    file: FileArgument, target: TargetArgument = "-", to: ToOption = None, *, reading: Reading
 ) -> None:
     """Read a graph and write it in another format.
 

@@ -17,7 +17,7 @@ from semira.bench.environment import processor_name
 from semira.cli.catalogue import CATALOGUE
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
 from semira.cli.measure import Measurement, measure
-from semira.cli.options import DeviceOption
+from semira.cli.options import DeviceOption, option
 from semira.cli.output import print_table, print_text, say, seconds
 from semira.cli.plots import draw_degrees, draw_frontier, draw_ranks, has_matplotlib, svg_of
 from semira.cli.report import Figure, Section, prepare_report, render, write_report
@@ -168,10 +168,7 @@ def _environment(device: str) -> list[tuple[str, Any]]:
 
 
 def demo(
-    graph: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Also run on this graph.", show_default=False),
-    ] = None,
+    graph: Annotated[str | None, option("Also run on this graph.", "FILE")] = None,
     out: Annotated[Path, typer.Option(help="Folder for report.html.")] = Path("demo"),
     device: DeviceOption = None,
 ) -> None:

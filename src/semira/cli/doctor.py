@@ -130,8 +130,7 @@ def _clear_cache() -> None:
 def doctor(
     json: JsonOption = False,
     clear_cache: Annotated[
-        bool,
-        typer.Option("--clear-cache", help="First remove all compiled kernels of this user."),
+        bool, typer.Option("--clear-cache", help="First remove all compiled kernels of this user.")
     ] = False,
 ) -> None:
     """Show what is installed, which devices work and the state of the kernel cache.

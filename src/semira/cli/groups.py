@@ -6,26 +6,11 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
+from typing import Annotated, Any
 
 from semira.cli.graphs import Reading
-from semira.cli.options import (
-    BaseOption,
-    ColumnsOption,
-    DecimalOption,
-    DelimiterOption,
-    DropLoopsOption,
-    DupOpOption,
-    EncodingOption,
-    FormatOption,
-    HeaderOption,
-    IdsOption,
-    MissingOption,
-    SeedOption,
-    SizeOption,
-    SymmetriseOption,
-    WeightsOption,
-)
+from semira.cli.options import READING_PANEL, option
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,24 +79,90 @@ def _parameters(
             yield inspect.Parameter(name, by_name, default=default, annotation=annotation)
 
 
+class Weights(StrEnum):
+    """Which weights to put in place of those of the file."""
+
+    random = "random"
+
+
+def _reading(
+    help_text: str,
+    metavar: str | None = None,
+    *spellings: str,
+    kind: Any = str | None,
+    default: Any = None,
+    **limits: Any,
+) -> tuple[Any, Any]:
+    """Return an option of reading, and its default."""
+    made = option(help_text, metavar, *spellings, panel=READING_PANEL, **limits)
+    return Annotated[kind, made], default
+
+
 #: How a file is read, the same wherever one is.
 READING = Group(
     {
-        "format": (FormatOption, None),
-        "symmetrise": (SymmetriseOption, False),
-        "drop_self_loops": (DropLoopsOption, False),
-        "weights": (WeightsOption, None),
-        "seed": (SeedOption, None),
-        "dup_op": (DupOpOption, None),
-        "columns": (ColumnsOption, None),
-        "base": (BaseOption, None),
-        "ids": (IdsOption, None),
-        "delimiter": (DelimiterOption, None),
-        "header": (HeaderOption, None),
-        "size": (SizeOption, None),
-        "missing": (MissingOption, None),
-        "encoding": (EncodingOption, None),
-        "decimal": (DecimalOption, None),
+        "format": _reading(
+            "Format of FILE: mtx, npz, csv, dimacs or edgelist. Default: by content and name.",
+            "NAME",
+        ),
+        "symmetrise": _reading(
+            "Add the reverse of every edge.", None, "--symmetrise", "--symmetrize", kind=bool,
+            default=False,
+        ),
+        "drop_self_loops": _reading(
+            "Leave out edges from a vertex to itself.", None, "--drop-self-loops", kind=bool,
+            default=False,
+        ),
+        "weights": _reading(
+            "random: integers from 1 to 64 in place of the file's weights.", kind=Weights | None
+        ),
+        "seed": _reading(
+            "Seed of --weights random, of --sources, and of mis, colouring, lpa and embedding, and "
+            "of applications that draw; default 0. That of a generator belongs to its name, as in "
+            "kron:16,seed=3.",
+            kind=int | None, min=0,
+        ),
+        "dup_op": _reading(
+            "What folds repeated edges: first, min, max, plus, ... Default: first; min for .gr.",
+            "OPERATOR",
+        ),
+        "columns": _reading(
+            "Edge lists: source, target and weight, by position (from 0) or by name.",
+            "I,J[,W]",
+        ),
+        "base": _reading(
+            "Edge lists: the least vertex number, 0 or 1. Default: 0.", kind=int | None, min=0,
+            max=1,
+        ),
+        "ids": _reading(
+            "Edge lists: whether vertices are numbers (index) or names, which are kept as labels. "
+            "Default: by what they are (auto).",
+            "auto|index|name",
+        ),
+        "delimiter": _reading(
+            "Edge lists: what separates columns. Default: found in the first line.",
+            "CHARACTER",
+        ),
+        "header": _reading(
+            "Edge lists: whether the first line names the columns. Default: found out.",
+            None, "--header/--no-header", kind=bool | None,
+        ),
+        "size": _reading(
+            "Edge lists: number of vertices. Default: the largest one and 1 more.",
+            "N", kind=int | None, min=0,
+        ),
+        "missing": _reading(
+            "Edge lists: leave out edges with an empty or NA weight, or give them this weight. "
+            "Default: an error.",
+            "drop|NUMBER",
+        ),
+        "encoding": _reading(
+            "Edge lists: encoding of the text, such as latin-1. Default: utf-8.", "NAME"
+        ),
+        "decimal": _reading(
+            "Edge lists: decimal separator of weights, a point or a comma. Default: a point.",
+            "CHARACTER",
+        ),
     },
     Reading,
-)
+)  # fmt: skip

@@ -142,11 +142,7 @@ _BitsOption = Annotated[
 
 @with_options(reading=READING)
 def info(
-    file: FileArgument,
-    bits: _BitsOption = False,
-    json: JsonOption = False,
-    *,
-    reading: Reading,
+    file: FileArgument, bits: _BitsOption = False, json: JsonOption = False, *, reading: Reading
 ) -> None:
     """Show the size, degrees, symmetry and weights of a graph.
 

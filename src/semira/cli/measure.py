@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 import semira
 from semira.algorithms.row import Kind, Row
 from semira.cli.graphs import Graph
+from semira.cli.output import seconds
 from semira.cli.plans import PlanFacts, plan_facts
 from semira.cli.summaries import Answer, summarise
 
@@ -20,24 +21,97 @@ if TYPE_CHECKING:
     from semira.contract import Program, TraceRow
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """One algorithm on one graph.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timed:
+    """The times of a run, kept apart.
 
     Attributes
     ----------
-    answer : Answer
-    summary : dict
     device : str
-    source : int, list of int, or None
-    plan : PlanFacts
-        Of the first call.
     place_s : float
         Copying the matrix to the device.
     first_s : float
         The first call: compiles what the cache lacks, builds what the matrix lacks.
     runs_s : list of float
         The warm calls that followed.
+    """
+
+    device: str
+    place_s: float
+    first_s: float
+    runs_s: list[float]
+
+    @property
+    def median_s(self) -> float | None:
+        """Median of the warm calls; None if there were none."""
+        return statistics.median(self.runs_s) if self.runs_s else None
+
+    def record(self, graph: Graph) -> dict[str, Any]:
+        """Return what ran where, and the times, for JSON."""
+        return {
+            "graph": graph.name,
+            "n": graph.arrays.nrows,
+            "entries": graph.arrays.nvals,
+            "device": self.device,
+            "times_s": {
+                "read": graph.read_s,
+                "place": self.place_s,
+                "first": self.first_s,
+                "runs": self.runs_s,
+            },
+        }
+
+    def lines(self, graph: Graph) -> list[tuple[str, str]]:
+        """Return the times for people."""
+        found = [("read", seconds(graph.read_s)), ("first call", seconds(self.first_s))]
+        if count := len(self.runs_s):
+            label = f"median of {count} warm" if count > 1 else "warm call"
+            found.append((label, seconds(self.median_s)))
+        return found
+
+
+def time_calls(
+    graph: Graph, device: str, call: Callable[[Any], Any], repeat: int
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Call a function of the matrix of a graph once, then `repeat` times warm.
+
+    Returns
+    -------
+    first, last : object
+        What the first and the last call returned.
+    times : dict
+        Of a `Timed`.
+    """
+
+    def timed_call() -> tuple[Any, float]:
+        start_s = time.perf_counter()
+        return call(matrix), time.perf_counter() - start_s
+
+    with semira.device(device):
+        start_s = time.perf_counter()
+        matrix = graph.matrix.to(device)
+        place_s = time.perf_counter() - start_s
+        first, first_s = timed_call()
+        last, runs_s = first, []
+        for _ in range(repeat):
+            last, run_s = timed_call()
+            runs_s.append(run_s)
+    return first, last, {
+        "device": device, "place_s": place_s, "first_s": first_s, "runs_s": runs_s
+    }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement(Timed):
+    """One algorithm on one graph.
+
+    Attributes
+    ----------
+    answer : Answer
+    summary : dict
+    source : int, list of int, or None
+    plan : PlanFacts
+        Of the first call.
     trace : sequence of TraceRow
         Of the last call: the first one, if no other followed.
     edges : int
@@ -47,19 +121,10 @@ class Measurement:
 
     answer: Answer
     summary: dict[str, Any]
-    device: str
     source: Any
     plan: PlanFacts
-    place_s: float
-    first_s: float
     edges: int
     trace: Sequence[TraceRow]
-    runs_s: list[float] = field(default_factory=list)
-
-    @property
-    def median_s(self) -> float | None:
-        """Median of the warm calls; None if there were none."""
-        return statistics.median(self.runs_s) if self.runs_s else None
 
     @property
     def is_settled(self) -> bool:
@@ -114,35 +179,31 @@ def measure(
     """
     places = (source,) if row.start else ()
 
-    def call() -> tuple[Any, float]:
-        start_s = time.perf_counter()
+    traces: list[Any] = []
+
+    def call(matrix: Any) -> Any:
+        if traces:
+            return run(matrix)
+        with semira.tracing() as trace:
+            traces.append(trace)
+            return run(matrix)
+
+    def run(matrix: Any) -> Any:
         result = row.function(matrix, *places, **(options or {}))
         if row.kind() is not Kind.number:
             getattr(result, row.main).wait()
-        return result, time.perf_counter() - start_s
+        return result
 
-    with semira.device(device):
-        start_s = time.perf_counter()
-        matrix = graph.matrix.to(device)
-        place_s = time.perf_counter() - start_s
-        with semira.tracing() as trace:
-            result, first_s = call()
-        last, runs_s = result, []
-        for _ in range(repeat):
-            last, run_s = call()
-            runs_s.append(run_s)
-        answer = Answer(result, getattr(result, row.main), top)
+    result, last, times = time_calls(graph, device, call, repeat)
+    answer = Answer(result, getattr(result, row.main), top)
     return Measurement(
         answer=answer,
         summary=summarise(row, graph, answer),
-        device=device,
         source=source,
-        plan=plan_facts(trace, result.trace, plan_for),
-        place_s=place_s,
-        first_s=first_s,
+        plan=plan_facts(traces[0], result.trace, plan_for),
         edges=_visited_edges(graph, answer, is_search=source is not None),
         trace=last.trace,
-        runs_s=runs_s,
+        **times,
     )
 
 

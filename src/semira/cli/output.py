@@ -136,9 +136,7 @@ def _number_columns(table: Sequence[Sequence[Any]]) -> set[int]:
 
 
 def _print_rich(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    right: Iterable[int] = (),
+    columns: Sequence[str], rows: Sequence[Sequence[str]], right: Iterable[int] = ()
 ) -> None:
     from rich.console import Console
     from rich.table import Table

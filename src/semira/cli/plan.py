@@ -24,7 +24,7 @@ from semira.cli.commands import Algorithms, Line
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph, why_unusable
 from semira.cli.groups import READING, Group, with_options
 from semira.cli.measure import Measurement, measure
-from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, SourceOption
+from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, SourceOption, option
 from semira.cli.output import note, print_json, print_table, print_text
 from semira.cli.plans import SETTLED, PlanFacts, phases_of
 from semira.cli.searches import pins_for, take_search
@@ -47,16 +47,14 @@ LevelsOption = Annotated[
 ]
 
 
-def _option(help_text: str) -> Any:
-    return Annotated[str | None, typer.Option(help=help_text, show_default=False)], None
-
-
 _PRODUCT = {
-    "semiring": _option("Default: any_pair for vxm and mxv, plus_pair for mxm."),
-    "policy": _option(
-        "Rule for changing direction: auto, beamer, ligra, gunrock, pushpull18 or graphblast."
-    ),
-    "direction": _option("Pin push or pull."),
+    name: (Annotated[str | None, option(text)], None)
+    for name, text in {
+        "semiring": "Default: any_pair for vxm and mxv, plus_pair for mxm.",
+        "policy": "Rule for changing direction: auto, beamer, ligra, gunrock, pushpull18 or "
+        "graphblast.",
+        "direction": "Pin push or pull.",
+    }.items()
 }
 
 

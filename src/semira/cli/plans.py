@@ -108,9 +108,7 @@ def trace_record(rows: Sequence[TraceRow]) -> list[dict[str, Any]]:
 
 
 def plan_facts(
-    trace: Trace,
-    rows: Sequence[TraceRow],
-    plan_for: Callable[[Program], Program] | None = None,
+    trace: Trace, rows: Sequence[TraceRow], plan_for: Callable[[Program], Program] | None = None
 ) -> PlanFacts:
     """Return the products of traced programs, each once, together with the rows of the run.
 

@@ -20,14 +20,16 @@ from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_g
 from semira.cli.groups import READING, with_options
 from semira.cli.measure import Measurement, measure
 from semira.cli.options import (
+    OUTPUT,
     Device,
     DeviceOption,
     FileArgument,
     JsonOption,
     PlotOption,
     RepeatOption,
+    option,
 )
-from semira.cli.output import cell, note, print_json, print_pairs, print_table, seconds
+from semira.cli.output import cell, note, print_json, print_pairs, print_table
 from semira.cli.plans import SETTLED, trace_record
 from semira.cli.run_application import make_command
 from semira.cli.searches import pins_for, take_search
@@ -37,24 +39,20 @@ from semira.contract import TRACE_COLUMNS, lost_rows, trace_cells
 #: Vertices shown at each end of a long route.
 _ENDS = 8
 
-_RUNNING, _OUTPUT = "Running", "Output"
-
 TraceOption = Annotated[
     bool,
-    typer.Option(
-        "--trace",
-        help="List the products of the last call: levels, directions, times.",
-        rich_help_panel=_OUTPUT,
+    option(
+        "List the products of the last call: levels, directions, times.", None, "--trace",
+        panel=OUTPUT,
     ),
-]
+]  # fmt: skip
 OutOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write the whole result; - for standard output. Vectors: .csv or .npz. Matrices: "
-        ".mtx or .npz, and .csv if both sides are vertices. Text also .gz.",
-        show_default=False,
-        rich_help_panel=_OUTPUT,
+    option(
+        "Write the whole result; - for standard output. Vectors: .csv or .npz. Matrices: .mtx or "
+        ".npz, and .csv if both sides are vertices. Text also .gz.",
+        "FILE",
+        panel=OUTPUT,
     ),
 ]
 
@@ -124,15 +122,15 @@ class Targets:
     plot: Path | None
     out: str | None
 
-    def check(self, algorithm: str, asked: Asked) -> None:
+    def check(self, file: str, asked: Asked) -> None:
         """Refuse before the work what cannot be written after it."""
-        for option in ["--json"] * self.json + ["--trace"] * self.trace:
+        for other in ["--json"] * self.json + ["--trace"] * self.trace:
             if self.out == "-":
                 raise typer.BadParameter(
-                    f"--out - and {option} both want standard output; name a file"
+                    f"--out - and {other} both want standard output; name a file"
                 )
         if self.out is not None:
-            _check_out(algorithm, asked, self.out)
+            _check_out(file, asked, self.out)
         if self.plot is not None:
             plots.check_target(self.plot)
 
@@ -149,7 +147,7 @@ def run_algorithm(
     """Run an algorithm on a graph; print and write what was asked for."""
     row, options = asked.row, asked.options
     search = take_search(algorithm, options)
-    targets.check(algorithm, asked)
+    targets.check(file, asked)
     check_seed(reading, is_used="seed" in options)
     chosen = choose_device(device)
     options |= pins_for(search, chosen)
@@ -189,12 +187,12 @@ def _keep(
         plots.plot_run(plot, algorithm, graph, measured)
 
 
-def _check_out(algorithm: str, asked: Asked, out: str) -> None:
+def _check_out(file: str, asked: Asked, out: str) -> None:
     from semira.files import check_output, matrix_writer, vector_writer
 
     if asked.kind is Kind.number:
         raise typer.BadParameter(
-            f"the result of {algorithm} is numbers, which are printed; leave out --out"
+            f"the result of {asked.row.typed} is numbers, which are printed; leave out --out"
         )
     if asked.kind is Kind.vector:
         vector_writer(out, _format_of(out, asked.kind))
@@ -202,7 +200,7 @@ def _check_out(algorithm: str, asked: Asked, out: str) -> None:
         is_square = asked.kind is Kind.square
         shape = None if is_square else f"{asked.row.main}, which is not square"
         matrix_writer(out, _format_of(out, asked.kind), rectangle=shape)
-    check_output(out)
+    check_output(out, file)
 
 
 def _format_of(out: str, kind: Kind) -> str | None:
@@ -219,17 +217,8 @@ def make_record(algorithm: str, graph: Graph, measured: Measurement) -> dict[str
         start = {"source": _labels(graph, measured.source)}
     return {
         "algorithm": algorithm,
-        "graph": graph.name,
-        "n": graph.arrays.nrows,
-        "entries": graph.arrays.nvals,
-        "device": measured.device,
+        **measured.record(graph),
         "plan": measured.plan.record(),
-        "times_s": {
-            "read": graph.read_s,
-            "place": measured.place_s,
-            "first": measured.first_s,
-            "runs": measured.runs_s,
-        },
         "result": {**start, **measured.summary},
         "edges_visited": measured.edges,
         "mteps": measured.mteps,
@@ -258,14 +247,10 @@ def _show(title: str, graph: Graph, measured: Measurement, record: dict[str, Any
     pairs += [
         ("plan", measured.line()),
         ("entries touched", _touched(measured)),
-        ("read", seconds(graph.read_s)),
-        ("first call", seconds(measured.first_s)),
+        *measured.lines(graph),
     ]
     if measured.runs_s:
-        label = (
-            f"median of {len(measured.runs_s)} warm" if len(measured.runs_s) > 1 else "warm call"
-        )
-        pairs += [(label, seconds(measured.median_s)), ("MTEPS", measured.mteps)]
+        pairs.append(("MTEPS", measured.mteps))
     print_pairs(pairs, title=f"{title} on {graph.name}")
     for name, facts in ranked.items():
         typer.echo()

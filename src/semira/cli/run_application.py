@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,33 +23,32 @@ from semira.cli.applications import (
     own_options,
     write_table,
 )
-from semira.cli.graphs import Graph, Reading, choose_device, load_graph
+from semira.cli.graphs import Reading, choose_device, load_graph
 from semira.cli.groups import READING, with_options
+from semira.cli.measure import Timed, time_calls
 from semira.cli.options import (
+    OUTPUT,
     Device,
     DeviceOption,
     FileArgument,
     JsonOption,
     PlotOption,
     RepeatOption,
+    option,
 )
-from semira.cli.output import cell, note, print_json, print_pairs, seconds
+from semira.cli.output import cell, note, print_json, print_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from semira.apps.row import Application
 
-_OUTPUT = "Output"
-
 OutOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write the table of the result: .csv (also .gz), .npz or .parquet; - for standard "
-        "output.",
-        show_default=False,
-        rich_help_panel=_OUTPUT,
+    option(
+        "Write the table of the result: .csv (also .gz), .npz or .parquet; - for standard output.",
+        "FILE",
+        panel=OUTPUT,
     ),
 ]
 
@@ -89,28 +86,18 @@ class _Asked:
     plot: Path | None
     out: str | None
 
-    def check(self) -> None:
+    def check(self, file: str) -> None:
         """Refuse before the work what is lacking, or cannot be written after it."""
         check_given(self.row, self.given)
         if self.out == "-" and self.json:
             raise typer.BadParameter("--out - and --json both want standard output; name a file")
         if self.out is not None:
-            check_out(self.out)
+            files = [self.given[name] for name in self.row.files if name in self.given]
+            check_out(self.out, file, *files)
         if self.plot is not None:
             if not self.row.plot:
                 raise typer.BadParameter(f"{self.row.typed} has no picture; leave out --plot")
             plots.check_target(self.plot)
-
-
-@dataclass(slots=True)
-class _Run:
-    """The result of the last call, and the seconds of all."""
-
-    result: Any
-    device: str
-    place_s: float
-    first_s: float
-    runs_s: list[float] = field(default_factory=list)
 
 
 def run_application(
@@ -118,7 +105,7 @@ def run_application(
 ) -> None:
     """Run an application on a graph; print and write what was asked for."""
     row = asked.row
-    asked.check()
+    asked.check(file)
     chosen = choose_device(device)
     options = dict(asked.given)
     if reading.seed is not None:
@@ -131,41 +118,29 @@ def run_application(
     graph = load_graph(file, reading)
     with semira.device(chosen):
         arguments = arguments_of(row, options, graph)
-    ran = _run(row, graph, arguments, chosen, repeat)
-    record = _record(row, graph, ran)
+
+    def call(matrix: Any) -> Any:
+        with _progress(row) as shown:
+            result = row.function(matrix, **arguments, **shown)
+        _wait(chosen)
+        return result
+
+    _, result, times = time_calls(graph, chosen, call, repeat)
+    timed = Timed(**times)
+    facts = result.facts()
     if asked.json:
-        print_json(record)
+        print_json({"application": row.name, **timed.record(graph), "result": facts})
     elif asked.out != "-":
-        _show(row, graph, record)
+        pairs = [("n", graph.arrays.nrows), ("entries", graph.arrays.nvals), ("device", chosen)]
+        pairs += [(name.replace("_", " "), _text(fact)) for name, fact in facts.items()]
+        print_pairs(pairs + timed.lines(graph), title=f"{row.title} on {graph.name}")
     if asked.out is not None:
-        tell(ran.result, semira.io.Graph(graph.matrix, graph.labels))
-        count = write_table(asked.out, ran.result)
+        tell(result, semira.io.Graph(graph.matrix, graph.labels))
+        count = write_table(asked.out, result)
         if asked.out != "-":
             note(f"{count:,} rows written to {asked.out}")
     if asked.plot is not None:
-        load(row.plot)(ran.result, graph.matrix, str(asked.plot))
-
-
-def _run(
-    row: Application, graph: Graph, arguments: dict[str, Any], device: str, repeat: int
-) -> _Run:
-    def call() -> tuple[Any, float]:
-        start_s = time.perf_counter()
-        with _progress(row) as shown:
-            result = row.function(matrix, **arguments, **shown)
-        _wait(device)
-        return result, time.perf_counter() - start_s
-
-    with semira.device(device):
-        start_s = time.perf_counter()
-        matrix = graph.matrix.to(device)
-        place_s = time.perf_counter() - start_s
-        result, first_s = call()
-        ran = _Run(result, device, place_s, first_s)
-        for _ in range(repeat):
-            ran.result, run_s = call()
-            ran.runs_s.append(run_s)
-    return ran
+        load(row.plot)(result, graph.matrix, str(asked.plot))
 
 
 def _wait(device: str) -> None:
@@ -186,35 +161,6 @@ def _progress(row: Application) -> Iterator[dict[str, Any]]:
         yield {"progress": lambda done, total: line.show(f"{row.title}: {done:,} of {total:,}")}
     finally:
         line.clear()
-
-
-def _record(row: Application, graph: Graph, ran: _Run) -> dict[str, Any]:
-    """Return the object that ``--json`` prints."""
-    return {
-        "application": row.name,
-        "graph": graph.name,
-        "n": graph.arrays.nrows,
-        "entries": graph.arrays.nvals,
-        "device": ran.device,
-        "times_s": {
-            "read": graph.read_s,
-            "place": ran.place_s,
-            "first": ran.first_s,
-            "runs": ran.runs_s,
-        },
-        "result": ran.result.facts(),
-    }
-
-
-def _show(row: Application, graph: Graph, record: dict[str, Any]) -> None:
-    times = record["times_s"]
-    pairs = [(name, record[name]) for name in ("n", "entries", "device")]
-    pairs += [(name.replace("_", " "), _text(fact)) for name, fact in record["result"].items()]
-    pairs += [("read", seconds(times["read"])), ("first call", seconds(times["first"]))]
-    if runs := times["runs"]:
-        told = f"median of {len(runs)} warm" if len(runs) > 1 else "warm call"
-        pairs.append((told, seconds(statistics.median(runs))))
-    print_pairs(pairs, title=f"{row.title} on {graph.name}")
 
 
 def _text(fact: Any) -> Any:

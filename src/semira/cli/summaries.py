@@ -119,10 +119,7 @@ DERIVED: dict[str, Callable[..., Any]] = {
 def summarise(row: Row, graph: Graph, answer: Answer) -> Summary:
     """Return the facts that a row names; without any, the answer that the result's layout has."""
     layout = answer.result.layout
-    facts = row.facts or (
-        *dict.fromkeys((*layout.answer, "iterations")),
-        *["top"] * layout.ranked,
-    )
+    facts = row.facts or (*dict.fromkeys((*layout.answer, "iterations")), *["top"] * layout.ranked)
     found: Summary = {}
     for each in facts:
         key, _, fact = each.rpartition("=")

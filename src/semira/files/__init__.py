@@ -8,14 +8,7 @@ from semira.files.clean import clean, drop_self_loops, random_weights, symmetris
 from semira.files.notes import show_note
 from semira.files.options import ReadOptions
 from semira.files.output import check_output
-from semira.files.registry import (
-    FORMATS,
-    Format,
-    as_edges,
-    matrix_writer,
-    read_edges,
-    write_edges,
-)
+from semira.files.registry import FORMATS, Format, as_edges, matrix_writer, read_edges, write_edges
 from semira.files.vector import vector_writer, write_vector
 
 __all__ = [

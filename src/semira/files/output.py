@@ -90,19 +90,22 @@ def _open_raw(path: Writable, name: str) -> Iterator[Any]:
             yield file
 
 
-def check_output(path: str | os.PathLike[str]) -> None:
+def check_output(path: str | os.PathLike[str], *reads: str | os.PathLike[str]) -> None:
     """Refuse before the work what `open_output` would refuse after it; leaves nothing behind.
 
     Raises
     ------
     FileWriteError
-        The folder is missing, the place is not writable, ...
+        The folder is missing, the place is not writable, ..., or it is one of the files that are
+        read; among `reads` may be names of none.
     """
     name = os.fspath(path)
     if name == "-":
         return
     try:
         target, mode = _resolve(name)
+        if any(Path(each).exists() and target.samefile(each) for each in reads if target.exists()):
+            raise FileWriteError(f"{printable(name)}: is read as well; write to another file")
         if stat.S_ISREG(mode):
             with tempfile.TemporaryFile(dir=target.parent):
                 pass

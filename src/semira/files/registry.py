@@ -64,10 +64,7 @@ FORMATS = {
             is_square=True,
         ),
         Format(
-            "edgelist",
-            (".txt", ".tsv", ".el", ".wel", ".edges"),
-            read_edgelist,
-            is_text_table=True,
+            "edgelist", (".txt", ".tsv", ".el", ".wel", ".edges"), read_edgelist, is_text_table=True
         ),
     )
 }

@@ -48,10 +48,7 @@ def _write_npz(stream: BinaryIO, table: _Columns) -> None:
 
 
 #: Writers by suffix, first the formats' names.
-WRITERS: dict[str, Callable[[BinaryIO, _Columns], None]] = {
-    "csv": _write_csv,
-    "npz": _write_npz,
-}
+WRITERS: dict[str, Callable[[BinaryIO, _Columns], None]] = {"csv": _write_csv, "npz": _write_npz}
 
 
 def vector_writer(

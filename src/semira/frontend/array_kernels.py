@@ -122,7 +122,8 @@ class ArrayKernel:
     Notes
     -----
     Python functions of the file see `numpy` as ``np``, `math`, functions marked with `helper` of
-    the same file, and the functions of ``semira.ops.helpers``, such as ``philox``; no constants.
+    the same file or imported from another one in a package ``kernels``, and the functions of
+    ``semira.ops.helpers``, such as ``philox``; no constants.
     Integers wrap around.
 
     Arguments are arrays that lie one item after the other, and numbers: integers arrive as 64-bit

@@ -183,8 +183,6 @@ def as_indices(given: Any, what: str) -> NDArray[Any]:
     """
     try:
         array = as_array(given, what)
-    except InvalidValue as error:
-        raise InvalidIndex(str(error)) from None
     except ValueError as error:
         raise InvalidIndex(f"{what} must be a list of integers: {error}") from None
     if not array.size:

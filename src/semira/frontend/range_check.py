@@ -78,12 +78,16 @@ def as_array(values: Any, what: str = "values") -> NDArray[Any]:
     Raises
     ------
     InvalidValue
-        Elements are masked.
+        Elements are masked, or have different shapes.
     """
     mask = masked_positions(values)
     if mask is not None:
         raise _masked(int(np.count_nonzero(mask)), int(np.argmax(mask)), what)
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        _check_lengths(values, what)
+        raise
     if array.dtype.kind == "f" and isinstance(values, (list, tuple)) and np.isnan(array).any():
         found = [k for k, each in enumerate(values) if type(each).__name__ == "MaskedConstant"]
         if found:
@@ -91,6 +95,19 @@ def as_array(values: Any, what: str = "values") -> NDArray[Any]:
     if array.dtype == np.float16:
         return array.astype(np.float32)
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _check_lengths(values: Any, what: str) -> None:
+    """Raise if elements of a list have different shapes."""
+    if not isinstance(values, (list, tuple)):
+        return
+    shapes = [(len(x),) if isinstance(x, (list, tuple)) else np.shape(x) for x in values]
+    for k, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            raise InvalidValue(
+                f"{what}: element {k} has shape {shape}, and element 0 has {shapes[0]}; all must "
+                "have one shape"
+            )
 
 
 def _masked(count: int, first: int, what: str) -> InvalidValue:

@@ -42,12 +42,7 @@ def _check_engine(engine: str, options: dict[str, Any]) -> None:
 
 
 def mmread(
-    source: Any,
-    engine: str = "auto",
-    *,
-    dup_op: Any = None,
-    name: str | None = None,
-    **kwargs: Any,
+    source: Any, engine: str = "auto", *, dup_op: Any = None, name: str | None = None, **kwargs: Any
 ) -> Matrix:
     """Read a Matrix Market file.
 

@@ -443,9 +443,9 @@ def test_graphs_without_edges(device, name):
 def test_wrong_input_is_refused(device, name):
     with gb.device(device):
         pair = gb.Matrix.from_coo([0, 1], [1, 0], [1.0, 1.0])
-        with pytest.raises(DimensionMismatch, match="2 x 3"):
+        with pytest.raises(DimensionMismatch, match=r"shape \(2, 3\)"):
             run(name, gb.Matrix("bool", 2, 3))
-        with pytest.raises(TypeError, match="takes a Matrix, got list"):
+        with pytest.raises(TypeError, match=r"needs a Matrix or a gb\.io\.Graph, got list"):
             run(name, [[0, 1], [1, 0]])
         with pytest.raises(InvalidValue, match=r"not symmetric.*directed=True"):
             run(name, gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2))
@@ -479,8 +479,8 @@ def test_wrong_input_is_refused(device, name):
 @BOTH
 def test_what_does_not_fit_is_refused_before_it_starts(monkeypatch, device, name):
     A, _ = planted(device, groups=2, size=5, inside=0.9, outside=0.1)
-    monkeypatch.setattr(gb, "free_memory", lambda device: 1000)
-    with pytest.raises(OutOfMemory, match=r"bytes are needed beside the matrix, 1,000 are free"):
+    monkeypatch.setattr("semira.apps.arrays.free_memory", lambda device: 1000)
+    with pytest.raises(OutOfMemory, match=r"beside the matrix take .* bytes, and 1,000 are free"):
         run(name, A)
 
 

@@ -254,7 +254,7 @@ def test_wrong_input(device):
         fused_lasso(A, [1, 2, 3, 4])
     with pytest.raises(InvalidValue, match=r"y\[1\]=nan"):
         fused_lasso(A, [1, np.nan, 3])
-    with pytest.raises(InvalidValue, match="dtype"):
+    with pytest.raises(DomainMismatch, match="y is of"):
         fused_lasso(A, ["a", "b", "c"])
     with pytest.raises(InvalidValue, match="lacks 1"):
         fused_lasso(A, gb.Vector.from_coo([0, 2], [1.0, 2.0], size=3))
@@ -279,7 +279,7 @@ def test_wrong_input(device):
 
 
 def test_what_does_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr("semira.apps.lasso.problem.free_memory", lambda _: 10)
+    monkeypatch.setattr("semira.apps.arrays.free_memory", lambda _: 10)
     with pytest.raises(gb.exceptions.OutOfMemory, match="10 are free"):
         fused_lasso(matrix([(0, 1)], 2), [1, 2])
     assert memory(10, 20) > memory(10, 10) > memory(5, 10)

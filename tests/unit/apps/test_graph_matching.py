@@ -429,7 +429,7 @@ def test_graphs_of_two_devices_are_refused():
 
 
 def test_what_does_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr(problem, "free_memory", lambda _: 100)
+    monkeypatch.setattr("semira.apps.arrays.free_memory", lambda _: 100)
     with pytest.raises(OutOfMemory, match="2 vertices with 0 and 0 entries"):
         graph_match(TWO, TWO)
     assert memory(4000, 10**6, 10**6) > memory(4000, 10**5, 10**5)

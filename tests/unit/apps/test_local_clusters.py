@@ -403,10 +403,10 @@ def test_seeds_in_files(tmp_path):
     path.write_text("b\na c\n")
     assert read_seeds(str(path), 3, names) == [[1], [0, 2]]
     for text, words, labels in (
-        ("1\n10\n", "line 2: a vertex is none of 0 to 9", None),
-        ("-1\n", "none of 0 to 9", None),
-        ("1 x\n", "line 1: '1 x' are no vertex numbers", None),
-        ("a\nd\n", "line 2: no vertex is named 'd'", names),
+        ("1\n10\n", r"line 2: vertex 10 is outside \[0, 9\]", None),
+        ("-1\n", r"vertex -1 is outside \[0, 9\]", None),
+        ("1 x\n", "line 1: 'x' is no vertex number", None),
+        ("a\nd\n", "line 2: 'd' is no vertex of the graph", names),
     ):
         path.write_text(text)
         with pytest.raises(FileFormatError, match=words):

@@ -225,16 +225,16 @@ def test_threads_change_nothing(threads):
 @pytest.mark.parametrize(
     ("change", "error", "told"),
     [
-        ({"A": [[1]]}, DomainMismatch, "A is a list; pass a Matrix"),
-        ({"pattern": gb.Matrix(gb.dtypes.BOOL, 1, 2)}, DimensionMismatch, "pattern is 1 x 2"),
+        ({"A": [[1]]}, DomainMismatch, "needs a Matrix or"),
+        ({"pattern": gb.Matrix(gb.dtypes.BOOL, 1, 2)}, DimensionMismatch, r"square .* \(1, 2\)"),
         ({"pattern": gb.Matrix(gb.dtypes.BOOL, 0, 0)}, InvalidValue, "pattern has 0 vertices"),
         ({"labels": [1, 2, 3]}, InvalidValue, "the graph has labels and the pattern has none"),
         ({"pattern_labels": [1, 2]}, InvalidValue, "the pattern has labels and the graph has"),
-        ({"labels": [1], "pattern_labels": [1, 2]}, DimensionMismatch, "than the 3 vertices"),
-        ({"labels": [1, 2, 3], "pattern_labels": [1]}, DimensionMismatch, "than the 2 vertices"),
-        ({"labels": [1.5, 2, 3], "pattern_labels": [1, 2]}, DomainMismatch, "are no integers"),
+        ({"labels": [1], "pattern_labels": [1, 2]}, DimensionMismatch, "each of the 3 vertices"),
+        ({"labels": [1, 2, 3], "pattern_labels": [1]}, DimensionMismatch, "each of the 2 vertices"),
+        ({"labels": [1.5, 2, 3], "pattern_labels": [1, 2]}, DomainMismatch, "pass integers"),
         ({"labels": gb.Vector.from_coo([0], [1], size=3), "pattern_labels": [1, 2]},
-         InvalidValue, "2 of 3 vertices have no label"),
+         InvalidValue, "labels lacks 2 of 3"),
         ({"limit": -1}, InvalidValue, "limit=-1"),
         ({"A": gb.Matrix.from_coo([0], [1], [1j], nrows=3, ncols=3), "match_values": True},
          DomainMismatch, "values of FC64 and INT64 are not compared"),
@@ -318,7 +318,7 @@ def test_values_and_labels_at_the_ends_of_their_dtypes(device):
         with pytest.raises(InvalidValue, match=r"less than 2\*\*63"):
             gb.apps.subgraph_match(signed, signed, labels=labels[0], pattern_labels=labels[1])
     for labels in (([0, 1], ["0", "a"]), (["0", "1"], [0, 1])):
-        with pytest.raises(DomainMismatch, match="no integers"):
+        with pytest.raises(DomainMismatch, match="pass integers"):
             gb.apps.subgraph_match(signed, signed, labels=labels[0], pattern_labels=labels[1])
 
 
@@ -328,7 +328,7 @@ def test_labels_in_files_that_are_none(tmp_path):
     (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe")
     for name, error in (
         ("halves.npy", FileFormatError), ("large.txt", FileFormatError),
-        ("bytes.txt", FileReadError), ("", FileReadError),
+        ("bytes.txt", FileFormatError), ("", FileReadError),
     ):  # fmt: skip
         with pytest.raises(error):
             read_labels(f"{tmp_path}/{name}", 2)

@@ -200,13 +200,15 @@ def test_wrong_input_is_refused(tmp_path):
         nominate(A, ["ann"])
     with pytest.raises(InvalidValue, match="top=0"):
         nominate(A, [0], top=0)
-    with pytest.raises(DimensionMismatch, match="weights must be 2 numbers"):
+    with pytest.raises(
+        DimensionMismatch, match=r"weights has shape \(1,\); pass one for each of the 2 sets"
+    ):
         nominate(A, [[0], [1]], weights=[1])
     with pytest.raises(NegativeWeight, match="-1 is negative"):
         nominate(A, [[0], [1]], weights=[1, -1])
-    with pytest.raises(InvalidWeight, match="number 1 is not finite"):
+    with pytest.raises(InvalidWeight, match=r"weights\[1\]=nan"):
         nominate(A, [[0], [1]], weights=[1, np.nan])
-    with pytest.raises(DimensionMismatch, match="content must be 10 numbers"):
+    with pytest.raises(DimensionMismatch, match=r"content has shape \(2,\)"):
         nominate(A, [0], content=[1, 2])
     with pytest.raises(DimensionMismatch, match="square"):
         nominate(gb.Matrix(int, 2, 3), [0])
@@ -259,5 +261,5 @@ def test_numbers_of_vertices_from_files(tmp_path):
             samples.numbers(f"{tmp_path}/{name}", 2)
     with pytest.raises(FileFormatError, match="float64; give int64"):
         samples.vertices(f"{tmp_path}/half.npy", 2)
-    with pytest.raises(FileReadError, match="cannot be read"):
+    with pytest.raises(FileReadError, match="is a directory"):
         samples.numbers(f"{tmp_path}", 2)

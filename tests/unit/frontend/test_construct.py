@@ -81,6 +81,13 @@ def test_negative_positions_are_named_without_a_size():
 def test_ragged_lists_are_refused():
     with pytest.raises(InvalidIndex, match="indices must be a list of integers"):
         gb.Vector.from_coo([[1], [2, 3]], 1)
+    words = r"values: element 1 has shape \(2,\), and element 0 has \(1,\); all must have one shape"
+    for call in (
+        lambda: gb.Matrix.from_dense([[1], [2, 3]]),
+        lambda: gb.Vector.from_coo([0, 1], [np.ones(1), np.ones(2)]),
+    ):
+        with pytest.raises(InvalidValue, match=words):
+            call()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from semira import Matrix
+from semira.apps.arrays import on_host
 from semira.apps.assignment.problem import checked, device_of
 from semira.apps.assignment.result import AssignmentResult
 from semira.apps.assignment.solve import Found, assign, check_method, memory
@@ -118,10 +119,7 @@ def _nothing(columns: int, method: str) -> Found:
 
 def _result(found: Found, sign: float, turned: bool) -> AssignmentResult:
     """Return the result on the host."""
-    columns, v, u, taken = (
-        np.asarray(each.get() if hasattr(each, "get") else each)
-        for each in (found.column_of, found.v, found.u, found.taken)
-    )
+    columns, v, u, taken = map(on_host, (found.column_of, found.v, found.u, found.taken))
     row_ind, col_ind = np.arange(len(columns)), columns.astype(np.int64)
     u, v, taken = sign * u, sign * v, sign * taken
     if turned:

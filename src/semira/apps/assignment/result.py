@@ -77,10 +77,3 @@ class AssignmentResult(Named):
 
     def __getitem__(self, part: int) -> NDArray[np.int64]:
         return (self.row_ind, self.col_ind)[part]
-
-    def __repr__(self) -> str:
-        told = ", ".join(
-            f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}"
-            for name, value in self.facts().items()
-        )
-        return f"AssignmentResult({told})"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from semira import device_traits, free_memory
+from semira.apps.arrays import on_host
 from semira.apps.assignment.problem import DENSE, NAME, Costs
 from semira.exceptions import InvalidValue, OutOfMemory, Panic
 from semira.kernels import ArrayKernel, run_loop
@@ -362,7 +363,7 @@ def _auction(costs: Costs, scale: float, device: str, xp: Any) -> tuple[Any, Any
         ]
     last = _CLOSE.launch(rows, rows, columns, _DIVISOR, queue, target, words, state)
     run_loop(state, *bids, last, device=device)
-    return column_of, price, state.get() if hasattr(state, "get") else state
+    return column_of, price, on_host(state)
 
 
 def _check_fine(costs: Costs, coarse: float, xp: Any) -> None:
@@ -394,10 +395,7 @@ def _check_feasible(costs: Costs) -> None:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    indptr, indices, values = (
-        np.asarray(each.get() if hasattr(each, "get") else each)
-        for each in (costs.indptr, costs.indices, costs.values)
-    )
+    indptr, indices, values = map(on_host, (costs.indptr, costs.indices, costs.values))
     shape = costs.rows, costs.columns
     if costs.mode == DENSE:
         graph = csr_array(np.isfinite(values[: shape[0] * shape[1]].reshape(shape)))

@@ -115,11 +115,6 @@ def classify(
     with array_module(A.device) as xp:
         given = problem.problem_of(A, vertices, edges, pattern, both, xp)
         made = solve.scores(
-            given,
-            xp,
-            iterations=steps,
-            penalty=float(null_penalty),
-            both=both,
-            progress=progress,
+            given, xp, iterations=steps, penalty=float(null_penalty), both=both, progress=progress
         )
     return Classification(made, A.device, steps, given.m, len(pattern.edges))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira.apps.classification.problem import EdgeFeatures
-from semira.exceptions import FileFormatError, FileReadError, MissingFile
+from semira.apps.texts import array_of, is_number, numbers_of, open_text
+from semira.exceptions import FileFormatError
 
 _Labels = NDArray[Any] | None
 
@@ -40,7 +40,7 @@ def read_vertices(path: str, size: int, labels: _Labels = None) -> NDArray[np.fl
         A line is none of these, or a vertex is unknown, repeated or missing.
     """
     if path.endswith(".npy"):
-        return _array(path)
+        return array_of(path)
     (at,), table = _lines(path, 1, labels, size)
     if len(np.unique(at)) != size or len(at) != size:
         lacking = np.setdiff1d(np.arange(size), at)
@@ -61,7 +61,7 @@ def read_edges(path: str, size: int, labels: _Labels = None) -> Any:
     EdgeFeatures, or ndarray of ``.npy``
     """
     if path.endswith(".npy"):
-        return _array(path)
+        return array_of(path)
     (sources, targets), table = _lines(path, 2, labels, size)
     return EdgeFeatures(sources, targets, table)
 
@@ -70,7 +70,7 @@ def read_table(path: str, size: int) -> NDArray[np.float64]:
     """Features of the vertices of the pattern: lines "id f_1 f_2 ..." in order, or ``.npy``."""
     del size
     if path.endswith(".npy"):
-        return _array(path)
+        return array_of(path)
     (at,), table = _lines(path, 1, None, None)
     if not np.array_equal(at, np.arange(len(at))):
         raise FileFormatError(f"{path}: ids of the pattern must be 0, 1, 2, ... in this order")
@@ -84,48 +84,35 @@ def read_pattern_edges(path: str, size: int) -> EdgeFeatures:
     return EdgeFeatures(sources, targets, table)
 
 
-def _array(path: str) -> NDArray[np.float64]:
-    try:
-        found: NDArray[np.float64] = np.load(path)
-    except FileNotFoundError as error:
-        raise MissingFile(f"{path}: no such file") from error
-    except (OSError, ValueError) as error:
-        raise FileFormatError(f"{path} is no array of NumPy: {error}") from error
-    return found
-
-
 def _lines(
     path: str, ids: int, labels: _Labels, size: int | None
 ) -> tuple[list[NDArray[np.int64]], NDArray[np.float64]]:
     """Return the vertices that stand first in lines, and the numbers after them."""
-    if not Path(path).exists():
-        raise MissingFile(f"{path}: no such file")
-    try:
-        skipped, stated, width, delimiter = _heading(path, ids)
-        if not width:
-            return [np.empty(0, np.int64)] * ids, np.empty((0, 0))
-        read: dict[str, Any] = {
-            "comments": ("#", "%"), "delimiter": delimiter, "skiprows": skipped, "ndmin": 2,
-            "encoding": "utf-8",
-        }  # fmt: skip
-        own, others = range(ids), range(ids, width)
-        if labels is None:
-            table = np.loadtxt(path, **read)
-            firsts, table = table[:, :ids], table[:, ids:]
-        else:
-            firsts = np.loadtxt(path, usecols=own, dtype=object, **read)
-            table = (
-                np.loadtxt(path, usecols=others, **read) if others else np.empty((len(firsts), 0))
-            )
-    except UnicodeDecodeError as error:
-        raise FileReadError(f"{path}: is no text: {error}") from error
-    except ValueError as error:
-        raise FileFormatError(f"{path}: {error}") from error
-    except OSError as error:
-        raise FileReadError(f"{path}: cannot be read: {error}") from error
+    skipped, stated, width, delimiter = _heading(path, ids)
+    if not width:
+        return [np.empty(0, np.int64)] * ids, np.empty((0, 0))
+    read: dict[str, Any] = {"delimiter": delimiter, "skiprows": skipped}
+    if labels is None:
+        table = _loaded(path, **read)
+        firsts, table = table[:, :ids], table[:, ids:]
+    else:
+        firsts = _loaded(path, usecols=range(ids), dtype=object, **read)
+        table = np.empty((len(firsts), 0))
+        if width > ids:
+            table = _loaded(path, usecols=range(ids, width), **read)
     if stated is not None and stated != len(table):
         raise FileFormatError(f"{path}: the first line has {stated} rows, but {len(table)} follow")
     return [_vertices(path, column, labels, size) for column in firsts.T], table
+
+
+def _loaded(path: str, **options: Any) -> NDArray[Any]:
+    with open_text(path) as stream:
+        try:
+            return np.loadtxt(stream, comments=("#", "%"), ndmin=2, **options)
+        except UnicodeDecodeError:
+            raise
+        except ValueError as error:
+            raise FileFormatError(f"{path}: {error}") from error
 
 
 def _heading(path: str, ids: int) -> tuple[int, int | None, int, str | None]:
@@ -135,7 +122,7 @@ def _heading(path: str, ids: int) -> tuple[int, int | None, int, str | None]:
     """
     seen: list[tuple[int, list[str]]] = []
     delimiter = None
-    with np.lib.npyio.DataSource(None).open(path, "rt", encoding="utf-8") as stream:
+    with open_text(path) as stream:
         for number, line in enumerate(stream, 1):
             if line.strip() and line.lstrip()[0] not in "#%":
                 delimiter = "," if "," in line else None
@@ -152,22 +139,14 @@ def _heading(path: str, ids: int) -> tuple[int, int | None, int, str | None]:
                 f"{path}, line {number}: states {first[1]} fields, but {following} follow"
             )
         return number, int(first[0]), following, delimiter
-    named = len(seen) == 2 and bool(first[ids:]) and not any(map(_is_number, first[ids:]))
+    named = len(seen) == 2 and bool(first[ids:]) and not any(map(is_number, first[ids:]))
     return (number if named else 0), None, following, delimiter
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _vertices(path: str, names: Any, labels: _Labels, size: int | None) -> NDArray[np.int64]:
     """Return the vertices that a column names."""
     if labels is not None:
-        known = {str(name): at for at, name in enumerate(labels.tolist())}
+        known = numbers_of(labels) or {}
         found = [known.get(name.strip(), -1) for name in names]
         if -1 in found:
             raise FileFormatError(f"{path}: {names[found.index(-1)]!r} is no vertex of the graph")

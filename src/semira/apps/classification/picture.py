@@ -7,36 +7,24 @@ from typing import Any
 import numpy as np
 
 from semira.apps.classification.result import Classification
+from semira.apps.pictures import picture
 
 #: Vertices that are shown for each vertex of the pattern.
 _BEST = 10
 
 
 def draw(result: Classification, A: Any, path: str) -> None:
-    """Draw the probabilities of the most likely vertices for each vertex of the pattern.
-
-    Parameters
-    ----------
-    result : Classification
-    A : Matrix
-        Not read.
-    path : str
-        A name that Matplotlib knows the suffix of.
-    """
+    """Draw the probabilities of the most likely vertices for each vertex of the pattern."""
     del A
-    from matplotlib.figure import Figure
-
     top = result.top(min(_BEST, len(result.scores))).T
     chances = np.take_along_axis(result.probabilities, top, axis=0)
     ranks, count = top.shape
-    figure = Figure((1.5 + 0.7 * count, 1.2 + 0.35 * ranks), layout="constrained")
-    panel = figure.subplots()
-    image = panel.imshow(chances, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-    for (i, j), vertex in np.ndenumerate(top):
-        colour = "white" if chances[i, j] > 0.6 else "black"
-        panel.text(j, i, str(vertex), ha="center", va="center", fontsize=8, color=colour)
-    panel.set(xlabel="vertex of the pattern", ylabel="rank", xticks=range(count))
-    panel.set_yticks(range(ranks), [str(rank + 1) for rank in range(ranks)])
-    panel.set_title("most likely vertices", loc="left")
-    figure.colorbar(image, label="probability")
-    figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
+    with picture(path, 1.5 + 0.7 * count, 1.2 + 0.35 * ranks, framed=True) as panel:
+        image = panel.imshow(chances, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        for (i, j), vertex in np.ndenumerate(top):
+            colour = "white" if chances[i, j] > 0.6 else "black"
+            panel.text(j, i, str(vertex), ha="center", va="center", fontsize=8, color=colour)
+        panel.set(xlabel="vertex of the pattern", ylabel="rank", xticks=range(count))
+        panel.set_yticks(range(ranks), [str(rank + 1) for rank in range(ranks)])
+        panel.set_title("most likely vertices", loc="left")
+        panel.figure.colorbar(image, label="probability")

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import semira as gb
-from semira.algorithms.checks import check_count
+from semira.algorithms.checks import check_count, check_square
+from semira.apps.arrays import on_host
 from semira.exceptions import (
     DimensionMismatch,
     DomainMismatch,
@@ -205,10 +206,7 @@ def check(A: Any, reverse_from: Any, iterations: Any, null_penalty: Any) -> None
     DomainMismatch, DimensionMismatch, InvalidValue
         As `classify`.
     """
-    if not isinstance(A, gb.Matrix):
-        raise DomainMismatch(f"classify: A is a {type(A).__name__}; pass a Matrix")
-    if A.nrows != A.ncols:
-        raise DimensionMismatch(f"classify: A is {A.nrows} x {A.ncols}; pass a square Matrix")
+    check_square(A, "classify")
     if reverse_from not in ("source", "destination"):
         raise InvalidValue(_no_such_way(reverse_from))
     if iterations is not None:
@@ -225,7 +223,7 @@ def pattern_of(vertices: Any, edges: Any) -> Pattern:
     DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
         As `classify`.
     """
-    known = _host(_table(vertices, "pattern_vertices", np))
+    known = on_host(_table(vertices, "pattern_vertices", np))
     count = len(known)
     if not count:
         raise InvalidValue("classify: the pattern has no vertices; give the features of one")
@@ -235,7 +233,7 @@ def pattern_of(vertices: Any, edges: Any) -> Pattern:
             "features)"
         )
     sources, targets = (_ends(each, count, "pattern_edges", np) for each in edges[:2])
-    features = _host(_table(edges[2], "pattern_edges", np))
+    features = on_host(_table(edges[2], "pattern_edges", np))
     if not len(sources) == len(targets) == len(features):
         raise _uneven("pattern_edges", sources, targets, features)
     return Pattern(sources, targets, known.astype(np.float64), features.astype(np.float64))
@@ -326,10 +324,10 @@ def _listed(
     stored = stored.astype(xp.int64) * n + rows.indices
     listed = xp.unique(sources.astype(xp.int64) * n + targets)
     if len(listed) != len(stored) or not bool((listed == xp.sort(stored)).all()):
-        wrong = np.setxor1d(_host(listed), _host(stored))
+        wrong = np.setxor1d(on_host(listed), on_host(stored))
         i, j = divmod(int(wrong[0]), max(n, 1))
         raise InvalidValue(
-            f"classify: edge ({i}, {j}) is {'listed' if wrong[0] in _host(listed) else 'stored'} "
+            f"classify: edge ({i}, {j}) is {'listed' if wrong[0] in on_host(listed) else 'stored'} "
             f"only in one of A and edges ({len(wrong)} such edges); give the features of the "
             "entries of A"
         )
@@ -351,13 +349,15 @@ def _table(values: Any, name: str, xp: Any) -> Any:
     values = values if hasattr(values, "dtype") else np.asarray(values)
     if values.ndim == 2 and values.dtype.kind in "biuf":
         kept = values.dtype if values.dtype in (np.float32, np.float64) else np.float64
-        found = xp.ascontiguousarray(xp.asarray(_host(values) if xp is np else values, dtype=kept))
+        found = xp.ascontiguousarray(
+            xp.asarray(on_host(values) if xp is np else values, dtype=kept)
+        )
         largest = min(_LARGEST, float(np.finfo(kept).max))
         # Comparisons with NaN are False.
         if found.size and not -largest <= float(found.min()) <= float(found.max()) <= largest:
-            at = tuple(int(each[0]) for each in np.nonzero(~(abs(_host(found)) <= largest)))
+            at = tuple(int(each[0]) for each in np.nonzero(~(abs(on_host(found)) <= largest)))
             raise InvalidValue(
-                f"classify: feature {at[1]} in row {at[0]} of {name} is {_host(found)[at]}; pass "
+                f"classify: feature {at[1]} in row {at[0]} of {name} is {on_host(found)[at]}; pass "
                 f"finite numbers, at most {_LARGEST:g}, whose squares are finite too"
             )
         return found
@@ -377,7 +377,7 @@ def _ends(values: Any, n: int, name: str, xp: Any) -> Any:
             f"classify: an end of {name} is an array of {values.dtype} with {values.ndim} "
             "dimensions; pass a list of integers"
         )
-    found = xp.asarray(_host(values) if xp is np else values)
+    found = xp.asarray(on_host(values) if xp is np else values)
     if int(found.min()) < 0 or int(found.max()) >= n:
         wrong = int(found.min()) if int(found.min()) < 0 else int(found.max())
         raise IndexOutOfBound(
@@ -392,7 +392,3 @@ def _uneven(name: str, sources: Any, targets: Any, features: Any) -> DimensionMi
         f"classify: {name} has {len(sources)} sources, {len(targets)} targets and "
         f"{len(features)} rows of features; pass as many of each"
     )
-
-
-def _host(array: Any) -> Any:
-    return array.get() if hasattr(array, "get") else np.asarray(array)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.apps.arrays import on_host
 from semira.apps.named import Named
 from semira.base.locks import cached_property
 from semira.exceptions import InvalidValue
@@ -38,7 +39,7 @@ class Classification(Named):
     @cached_property
     def log_probabilities(self) -> NDArray[np.float64]:
         """The scores on the host, shape (n, pattern vertices)."""
-        return _host(self.scores)
+        return on_host(self.scores)
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
@@ -50,7 +51,7 @@ class Classification(Named):
     def best(self) -> NDArray[np.int64]:
         """The most likely vertex for each vertex of the pattern; the smallest of equals."""
         with array_module(self.device):
-            return _host(self.scores.argmax(axis=0)).astype(np.int64)
+            return on_host(self.scores.argmax(axis=0)).astype(np.int64)
 
     def top(self, k: int) -> NDArray[np.int64]:
         """Return the `k` most likely vertices for each vertex of the pattern, best first.
@@ -97,12 +98,3 @@ class Classification(Named):
     def write(self, path: str | Path) -> None:
         """Write the log-probabilities by rows, one a line as ``%e``: the format of the report."""
         np.savetxt(path, self.log_probabilities.ravel(), fmt="%e")
-
-    def __repr__(self) -> str:
-        told = ", ".join(f"{name}={value}" for name, value in self.facts().items())
-        return f"Classification({told})"
-
-
-def _host(array: Any) -> NDArray[Any]:
-    found: NDArray[Any] = array.get() if hasattr(array, "get") else np.array(array)
-    return found

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from semira import Matrix, Vector
+from semira.algorithms.checks import check_count, check_every, check_number, check_square
 from semira.algorithms.naming import values_of
+from semira.apps.arrays import check_room, on_host
 from semira.apps.communities import problem
 from semira.apps.communities.graph import Graph, grouped, numbering
 from semira.apps.communities.moving import Workspace, components
-from semira.apps.communities.problem import host
 from semira.apps.communities.result import Communities
 from semira.apps.communities.solve import (
     Run,
@@ -25,6 +27,9 @@ from semira.kernels import array_module, rows_of
 #: Pairs of rounds that move a smaller share of the vertices end the moves of a level.
 _SHARE = 1e-2
 _LEVELS, _ROUNDS = 64, 128
+
+#: Numbers are finite.
+_MOST = sys.float_info.max
 
 
 @takes_graph(initial=values_of)
@@ -191,7 +196,7 @@ def leiden(
     [0, 0, 0, 1, 1, 1]
     """
     run = _run(A, "leiden", resolution, 0.0, max_level, max_iterations, seed, refine, progress)
-    iterations = problem.check_count("iterations", iterations)
+    iterations = check_count(iterations, "iterations", 1)
     with array_module(A.device) as xp:
         given, graph, scale = _graphs(xp, A, "leiden", weighted=weighted, directed=directed)
         run.pull = run.resolution / max(1, graph.total)
@@ -251,8 +256,8 @@ def modularity(
     >>> gb.apps.modularity(A, [0, 0, 1, 1])
     0.5
     """
-    problem.check_square(A, "modularity")
-    resolution = problem.check_number("resolution", resolution, 0.0)
+    _check_graph(A, "modularity")
+    resolution = check_number(resolution, "resolution", _MOST)
     with array_module(A.device) as xp:
         given, _, _ = problem.graph_of(xp, A, weighted=weighted, directed=directed, for_moves=False)
         return modularity_of(given, *problem.numbered(xp, given, labels, "labels"), resolution)
@@ -291,7 +296,7 @@ def contract(A: Matrix, labels: Any) -> Matrix:
     >>> gb.apps.contract(A, [0, 0, 1]).to_dense(fill_value=0).tolist()
     [[1, 2], [4, 0]]
     """
-    problem.check_square(A, "contract")
+    _check_graph(A, "contract")
     with array_module(A.device) as xp:
         rows = rows_of(A)
         weights, scale, _ = problem.integer_weights(xp, rows.values, A.nvals, signed=True)
@@ -328,6 +333,10 @@ def memory(n: int, nvals: int) -> int:
     return 128 * n + 72 * nvals
 
 
+def _check_graph(A: Any, name: str) -> None:
+    check_every(check_square(A, name), f"{name}: a label for every vertex")
+
+
 def _run(
     A: Any,
     name: str,
@@ -340,16 +349,16 @@ def _run(
     progress: Any,
 ) -> Run:
     """Return checked options."""
-    problem.check_square(A, name)
+    _check_graph(A, name)
     if isinstance(seed, bool) or int(seed) != seed or not -(1 << 63) <= seed < 1 << 63:
         raise InvalidValue(f"seed={seed!r}: an integer of 64 bits")
     return Run(
-        resolution=problem.check_number("resolution", resolution, 0.0),
+        resolution=check_number(resolution, "resolution", _MOST),
         seed=int(seed),
         share=_SHARE,
-        max_level=problem.check_count("max_level", max_level),
-        max_rounds=problem.check_count("max_iterations", rounds),
-        threshold=problem.check_number("threshold", threshold, 0.0),
+        max_level=check_count(max_level, "max_level", 1),
+        max_rounds=check_count(rounds, "max_iterations", 1),
+        threshold=check_number(threshold, "threshold", _MOST),
         refined=bool(refine),
         progress=progress,
     )
@@ -358,7 +367,9 @@ def _run(
 def _graphs(
     xp: Any, A: Any, name: str, *, weighted: bool, directed: bool
 ) -> tuple[Graph, Graph, float]:
-    problem.check_memory(A, memory(A.nrows, A.nvals * (1 + directed)), name)
+    needed = memory(A.nrows, A.nvals * (1 + directed))
+    remedy = "release objects, or use another device"
+    check_room(needed, A.device, f"{name}: arrays beside the matrix", remedy, least=0)
     return problem.graph_of(xp, A, weighted=weighted, directed=directed)
 
 
@@ -371,7 +382,7 @@ def _result(
     is_split: bool,
 ) -> Communities:  # fmt: skip
     found = numbering(given, labels, given.n)
-    states = [host(each) for each in space.states]
+    states = [on_host(each) for each in space.states]
     return Communities(
         labels=Vector.from_dense(found.labels) if given.n else Vector("int32", 0),
         num_communities=found.count,

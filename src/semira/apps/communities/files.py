@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.apps.texts import array_of, is_number, lines_of
 from semira.exceptions import InvalidValue
 
 
@@ -24,18 +24,18 @@ def read_labels(path: Any, n: int) -> NDArray[np.int64]:
 
     Raises
     ------
+    MissingFile, FileReadError, FileFormatError
+        The file cannot be read, or is no array or text.
     InvalidValue
         A line is none of these, or a vertex has no label or several.
     """
-    path = Path(path)
-    if path.suffix == ".npy":
-        found: NDArray[np.int64] = np.load(path, allow_pickle=False)
-        return found
-    lines = [line.replace(",", " ").split() for line in path.read_text().splitlines()]
-    lines = [line for line in lines if line]
-    if lines and not _is_number(lines[0][0]):
+    path = str(path)
+    if path.endswith(".npy"):
+        return array_of(path)
+    lines = [words for _, words in lines_of(path)]
+    if lines and not is_number(lines[0][0]):
         lines = lines[1:]
-    if {len(line) for line in lines} - {1} and {len(line) for line in lines} != {2}:
+    if {len(line) for line in lines} not in (set(), {1}, {2}):
         raise InvalidValue(f"{path}: every line is a label, or every line is a vertex and a label")
     try:
         rows = np.array(lines, np.int64).reshape(len(lines), -1)
@@ -49,7 +49,3 @@ def read_labels(path: Any, n: int) -> NDArray[np.int64]:
     labels = np.empty(n, np.int64)
     labels[vertices] = rows[:, 1]
     return labels
-
-
-def _is_number(text: str) -> bool:
-    return text.lstrip("+-").isdigit()

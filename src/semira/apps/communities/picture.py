@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from semira.apps.communities.result import Communities
+from semira.apps.pictures import picture
 
 #: Entries that a picture shows, of more a sample; communities with a frame.
 _MOST, _FRAMED = 200_000, 100
@@ -17,15 +18,8 @@ def draw(result: Communities, A: Any, path: str) -> None:
 
     Vertices are ordered by community, the largest first, so that communities are blocks on the
     diagonal.
-
-    Parameters
-    ----------
-    result : Communities
-    A : Matrix, shape (n, n)
-    path : str
-        A name that Matplotlib knows the suffix of.
     """
-    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
 
     labels, sizes = result.host_labels, result.sizes
     by_size = np.argsort(-sizes, kind="stable")
@@ -39,27 +33,24 @@ def draw(result: Communities, A: Any, path: str) -> None:
         shown = np.random.default_rng(0).choice(shown, _MOST, replace=False)
     i, j = rows[shown].astype(np.int64), columns[shown].astype(np.int64)
     within = labels[i] == labels[j]
-    figure = Figure((6, 6), layout="constrained")
-    panel = figure.subplots()
-    for name, chosen, colour in (("between", ~within, "#bbbbbb"), ("within", within, "#0072b2")):
-        size = 9 if len(labels) < 200 else 1
-        at = place[j[chosen]], place[i[chosen]]
-        panel.scatter(*at, s=size, color=colour, label=name, linewidths=0)
     ends = np.cumsum(sizes[by_size])[:_FRAMED]
-    for start, end in zip(ends - sizes[by_size][:_FRAMED], ends, strict=True):
-        if end - start > len(labels) / 200:
-            corner = start - 0.5, start - 0.5
-            panel.add_patch(_frame(corner, end - start))
-    panel.set(xlim=(-0.5, len(labels) - 0.5), ylim=(len(labels) - 0.5, -0.5), aspect="equal")
-    panel.set(xticks=[], yticks=[])
-    panel.set_xlabel("vertices by community", loc="left")
-    told = f"{result.num_communities:,} communities, modularity {result.modularity:.3f}"
-    panel.set_title(told, loc="left")
-    panel.legend(frameon=False, loc="upper right", bbox_to_anchor=(1, 0), ncols=2)
-    figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
-
-
-def _frame(corner: tuple[float, float], side: float) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle(corner, side, side, fill=False, edgecolor="#d55e00", linewidth=0.8)
+    with picture(path, 6, 6, framed=True) as panel:
+        for name, chosen, colour in (
+            ("between", ~within, "#bbbbbb"), ("within", within, "#0072b2")
+        ):  # fmt: skip
+            size = 9 if len(labels) < 200 else 1
+            at = place[j[chosen]], place[i[chosen]]
+            panel.scatter(*at, s=size, color=colour, label=name, linewidths=0)
+        for end, size in zip(ends, sizes[by_size][:_FRAMED], strict=True):
+            if size > len(labels) / 200:
+                corner = end - size - 0.5, end - size - 0.5
+                frame = Rectangle(
+                    corner, size, size, fill=False, edgecolor="#d55e00", linewidth=0.8
+                )
+                panel.add_patch(frame)
+        panel.set(xlim=(-0.5, len(labels) - 0.5), ylim=(len(labels) - 0.5, -0.5), aspect="equal")
+        panel.set(xticks=[], yticks=[])
+        panel.set_xlabel("vertices by community", loc="left")
+        told = f"{result.num_communities:,} communities, modularity {result.modularity:.3f}"
+        panel.set_title(told, loc="left")
+        panel.legend(frameon=False, loc="upper right", bbox_to_anchor=(1, 0), ncols=2)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import semira as gb
+from semira.apps.arrays import on_host
 from semira.apps.communities.graph import Graph, grouped
 from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
 from semira.kernels import ArrayKernel, rows_of
@@ -18,32 +19,6 @@ _measure = ArrayKernel("semira.apps.communities.kernels:graphs", "measure", lane
 _MOST_BITS = 62
 #: Sums that integers of 32 bits hold, which GPUs add faster.
 _NARROW = 1 << 30
-
-
-def check_square(A: Any, name: str) -> None:
-    """Raise if it is no adjacency matrix."""
-    if not hasattr(A, "nrows") or not hasattr(A, "device"):
-        raise TypeError(f"{name} takes a Matrix, got {type(A).__name__}")
-    if A.nrows != A.ncols:
-        raise DimensionMismatch(f"{name}: {A.nrows} x {A.ncols}; an adjacency matrix is square")
-    if A.nrows >= 1 << 31:
-        raise InvalidValue(f"{name}: {A.nrows} vertices, at most {(1 << 31) - 1}")
-
-
-def check_number(name: str, value: Any, least: float, *, is_open: bool = False) -> float:
-    """Return a finite number that is not below (or, if open, above) a bound."""
-    found = float(value)
-    if not math.isfinite(found) or found < least or (is_open and found == least):
-        bound = "above" if is_open else "at least"
-        raise InvalidValue(f"{name}={value!r}: a finite number {bound} {least:g}")
-    return found
-
-
-def check_count(name: str, value: Any, least: int = 1) -> int:
-    """Return an integer that is not below a bound."""
-    if isinstance(value, bool) or int(value) != value or value < least:
-        raise InvalidValue(f"{name}={value!r}: an integer of at least {least}")
-    return int(value)
 
 
 def is_serial(A: Any, order: str) -> bool:
@@ -62,16 +37,6 @@ def is_serial(A: Any, order: str) -> bool:
             ".to('cpu'), or choose 'halves'"
         )
     return order == "serial"
-
-
-def check_memory(A: Any, needed: int, name: str) -> None:
-    """Raise if the device has not so many bytes."""
-    free = gb.free_memory(A.device)
-    if free is not None and needed > free:
-        raise OutOfMemory(
-            f"{name}: {needed:,} bytes are needed beside the matrix, {free:,} are free on "
-            f"{A.device}; release objects, or use another device"
-        )
 
 
 def graph_of(
@@ -100,7 +65,7 @@ def graph_of(
         n, indptr, indices, weights, is_iso, strengths, strengths_in, directed, sums,
         device=A.device, work=indptr,
     )  # fmt: skip
-    total, odd = host(sums).tolist()
+    total, odd = on_host(sums).tolist()
     if odd != 0 and not directed:
         raise InvalidValue(
             "the matrix is not symmetric; add its transpose, or pass directed=True for the "
@@ -190,15 +155,10 @@ def numbered(xp: Any, graph: Graph, given: Any, name: str) -> tuple[Any, int]:
             missing = given.size - given.nvals
             raise InvalidValue(f"{name}: {missing} of {given.size} vertices have no label")
         values = given.to_dense()
-    values = np.asarray(host(values))
+    values = on_host(values)
     if values.shape != (graph.n,):
         raise DimensionMismatch(f"{name}: shape {values.shape}, one label for each of {graph.n}")
     if values.dtype.kind not in "iu":
         raise InvalidIndex(f"{name} of {values.dtype}: labels are integers")
     found, numbers = np.unique(values, return_inverse=True)
     return xp.asarray(numbers.astype(np.int32)), len(found)
-
-
-def host(array: Any) -> Any:
-    """Return an array on the host."""
-    return array.get() if hasattr(array, "get") else array

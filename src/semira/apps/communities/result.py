@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import semira as gb
-from semira.apps.communities.problem import host
+from semira.apps.arrays import on_host
 from semira.apps.named import Named
 from semira.base.locks import cached_property
 
@@ -48,7 +48,7 @@ class Communities(Named):
     @cached_property
     def host_labels(self) -> NDArray[np.int32]:
         """The labels as a NumPy array, shape (n,)."""
-        found: NDArray[np.int32] = np.asarray(host(self.labels.to_dense()))
+        found: NDArray[np.int32] = on_host(self.labels.to_dense())
         return found
 
     @cached_property
@@ -65,7 +65,7 @@ class Communities(Named):
         """
         maps, below = [], np.arange(len(self.host_labels))
         reached = below
-        for numbers in (np.asarray(host(each)) for each in self._levels):
+        for numbers in map(on_host, self._levels):
             reached = numbers[reached]
             pairs = reached.astype(np.int64) * self.num_communities + self.host_labels
             _, group = np.unique(pairs, return_inverse=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from semira.apps.arrays import on_host
 from semira.apps.communities.graph import Graph, contract, numbering
 from semira.apps.communities.moving import Workspace, move_in_order, move_vertices, refine
-from semira.apps.communities.problem import host
 
 #: Rounds of merging at most: half of the vertices that can merge do so in each.
 _MERGE_ROUNDS = 32
@@ -79,8 +79,8 @@ class Run:
 
     def quality(self, graph: Graph) -> float:
         """Return the modularity of a contracted graph, whose vertices are the communities."""
-        shares = host(graph.strengths).astype(np.float64)
-        shares_in = host(graph.strengths_in).astype(np.float64)
+        shares = on_host(graph.strengths).astype(np.float64)
+        shares_in = on_host(graph.strengths_in).astype(np.float64)
         # On the host and in one order: the same number on every device.
         expected = self.pull * float(np.sum(shares * shares_in))
         return (graph.total - graph.between() - expected) / graph.total
@@ -169,7 +169,7 @@ def modularity_of(given: Graph, labels: Any, count: int, resolution: float) -> f
     inwards = given.xp.zeros(count, given.strengths.dtype) if given.is_directed else out
     given.add_strengths(labels, out, inwards)
     total = float(given.total)
-    shares = host(out).astype(np.float64) / total
-    shares_in = host(inwards).astype(np.float64) / total if given.is_directed else shares
+    shares = on_host(out).astype(np.float64) / total
+    shares_in = on_host(inwards).astype(np.float64) / total if given.is_directed else shares
     # On the host and in one order: the same number on every device.
     return given.inner(labels) / total - resolution * float(np.sum(shares * shares_in))

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
-import lzma
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, NoReturn
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.exceptions import FileFormatError, FileReadError, InvalidValue, MissingFile
+from semira.apps.texts import is_number, numbers_of, open_text, vertex_of
+from semira.exceptions import FileFormatError, InvalidValue
 from semira.generators import generate_geometric, geometric_points, is_generator_spec, parse_spec
-
-_OPENERS: dict[str, Callable[..., Any]] = {
-    ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open,
-}  # fmt: skip
 
 Locations = dict[str, NDArray[np.float64]]
 
@@ -56,20 +49,12 @@ def read_labels(path: str, size: int, labels: NDArray[Any] | None = None) -> Loc
     """
     if is_generator_spec(path):
         return _generated(path, size)
-    try:
-        first, text, is_csv = _first_line(path)
-        if is_csv:
-            rows = _csv_rows(path, first)
-            return _placed(path, rows, size, labels, 0)
-        if first and text.split()[1:] == ["2", "2"]:
-            return _lines(path, first, size, int(text.split()[0]))
-        return _lines(path, first - 1, size, size)
-    except FileNotFoundError as error:
-        raise MissingFile(f"{path}: there is no such file of locations") from error
-    except OSError as error:
-        raise FileReadError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path}: is no text: {error}") from error
+    first, text, is_csv = _first_line(path)
+    if is_csv:
+        return _placed(path, _csv_rows(path, first), size, labels, 0)
+    if first and text.split()[1:] == ["2", "2"]:
+        return _lines(path, first, size, int(text.split()[0]))
+    return _lines(path, first - 1, size, size)
 
 
 def _generated(spec: str, size: int) -> Locations:
@@ -83,14 +68,9 @@ def _generated(spec: str, size: int) -> Locations:
     return {"latitude": 120 * y - 60, "longitude": 360 * x - 180}
 
 
-def _open(path: str) -> Any:
-    opener = _OPENERS.get(Path(path).suffix.lower(), open)
-    return opener(path, "rt", encoding="utf-8-sig", newline="")
-
-
 def _first_line(path: str, after: int = 0) -> tuple[int, str, bool]:
     """Return number and text of the first line that is no comment, and whether it is of CSV."""
-    with _open(path) as stream:
+    with open_text(path) as stream:
         for number, line in enumerate(stream, 1):
             if number > after and line.strip() and not line.startswith("%"):
                 return number, line.strip(), "," in line
@@ -106,7 +86,7 @@ def _lines(path: str, skipped: int, size: int, stated: int) -> Locations:
     if not _first_line(path, skipped)[0]:
         return _filled(size, np.empty(0, np.int64), np.nan, np.nan)
     try:
-        with _open(path) as stream:
+        with open_text(path) as stream:
             table = np.loadtxt(stream, comments="%", skiprows=max(skipped, 0), ndmin=2)
         if table.shape[1] == 3 and _is_sound(table, size):
             at = table[:, 0].astype(np.int64) - 1
@@ -114,7 +94,7 @@ def _lines(path: str, skipped: int, size: int, stated: int) -> Locations:
     except ValueError:
         pass
     # Something is wrong: line by line, to say where.
-    with _open(path) as stream:
+    with open_text(path) as stream:
         numbered = ((number, line.split()) for number, line in enumerate(stream, 1))
         rows = [
             (number, fields)
@@ -133,22 +113,14 @@ def _is_sound(table: NDArray[np.float64], size: int) -> bool:
 
 def _csv_rows(path: str, first: int) -> Iterator[tuple[int, list[str]]]:
     """Yield line numbers and fields, without a heading."""
-    with _open(path) as stream:
+    with open_text(path) as stream:
         for _ in range(first - 1):
             next(stream)
         reader = csv.reader(stream)
         for at, fields in enumerate(reader):
-            is_heading = at == 0 and len(fields) == 3 and not any(map(_is_number, fields[1:]))
+            is_heading = at == 0 and len(fields) == 3 and not any(map(is_number, fields[1:]))
             if fields and not is_heading:
                 yield first - 1 + reader.line_num, fields
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _placed(
@@ -159,7 +131,7 @@ def _placed(
     base: int,
 ) -> Locations:
     """Return the locations of lines; a vertex is a name, or a number from `base`."""
-    names = None if labels is None else {str(name): at for at, name in enumerate(labels.tolist())}
+    names = numbers_of(labels)
     found: dict[int, tuple[float, float]] = {}
     for number, fields in rows:
         where = f"{path}, line {number}"
@@ -167,7 +139,7 @@ def _placed(
             raise FileFormatError(
                 f"{where}: has {len(fields)} fields; a vertex, a latitude and a longitude are three"
             )
-        vertex = _vertex(where, fields[0].strip(), size, names, base)
+        vertex = vertex_of(where, fields[0].strip(), names, size, base=base)
         if vertex in found:
             raise FileFormatError(f"{where}: vertex {fields[0].strip()} has a location already")
         found[vertex] = (
@@ -178,32 +150,15 @@ def _placed(
     return _filled(size, np.array(list(found), np.int64), places[:, 0], places[:, 1])
 
 
-def _vertex(where: str, text: str, size: int, names: dict[str, int] | None, base: int) -> int:
-    if names is not None:
-        if text not in names:
-            raise FileFormatError(f"{where}: {text!r} is no vertex of the graph")
-        return names[text]
-    try:
-        vertex = int(text) - base
-    except ValueError:
-        _refuse(where, f"{text!r} is no vertex number; the graph has no names")
-    if not 0 <= vertex < size:
-        _refuse(where, f"vertex {text} is outside [{base}, {size - 1 + base}]")
-    return vertex
-
-
 def _degrees(where: str, name: str, text: str, limit: int) -> float:
     try:
         value = float(text)
     except ValueError:
-        _refuse(where, f"the {name} {text.strip()!r} is no number")
+        told = f"{where}: the {name} {text.strip()!r} is no number"
+        raise FileFormatError(told) from None
     if not abs(value) <= limit:  # nor is NaN
-        _refuse(where, f"the {name} {text.strip()} is outside [-{limit}, {limit}]")
+        raise FileFormatError(f"{where}: the {name} {text.strip()} is outside [-{limit}, {limit}]")
     return value
-
-
-def _refuse(where: str, what: str) -> NoReturn:
-    raise FileFormatError(f"{where}: {what}")
 
 
 def _filled(size: int, at: Any, latitude: Any, longitude: Any) -> Locations:

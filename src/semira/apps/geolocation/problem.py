@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import semira as gb
+from semira.algorithms.checks import check_square
+from semira.apps.arrays import check_room, on_host, per_vertex
 from semira.apps.geolocation import kernels
-from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, OutOfMemory
+from semira.exceptions import InvalidValue
 
 #: Iteration of vertices that have no location.
 NOWHERE = 2**31 - 1
@@ -72,10 +73,7 @@ def check(A: Any, iterations: Any, spatial_iterations: Any, hide: Any, tolerance
     DomainMismatch, DimensionMismatch, InvalidValue, OutOfMemory
         As `geolocate`.
     """
-    if not isinstance(A, gb.Matrix):
-        raise DomainMismatch(f"geolocate: A is a {type(A).__name__}; pass a Matrix")
-    if A.nrows != A.ncols:
-        raise DimensionMismatch(f"geolocate: A is {A.nrows} x {A.ncols}; pass a square Matrix")
+    n = check_square(A, "geolocate")
     for name, value in (("iterations", iterations), ("spatial_iterations", spatial_iterations)):
         if value != int(value) or not 1 <= value < NOWHERE:
             raise InvalidValue(f"geolocate: {name} is {value}; pass an integer of at least 1")
@@ -83,12 +81,8 @@ def check(A: Any, iterations: Any, spatial_iterations: Any, hide: Any, tolerance
         raise InvalidValue(f"geolocate: hide is {hide}; pass a share in [0, 1)")
     if not 0 <= tolerance < 360:
         raise InvalidValue(f"geolocate: tolerance is {tolerance}; pass degrees in [0, 360)")
-    needed, free = memory(A.nrows, hide=hide), gb.free_memory(A.device)
-    if free is not None and needed > free:
-        raise OutOfMemory(
-            f"geolocate: {A.nrows} vertices need {needed:,} bytes on {A.device}, of which "
-            f"{free:,} are free; use a smaller graph or a device with more memory"
-        )
+    remedy = "use a smaller graph or a device with more memory"
+    check_room(memory(n, hide=hide), A.device, f"geolocate: {n} vertices", remedy, least=0)
 
 
 def places(A: Any, latitude: Any, longitude: Any, hide: float, seed: int, xp: Any) -> Places:
@@ -101,43 +95,15 @@ def places(A: Any, latitude: Any, longitude: Any, hide: float, seed: int, xp: An
     """
     n = A.nrows
     given = [
-        _dense(A, values, name, xp)
+        per_vertex(values, n, f"geolocate: {name}", xp, A.device, kinds="iuf", missing=np.nan)
         for name, values in (("latitude", latitude), ("longitude", longitude))
     ]
     lat, lon, located = xp.empty(n), xp.empty(n), xp.empty(n, xp.int32)
     bad = xp.zeros(1, xp.int64)
     kernels.begin(n, *given, seed, float(hide), lat, lon, located, bad, device=A.device)
     if n and bad[0]:
-        _refuse(*(np.asarray(_host(each)) for each in given))
+        _refuse(*map(on_host, given))
     return Places(lat, lon, located, _hidden(given, located, hide, xp))
-
-
-def _dense(A: Any, values: Any, name: str, xp: Any) -> Any:
-    """Return coordinates as an array of the device, NaN where there is none."""
-    if isinstance(values, gb.Vector):
-        size, dtype = values.size, values.dtype
-        if dtype.name not in _REAL:
-            raise DomainMismatch(f"geolocate: {name} is of {dtype}; pass real numbers")
-    else:
-        values = values if hasattr(values, "dtype") else np.asarray(values)
-        size, dtype = len(values) if values.ndim == 1 else values.shape, values.dtype
-        if dtype.kind not in "iuf":
-            raise DomainMismatch(f"geolocate: {name} is of {dtype}; pass real numbers")
-    if size != A.nrows:
-        raise DimensionMismatch(
-            f"geolocate: {name} has {size} elements, but the graph has {A.nrows} vertices; "
-            "pass one for each vertex, NaN or no entry if unknown"
-        )
-    if isinstance(values, gb.Vector):
-        own = gb.device_traits(values.device).lends_arrays
-        where = values.device if own and values.device == A.device else None
-        values = values.to_dense(np.nan, "FP64", device=where)
-    return xp.ascontiguousarray(xp.asarray(values, dtype=xp.float64))
-
-
-_REAL = frozenset(
-    ["FP32", "FP64"] + [f"{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)]
-)
 
 
 def _hidden(given: list[Any], located: Any, hide: float, xp: Any) -> Hidden:
@@ -145,10 +111,6 @@ def _hidden(given: list[Any], located: Any, hide: float, xp: Any) -> Hidden:
         return Hidden(xp.empty(0, xp.int64), xp.empty(0), xp.empty(0))
     at = xp.flatnonzero((located == NOWHERE) & ~xp.isnan(given[0]))
     return Hidden(at, given[0][at], given[1][at])
-
-
-def _host(array: Any) -> Any:
-    return array.get() if hasattr(array, "get") else array
 
 
 def _refuse(lat: Any, lon: Any) -> None:

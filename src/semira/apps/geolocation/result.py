@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import semira as gb
+from semira.apps.arrays import on_host
 from semira.apps.geolocation import kernels
 from semira.apps.geolocation.problem import NOWHERE, Places
 from semira.apps.named import Named
@@ -55,13 +56,13 @@ class Locations(Named):
     @cached_property
     def located(self) -> NDArray[np.bool_]:
         """Whether each vertex has a location, those that were given included; on the host."""
-        found: NDArray[np.bool_] = _host(self.places.located) != NOWHERE
+        found: NDArray[np.bool_] = on_host(self.places.located) != NOWHERE
         return found
 
     @cached_property
     def hidden(self) -> NDArray[np.int64]:
         """The vertices whose known location was hidden; on the host."""
-        return _host(self.places.hidden.vertices).astype(np.int64)
+        return on_host(self.places.hidden.vertices).astype(np.int64)
 
     @cached_property
     def errors_km(self) -> NDArray[np.float64]:
@@ -73,7 +74,7 @@ class Locations(Named):
                 len(out), *hidden, self.places.latitude, self.places.longitude, out,
                 device=self.device,
             )  # fmt: skip
-            return _host(out)
+            return on_host(out)
 
     @property
     def median_error_km(self) -> float | None:
@@ -83,11 +84,11 @@ class Locations(Named):
 
     def to_arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return latitudes and longitudes as arrays on the host, NaN if unknown."""
-        return _host(self.places.latitude), _host(self.places.longitude)
+        return np.array(on_host(self.places.latitude)), np.array(on_host(self.places.longitude))
 
     def facts(self) -> dict[str, Any]:
         """Return the counts, and the median error of what was hidden."""
-        iteration = _host(self.places.located)
+        iteration = on_host(self.places.located)
         given = int(np.count_nonzero(iteration == 0))
         known = int(np.count_nonzero(self.located))
         found: dict[str, Any] = {
@@ -109,7 +110,7 @@ class Locations(Named):
     def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return columns with a row for each vertex; iteration -1 and NaN if it has no location."""
         latitude, longitude = self.to_arrays()
-        iteration = _host(self.places.located)
+        iteration = on_host(self.places.located)
         return {
             "vertex": np.arange(len(latitude)),
             "latitude": latitude,
@@ -117,15 +118,6 @@ class Locations(Named):
             "iteration": np.where(self.located, iteration, -1),
         }
 
-    def __repr__(self) -> str:
-        told = ", ".join(f"{name}={value}" for name, value in self.facts().items())
-        return f"Locations({told})"
-
     def _vector(self, array: Any, missing: Any) -> gb.Vector:
         with array_module(self.device):
             return gb.Vector.from_dense(array, missing, device=self.device)
-
-
-def _host(array: Any) -> NDArray[Any]:
-    found: NDArray[Any] = array.get() if hasattr(array, "get") else np.array(array)
-    return found

@@ -79,7 +79,7 @@ def read_pairs(
     firsts = numbers_of(labels)
     seconds = None if others is None else {str(name): name for name in others.tolist()}
     pairs = []
-    for number, words in lines_of(path, "pairs"):
+    for number, words in lines_of(path):
         pair = [_vertex(word, known) for word, known in zip(words, (firsts, seconds), strict=False)]
         if len(words) != 2 or None in pair:
             raise FileFormatError(

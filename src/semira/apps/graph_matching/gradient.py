@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Matrix, Vector, binary, device, monoid
+from semira.apps.arrays import on_host
 from semira.apps.graph_matching.problem import Pairs, Problem
 from semira.base.locks import cached_property
 from semira.kernels import ArrayKernel, rows_of
@@ -144,7 +145,7 @@ class Gradient:
         known = ~atom.lone
         X, Y = self.factors
         # On the host in one order: a step has the same length on every device.
-        picked = np.asarray(out.get() if hasattr(out, "get") else out)
+        picked = on_host(out)
         total = float(picked.sum()) + float((X[known] * Y[atom.of[known]]).sum())
         if atom.spread and not known.all():
             left = atom.left.astype(float)

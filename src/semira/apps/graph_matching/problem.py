@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import Matrix, dtypes, free_memory, monoid, unary
+from semira import Matrix, dtypes, monoid, unary
 from semira.algorithms.checks import check_count, check_square, has_nan
+from semira.apps.arrays import check_room
 from semira.apps.assignment import memory as assignment_memory
 from semira.exceptions import (
     DeviceMismatch,
@@ -19,7 +20,6 @@ from semira.exceptions import (
     InvalidIndex,
     InvalidValue,
     InvalidWeight,
-    OutOfMemory,
 )
 
 NAME = "graph_match"
@@ -211,10 +211,7 @@ def memory(n: int, entries_a: int, entries_b: int) -> int:
 
 
 def _check_room(A: Matrix, B: Matrix, n: int) -> None:
-    needed, free = memory(n, int(A.nvals), int(B.nvals)), free_memory(A.device)
-    if free is not None and needed > free:
-        raise OutOfMemory(
-            f"{NAME}: {n:,} vertices with {int(A.nvals):,} and {int(B.nvals):,} entries take about "
-            f"{needed:,} bytes, and {free:,} are free on {A.device}; match parts of the graphs, or "
-            "give more seeds"
-        )
+    entries = int(A.nvals), int(B.nvals)
+    what = f"{NAME}: {n:,} vertices with {entries[0]:,} and {entries[1]:,} entries"
+    remedy = "match parts of the graphs, or give more seeds"
+    check_room(memory(n, *entries), A.device, what, remedy, least=0)

@@ -89,10 +89,3 @@ class MatchingResult(Named):
         """Return the names of the vertices of a graph: for partners, of the other one."""
         graph = self.other if column == "match" else self.graph
         return None if graph is None else graph.labels
-
-    def __repr__(self) -> str:
-        told = ", ".join(
-            f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}"
-            for name, value in self.facts().items()
-        )
-        return f"MatchingResult({told})"

@@ -10,6 +10,7 @@ import numpy as np
 
 from semira import Matrix, monoid
 from semira import device as here
+from semira.apps.arrays import on_host
 from semira.apps.assignment.problem import ADDED, sparse, with_product
 from semira.apps.assignment.solve import assign
 from semira.apps.graph_matching.gradient import Atom, Gradient, Gradients, Term, summed
@@ -157,7 +158,7 @@ def _best(gradient: Gradient, method: str, device: str, xp: Any) -> Pairs:
         X, Y = (each - each.mean(0) for each in gradient.factors)
         costs = with_product(costs, xp.asarray(X), xp.asarray(Y), xp)
     found = assign(costs, method, device, xp).column_of
-    return np.asarray(found.get() if hasattr(found, "get") else found).astype(np.int64)
+    return on_host(found).astype(np.int64)
 
 
 def _projected(atoms: list[tuple[float, Atom]], method: str, device: str, xp: Any) -> Pairs:

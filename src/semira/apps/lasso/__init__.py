@@ -67,7 +67,7 @@ def fused_lasso(
     Raises
     ------
     DomainMismatch, DimensionMismatch
-        `A` is no Matrix of real numbers, or not square; `y` is of another size.
+        `A` is no Matrix of real numbers, or not square; `y` is of another size or dtype.
     NegativeWeight, InvalidWeight
         A weight is negative, or NaN.
     InvalidValue

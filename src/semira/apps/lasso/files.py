@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.apps.texts import lines_of, numbers_of
-from semira.exceptions import FileFormatError, FileReadError, MissingFile
+from semira.apps.texts import array_of, lines_of, numbers_of
+from semira.exceptions import FileFormatError
 
 
 def read_values(path: str, size: int, labels: NDArray[Any] | None = None) -> NDArray[np.float64]:
@@ -39,11 +39,11 @@ def read_values(path: str, size: int, labels: NDArray[Any] | None = None) -> NDA
         or lacks a value; the message has the line.
     """
     if path.endswith(".npy"):
-        return _sized(path, _array(path), size)
+        return _sized(path, array_of(path), size)
     numbers = numbers_of(labels) or {}
     found: list[float] = []
     named: dict[int, float] = {}
-    for number, words in lines_of(path, "values"):
+    for number, words in lines_of(path):
         if len(words) == 2 and words[0] in numbers:
             named[numbers[words[0]]] = _number(path, number, words[1])
         else:
@@ -56,16 +56,6 @@ def read_values(path: str, size: int, labels: NDArray[Any] | None = None) -> NDA
             "name; give all names, or numbers alone"
         )
     return np.array([named[at] for at in range(size)])
-
-
-def _array(path: str) -> NDArray[Any]:
-    try:
-        found: NDArray[Any] = np.load(path, allow_pickle=False)
-    except FileNotFoundError as error:
-        raise MissingFile(f"{path}: there is no such file of values") from error
-    except (OSError, ValueError) as error:
-        raise FileReadError(f"{path}: cannot be read: {error}") from error
-    return found
 
 
 def _number(path: str, line: int, word: str) -> float:

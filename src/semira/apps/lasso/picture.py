@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from semira.apps.lasso.result import FusedLasso
+from semira.apps.pictures import picture, thinned
 
-#: Vertices that a curve shows; of more, every second, third, ...
+#: Vertices that a curve shows.
 _MOST = 20_000
 
 
@@ -35,42 +36,28 @@ def width_of(A: Any) -> int:
 def draw(result: FusedLasso, A: Any, path: str) -> None:
     """Draw what was given and what was fitted.
 
-    Parameters
-    ----------
-    result : FusedLasso
-    A : Matrix
-        A grid whose vertices are pixels, row by row, is drawn as two heat maps.
-    path : str
-        A name that Matplotlib knows the suffix of.
+    A grid whose vertices are pixels, row by row, is drawn as two heat maps.
     """
-    from matplotlib.figure import Figure
-
     table = result.columns()
     given, fitted = np.asarray(table["given"]), np.asarray(table["fitted"])
-    width = width_of(A)
     told = f"{result.levels:,} levels, relative gap {result.relative_gap:.1e}"
-    if width:
-        figure = Figure((8, 4), layout="constrained")
-        panels = figure.subplots(1, 2)
-        low, high = given.min(), given.max()
-        for panel, name, values in zip(panels, ("given", told), (given, fitted), strict=True):
-            shown = panel.imshow(
-                values.reshape(-1, width), vmin=low, vmax=high, cmap="viridis",
-                interpolation="nearest",
-            )  # fmt: skip
-            panel.set_title(name, loc="left")
-            panel.set_axis_off()
-        figure.colorbar(shown, ax=panels, shrink=0.8)
-    else:
-        figure = Figure((7, 4.5), layout="constrained")
-        panel = figure.subplots()
-        order = np.argsort(fitted, kind="stable")
-        order = order[:: -(-len(order) // _MOST) or 1]
-        place = np.arange(len(order))
+    if width := width_of(A):
+        with picture(path, 8, 4, columns=2) as panels:
+            low, high = given.min(), given.max()
+            for panel, name, values in zip(panels, ("given", told), (given, fitted), strict=True):
+                shown = panel.imshow(
+                    values.reshape(-1, width), vmin=low, vmax=high, cmap="viridis",
+                    interpolation="nearest",
+                )  # fmt: skip
+                panel.set_title(name, loc="left")
+                panel.set_axis_off()
+            panels[0].figure.colorbar(shown, ax=panels, shrink=0.8)
+        return
+    order = thinned(np.argsort(fitted, kind="stable"), _MOST)
+    place = np.arange(len(order))
+    with picture(path, 7, 4.5) as panel:
         panel.plot(place, given[order], ".", ms=2, color="#999999", label="given")
         panel.plot(place, fitted[order], color="#0072b2", lw=1.4, label="fitted")
         panel.set(xlabel="vertices, by fitted value", ylabel="value")
         panel.set_title(told, loc="left")
-        panel.spines[["top", "right"]].set_visible(False)
         panel.legend(frameon=False)
-    figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)

@@ -8,15 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semira import Matrix, Vector, binary, device_traits, dtypes, free_memory, select
-from semira.algorithms.checks import (
-    check_number,
-    check_ordered,
-    check_square,
-    check_weights,
-)
+from semira import Matrix, Vector, binary, dtypes, select
+from semira.algorithms.checks import check_number, check_ordered, check_square, check_weights
 from semira.algorithms.flows.network import back_of
-from semira.exceptions import DimensionMismatch, InvalidValue, OutOfMemory
+from semira.apps.arrays import check_room, per_vertex
+from semira.exceptions import InvalidValue
 from semira.kernels import rows_of
 
 SOLVERS = ("cuts", "primal_dual")
@@ -98,46 +94,12 @@ def edges_both_ways(A: Matrix, weighted: bool) -> Matrix:
     return found
 
 
-def check_values(y: Any, n: int, xp: Any, device: str) -> Any:
-    """Return the values of the vertices as an array of the device.
-
-    Raises
-    ------
-    DimensionMismatch
-        There are others than n.
-    InvalidValue
-        One is missing, infinite or NaN, or no number.
-    """
-    if isinstance(y, Vector):
-        if y.size != n:
-            raise DimensionMismatch(f"fused_lasso: y has {y.size} values, not {n}")
-        if y.nvals != n:
-            raise InvalidValue(
-                f"fused_lasso: y lacks {n - y.nvals} of {n} values; fill them, as by y.ewise_union"
-            )
-        if y.dtype.kind not in "BIUF":
-            raise InvalidValue(f"fused_lasso: y has the dtype {y.dtype}; give real numbers")
-        shares = device_traits(device).lends_arrays and y.device == device
-        y = y.to_dense(device=device if shares else None)
-    elif not hasattr(y, "get"):
-        y = np.asarray(y)
-    if y.dtype.kind not in "biuf":
-        raise InvalidValue(f"fused_lasso: y has the dtype {y.dtype}; give real numbers")
-    if y.shape != (n,):
-        raise DimensionMismatch(f"fused_lasso: y has the shape {y.shape}, not {(n,)}")
-    found = xp.asarray(y, dtype=xp.float64)
-    if not bool(xp.isfinite(found).all()):
-        at = int(xp.argmin(xp.isfinite(found)))
-        raise InvalidValue(f"fused_lasso: y[{at}]={float(found[at])} is no finite number")
-    return found
-
-
 def problem_of(
     A: Any, y: ArrayLike | Vector, lambda1: Any, lambda2: Any, weighted: bool, xp: Any
 ) -> Problem:
     """Return the problem of a call of `fused_lasso`; call inside of `array_module`."""
     n = A.nrows
-    values = check_values(y, n, xp, A.device)
+    values = per_vertex(y, n, "fused_lasso: y", xp, A.device, finite=True)
     edges = edges_both_ways(A, weighted)
     rows, back = rows_of(edges), back_of(edges, edges, xp)
     limit = check_number(lambda2, "lambda2", np.finfo(float).max) * rows.values
@@ -163,9 +125,6 @@ def check_graph(A: Any) -> None:
     check_weights(A, "fused_lasso")
     if n > _MOST:
         raise InvalidValue(f"fused_lasso: a graph has at most {_MOST} = 2**30 vertices, not {n}")
-    needed, free = memory(n, A.nvals), free_memory(A.device)
-    if free is not None and needed > free:
-        raise OutOfMemory(
-            f"fused_lasso of {n:,} vertices and {A.nvals:,} entries takes {needed:,} bytes, and "
-            f"{free:,} are free; use a smaller graph or a device with more memory"
-        )
+    what = f"fused_lasso: {n:,} vertices and {A.nvals:,} entries"
+    remedy = "use a smaller graph or a device with more memory"
+    check_room(memory(n, A.nvals), A.device, what, remedy, least=0)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import semira as gb
+from semira.apps.arrays import on_host
 from semira.apps.named import Named
 from semira.base.locks import cached_property
 from semira.kernels import array_module
@@ -87,4 +88,4 @@ class FusedLasso(Named):
 
     def _host(self, array: Any) -> NDArray[np.float64]:
         with array_module(self._device):
-            return np.asarray(array.get() if hasattr(array, "get") else array)
+            return on_host(array)

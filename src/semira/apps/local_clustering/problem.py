@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from semira import Matrix, select
 from semira.algorithms.checks import check_count, check_number, check_square, check_vertices
 from semira.algorithms.neighbours import undirected
+from semira.apps.arrays import on_host
 from semira.exceptions import InvalidValue
 from semira.kernels import Rows
 
@@ -124,16 +125,11 @@ def check_degrees(problem: Problem, rows: Rows, xp: Any) -> None:
     places = xp.asarray(problem.seeds)
     degrees = rows.indptr[places + 1] - rows.indptr[places]
     if int(degrees.min()) == 0:
-        alone = problem.seeds[host(degrees) == 0]
+        alone = problem.seeds[on_host(degrees) == 0]
         raise InvalidValue(
             f"local_clusters: seed {alone[0]} has no neighbours "
             f"({len(alone)} of {len(problem.seeds)} seeds have none); leave them out"
         )
-
-
-def host(array: Any) -> NDArray[Any]:
-    """Return an array on the host."""
-    return np.asarray(array.get() if hasattr(array, "get") else array)
 
 
 def _parameters(m: int, alpha: Any, rho: Any, phi: Any, volume: Any) -> tuple[float, float]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Vector
+from semira.apps.arrays import on_host
 from semira.apps.named import Named
 from semira.base.locks import cached_property
 from semira.exceptions import IndexOutOfBound, InvalidValue
@@ -65,7 +66,7 @@ class LocalClusters(Named):
             raise InvalidValue(f"this result has none; call local_clusters with {remedy}")
         # On the stream that computes it.
         with array_module(self._device):
-            return np.asarray(array.get() if hasattr(array, "get") else array)
+            return on_host(array)
 
     @cached_property
     def indices(self) -> NDArray[np.int32]:
@@ -156,7 +157,3 @@ class LocalClusters(Named):
             columns["conductance"] = self.profiles
             columns["in_cluster"] = place < self.sizes[problem]
         return columns
-
-    def __repr__(self) -> str:
-        told = ", ".join(f"{name}={value:.6g}" for name, value in self.facts().items())
-        return f"LocalClusters({told})"

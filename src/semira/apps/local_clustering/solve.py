@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import free_memory
-from semira.apps.local_clustering.problem import Problem, host
+from semira.apps.arrays import on_host
+from semira.apps.local_clustering.problem import Problem
 from semira.apps.local_clustering.whole import fista_everywhere, push_everywhere
 from semira.exceptions import OutOfMemory
 from semira.kernels import ArrayKernel, Rows
@@ -213,7 +214,7 @@ class Solver:
             device=problem.graph.device, scratch=scratch, work=count * self._most_entries(),
             stops=True,
         )  # fmt: skip
-        found = host(words)
+        found = on_host(words)
         told = found[: 6 * count].reshape(count, 6)
         status = told[:, 2]
         kept = status == 0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.apps.local_clustering.problem import host
+from semira.apps.arrays import on_host
 from semira.apps.local_clustering.solve import Diffusion, copy_entries
 from semira.kernels import ArrayKernel, Rows
 
@@ -125,7 +125,7 @@ class Sweeper:
                 scratch=[("int64", 4 * room, None), ("int32", room, None)],
                 work=16 * int(ptr[high] - ptr[low]),
             )  # fmt: skip
-        told = host(facts)
+        told = on_host(facts)
         return Sweep(profile, told[:, 0], told[:, 1], told[:, 2], told[:, 3])
 
     def _swept_everywhere(self, vertices: Any, total: int) -> tuple[Any, Any]:

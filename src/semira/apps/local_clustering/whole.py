@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Matrix, Vector, device, device_traits, dtypes, semiring
-from semira.apps.local_clustering.problem import Problem, host
+from semira.apps.arrays import on_host
+from semira.apps.local_clustering.problem import Problem
 from semira.kernels import ArrayKernel, Rows, run_loop
 
 _PLACE = "semira.apps.local_clustering.kernels:whole"
@@ -92,4 +93,4 @@ def fista_everywhere(problem: Problem, seeds: NDArray[np.int64], rows: Rows, xp:
     vertices = xp.flatnonzero(x).astype(xp.int32)
     values = abs(x[vertices]) * degrees[vertices].astype(xp.float64)
     worst = max(float(off.max()), 0.0) / threshold
-    return vertices, values, host(state)[[1, 4, 2]], worst
+    return vertices, values, on_host(state)[[1, 4, 2]], worst

@@ -5,9 +5,4 @@ from __future__ import annotations
 from semira.apps.products.filtered import filtered_product, memory, product_blocks
 from semira.apps.products.sums import product_trace
 
-__all__ = [
-    "filtered_product",
-    "memory",
-    "product_blocks",
-    "product_trace",
-]
+__all__ = ["filtered_product", "memory", "product_blocks", "product_trace"]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from semira import free_memory
+from semira.apps.arrays import on_host
 from semira.apps.products.problem import Product
 from semira.apps.sampling.problem import index_dtype
 from semira.base.settings import settings
@@ -146,7 +147,7 @@ class Rows:
         most = max(spare, 0) // ((2 if self._product.top else 1) * self.entry_bytes)
         ends = np.zeros(self.nrows + 1, np.int64)
         sizes = self.sizes()
-        np.cumsum(sizes.get() if hasattr(sizes, "get") else sizes, out=ends[1:])
+        np.cumsum(on_host(sizes), out=ends[1:])
         bounds = [0]
         while bounds[-1] < self.nrows:
             first = bounds[-1]

@@ -52,7 +52,3 @@ class Projection(Named):
         rows, columns, values = self.matrix.to_coo()
         found: dict[str, NDArray[np.generic]] = {"vertex": rows, "neighbour": columns}
         return found if self.weight == "none" else found | {"weight": values}
-
-    def __repr__(self) -> str:
-        told = ", ".join(f"{name}={value}" for name, value in self.facts().items())
-        return f"Projection({told})"

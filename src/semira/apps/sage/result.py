@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.apps.arrays import on_host
 from semira.apps.named import Named
-from semira.apps.sampling.result import on_host
 from semira.kernels import array_module
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from semira import free_memory
+from semira.apps.arrays import check_room, on_host
 from semira.apps.sage.problem import MODES, Network
-from semira.apps.sampling.problem import check_room
-from semira.apps.sampling.result import on_host
 from semira.apps.sampling.solve import Source, draw_or_stay
 from semira.exceptions import DimensionMismatch, InvalidValue
 from semira.kernels import ArrayKernel

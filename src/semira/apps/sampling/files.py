@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.exceptions import DimensionMismatch, FileFormatError, FileReadError, MissingFile
+from semira.apps.texts import array_of, numbers_in, open_text
+from semira.exceptions import DimensionMismatch, FileFormatError
 
 
 def vertices(path: str, n: int) -> NDArray[np.int64]:
@@ -20,7 +20,7 @@ def vertices(path: str, n: int) -> NDArray[np.int64]:
         There is no such file; it has something else.
     """
     del n
-    return _read(path, np.int64)
+    return numbers_in(path, np.int64)
 
 
 def numbers(path: str, n: int) -> NDArray[np.float64]:
@@ -31,7 +31,7 @@ def numbers(path: str, n: int) -> NDArray[np.float64]:
     MissingFile, FileFormatError, DimensionMismatch
         There is no such file; it has something else; or not n numbers.
     """
-    found = _read(path, np.float64)
+    found = numbers_in(path, np.float64)
     if len(found) != n:
         raise DimensionMismatch(f"{path} has {len(found)} numbers for {n} vertices")
     return found
@@ -45,11 +45,14 @@ def matrix(path: str, n: int | None) -> NDArray[np.floating[Any]]:
     MissingFile, FileFormatError, DimensionMismatch
         There is no such file; it is no table of numbers; or it has not n rows.
     """
-    _check(path)
-    try:
-        found = np.load(path) if path.endswith(".npy") else np.loadtxt(path, ndmin=2)
-    except ValueError as error:
-        raise FileFormatError(f"{path} is no table of numbers: {error}") from error
+    if path.endswith(".npy"):
+        found = array_of(path)
+    else:
+        with open_text(path) as stream:
+            try:
+                found = np.loadtxt(stream, ndmin=2)
+            except ValueError as error:
+                raise FileFormatError(f"{path} is no table of numbers: {error}") from error
     if n is not None and len(found) != n:
         raise DimensionMismatch(f"{path} has {len(found)} rows for {n} vertices")
     return found if found.dtype == np.float16 else found.astype(np.float32)
@@ -65,26 +68,3 @@ def weights(path: str, n: int) -> NDArray[np.float32]:
     """
     del n
     return matrix(path, None)
-
-
-def _check(path: str) -> None:
-    if not Path(path).exists():
-        raise MissingFile(f"{path}: no such file")
-
-
-def _read(path: str, dtype: Any) -> NDArray[Any]:
-    _check(path)
-    try:
-        if path.endswith(".npy"):
-            found = np.load(path).ravel()
-            if np.can_cast(found.dtype, dtype, "same_kind"):
-                return np.asarray(found, dtype)
-            raise FileFormatError(f"{path} has values of {found.dtype}; give {np.dtype(dtype)}")
-        words = Path(path).read_text(encoding="utf-8").replace(",", " ").split()
-        return np.array(words).astype(dtype) if words else np.empty(0, dtype)
-    except FileFormatError:
-        raise
-    except (ValueError, OverflowError) as error:
-        raise FileFormatError(f"{path}: {error}") from error
-    except OSError as error:
-        raise FileReadError(f"{path}: cannot be read: {error}") from error

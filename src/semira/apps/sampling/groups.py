@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.apps.sampling.result import on_host
+from semira.apps.arrays import on_host
 from semira.apps.sampling.solve import Source, draw
 from semira.kernels import ArrayKernel
 

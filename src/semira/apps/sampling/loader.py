@@ -12,10 +12,11 @@ import numpy as np
 
 from semira import Matrix, device_traits
 from semira.algorithms.naming import vertices_or_sets
+from semira.apps.arrays import check_room, on_host
 from semira.apps.named import takes_graph
 from semira.apps.sampling.groups import Group, Numbers, sample_group
-from semira.apps.sampling.problem import check_int, check_room, keys_of, matrix_of, vertices_of
-from semira.apps.sampling.result import NeighbourSample, on_host
+from semira.apps.sampling.problem import check_int, keys_of, matrix_of, vertices_of
+from semira.apps.sampling.result import NeighbourSample
 from semira.apps.sampling.solve import draw_hops, source_of
 from semira.exceptions import DimensionMismatch, InvalidValue, MissingLibrary
 from semira.kernels import array_module

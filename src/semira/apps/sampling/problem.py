@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, free_memory
-from semira.exceptions import DomainMismatch, IndexOutOfBound, InvalidValue, OutOfMemory
+from semira import Matrix
+from semira.exceptions import DomainMismatch, IndexOutOfBound, InvalidValue
 
 
 def matrix_of(A: Any, name: str, *, square: bool = True) -> Matrix:
@@ -124,21 +124,3 @@ def _words(seed: tuple[int, ...], count: int) -> tuple[int, ...]:
     # NumPy promises the same words for a seed in every version.
     words = np.random.SeedSequence(seed).generate_state(count, np.uint64)
     return tuple(int(word) >> 1 for word in words)
-
-
-def check_room(needed: int, device: str, what: str, remedy: str) -> None:
-    """Check that a result fits.
-
-    Raises
-    ------
-    OutOfMemory
-        It does not; the message says how many bytes it needs.
-    """
-    # Asking costs more than a small call.
-    if needed < 2**26:
-        return
-    free = free_memory(device)
-    if free is not None and needed > free:
-        raise OutOfMemory(
-            f"{what} take {needed:,} bytes, and {free:,} are free on {device}: {remedy}"
-        )

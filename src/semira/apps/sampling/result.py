@@ -9,13 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Matrix
+from semira.apps.arrays import on_host
 from semira.apps.named import Named
 from semira.kernels import array_module
-
-
-def on_host(array: Any) -> NDArray[Any]:
-    """Return an array on the host."""
-    return array.get() if hasattr(array, "get") else np.asarray(array)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -91,8 +87,4 @@ class NeighbourSample(Named):
     def columns(self) -> dict[str, NDArray[np.generic]]:
         """Return the entries drawn as columns on the host."""
         rows, columns, entries = (on_host(part) for part in self.edges())
-        return {
-            "vertex": on_host(self.vertices)[rows],
-            "neighbour": columns,
-            "entry": entries,
-        }
+        return {"vertex": on_host(self.vertices)[rows], "neighbour": columns, "entry": entries}

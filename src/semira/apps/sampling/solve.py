@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from semira.apps.sampling.problem import check_room
+from semira.apps.arrays import check_room
 from semira.apps.sampling.result import NeighbourSample
 from semira.apps.sampling.weights import running_totals
 from semira.kernels import ArrayKernel, rows_of

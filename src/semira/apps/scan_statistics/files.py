@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 import semira as gb
 from semira import Matrix
 from semira.apps.scan_statistics.vertices import placed
+from semira.apps.texts import numbers_of
 from semira.exceptions import FileFormatError
 
 
@@ -42,8 +43,8 @@ def read_them(path: str, n: int, labels: NDArray[Any] | None = None) -> Matrix:
     if labels is None and matrix.shape == (n, n):
         return matrix
     places = np.arange(matrix.nrows)
-    if labels is not None and graph.labels is not None:
-        numbers = {str(name): at for at, name in enumerate(labels.tolist())}
+    numbers = numbers_of(labels)
+    if numbers is not None and graph.labels is not None:
         named = [str(name) for name in graph.labels.tolist()]
         unknown = [name for name in named if name not in numbers]
         if unknown:

@@ -61,10 +61,6 @@ class LocalScan(Named):
         """Return a row for each vertex: its statistic."""
         return {"vertex": np.arange(len(self.values)), "statistic": self.values}
 
-    def __repr__(self) -> str:
-        told = ", ".join(f"{name}={value}" for name, value in self.facts().items())
-        return f"LocalScan({told})"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScanSeries(Named):
@@ -113,7 +109,3 @@ class ScanSeries(Named):
             "greatest": self.greatest,
             "vertex": self.vertices,
         }
-
-    def __repr__(self) -> str:
-        told = ", ".join(f"{name}={value}" for name, value in self.facts().items())
-        return f"ScanSeries({told})"

@@ -8,13 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import semira as gb
-from semira.algorithms.checks import check_count
-from semira.exceptions import (
-    DimensionMismatch,
-    DomainMismatch,
-    InvalidValue,
-    NotImplementedException,
-)
+from semira.algorithms.checks import check_count, check_square
+from semira.apps.arrays import per_vertex
+from semira.exceptions import InvalidValue, NotImplementedException
 
 #: Vertices of a pattern at most.
 MOST = 8
@@ -70,15 +66,8 @@ def check(A: Any, pattern: Any, labels: Any, pattern_labels: Any, limit: Any) ->
     DomainMismatch, DimensionMismatch, InvalidValue, NotImplementedException
         As `subgraph_match`.
     """
-    for name, each in (("A", A), ("pattern", pattern)):
-        if not isinstance(each, gb.Matrix):
-            raise DomainMismatch(
-                f"subgraph_match: {name} is a {type(each).__name__}; pass a Matrix"
-            )
-        if each.nrows != each.ncols:
-            raise DimensionMismatch(
-                f"subgraph_match: {name} is {each.nrows} x {each.ncols}; pass a square Matrix"
-            )
+    check_square(A, "subgraph_match")
+    check_square(pattern, "subgraph_match(pattern=)")
     if not 1 <= pattern.nrows <= MOST:
         raise InvalidValue(
             f"subgraph_match: the pattern has {pattern.nrows} vertices; pass one of 1 to {MOST}"
@@ -110,14 +99,13 @@ def pattern_of(pattern: Any, labels: Any, dtype: Any) -> Pattern:
 def _pattern_labels(labels: Any, k: int) -> list[int | None]:
     if labels is None:
         return [None] * k
+    given = per_vertex(
+        labels, k, "subgraph_match: pattern_labels", np, "cpu", kinds="biu", missing=0
+    )
+    each: list[int | None] = [int(label) for label in given]
     if isinstance(labels, gb.Vector):
-        _check_labels(labels.size, labels.dtype.kind.lower(), k, "pattern_labels")
         found = labels.to_dict()
         each = [found.get(at) for at in range(k)]
-    else:
-        given = np.asarray(labels)
-        _check_labels(given.size if given.ndim == 1 else -1, given.dtype.kind, k, "pattern_labels")
-        each = [int(label) for label in given]
     _check_largest(max((label for label in each if label is not None), default=0))
     return each
 
@@ -125,16 +113,6 @@ def _pattern_labels(labels: Any, k: int) -> list[int | None]:
 def _check_largest(label: int) -> None:
     if label >= 2**63:
         raise InvalidValue(f"subgraph_match: a label is {label}; labels are less than 2**63")
-
-
-def _check_labels(size: int, kind: str, n: int, name: str) -> None:
-    if kind not in "biu":
-        raise DomainMismatch(f"subgraph_match: {name} are no integers; number the labels")
-    if size != n:
-        raise DimensionMismatch(
-            f"subgraph_match: {name} has another number of elements than the {n} vertices; pass "
-            "one for each"
-        )
 
 
 def labels_of(labels: Any, A: Any, xp: Any) -> Any:
@@ -145,19 +123,10 @@ def labels_of(labels: Any, A: Any, xp: Any) -> Any:
     DimensionMismatch, DomainMismatch, InvalidValue
         As `subgraph_match`.
     """
-    n = A.nrows
-    if isinstance(labels, gb.Vector):
-        _check_labels(labels.size, labels.dtype.kind.lower(), n, "labels")
-        if labels.nvals != n:
-            raise InvalidValue(
-                f"subgraph_match: {n - labels.nvals} of {n} vertices have no label; give each one"
-            )
-        labels = labels.to_dense()
-    given = labels if hasattr(labels, "dtype") else np.asarray(labels)
-    _check_labels(given.size if given.ndim == 1 else -1, given.dtype.kind, n, "labels")
+    given = per_vertex(labels, A.nrows, "subgraph_match: labels", xp, A.device, kinds="biu")
     if given.dtype == np.uint64 and len(given):
         _check_largest(int(given.max()))
-    return xp.asarray(given).astype(xp.int64)
+    return given.astype(xp.int64)
 
 
 def automorphisms(pattern: Pattern) -> list[tuple[int, ...]]:

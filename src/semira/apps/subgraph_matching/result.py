@@ -57,7 +57,3 @@ class SubgraphMatches(Named):
         """Return a column for each vertex of the pattern, with a row for each match listed."""
         columns: dict[str, NDArray[np.generic]] = {"match": np.arange(len(self.matches))}
         return columns | {f"vertex_{j}": column for j, column in enumerate(self.matches.T)}
-
-    def __repr__(self) -> str:
-        told = ", ".join(f"{name}={value}" for name, value in self.facts().items())
-        return f"SubgraphMatches({told})"

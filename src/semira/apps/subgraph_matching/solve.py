@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import semira as gb
 from semira import device_traits
+from semira.apps.arrays import on_host
 from semira.apps.subgraph_matching import kernels
 from semira.apps.subgraph_matching.problem import Step
 from semira.exceptions import DomainMismatch, InvalidValue, OutOfMemory
@@ -173,12 +174,12 @@ class Matcher:
         """Return ranges of matches, the successors before each, and their number."""
         if total <= self._room:
             return [(0, len(ends), 0, total)] if total else []
-        on_host = _host(ends)
+        sums = on_host(ends)
         pieces, low, before = [], 0, 0
-        while low < len(on_host):
-            high = int(np.searchsorted(on_host, before + self._room, side="right"))
+        while low < len(sums):
+            high = int(np.searchsorted(sums, before + self._room, side="right"))
             high = max(high, low + 1)
-            end = int(on_host[high - 1])
+            end = int(sums[high - 1])
             if end > before:
                 pieces.append((low, high, before, end - before))
             low, before = high, end
@@ -215,7 +216,7 @@ class Matcher:
         """Return the matches that were kept on the host, columns by vertex of the pattern."""
         if not self.kept:
             return np.zeros((0, len(order)), np.int64)
-        found = _host(self._xp.concatenate(self.kept)).astype(np.int64)
+        found = on_host(self._xp.concatenate(self.kept)).astype(np.int64)
         made: NDArray[np.int64] = np.empty_like(found)
         made[:, order] = found
         return made
@@ -226,7 +227,7 @@ def frequencies(labels: Any, n: int, xp: Any) -> dict[int | None, int]:
     found: dict[int | None, int] = {None: n}
     if labels is not None and n:
         names, counts = xp.unique(labels, return_counts=True)
-        found |= dict(zip(_host(names).tolist(), _host(counts).tolist(), strict=True))
+        found |= dict(zip(on_host(names).tolist(), on_host(counts).tolist(), strict=True))
     return found
 
 
@@ -256,7 +257,3 @@ def value_dtype(A: Any, pattern: Any) -> Any:
                 "matrix are signed; make both UINT64, or FP64 to compare them rounded"
             )
     return np.int64
-
-
-def _host(array: Any) -> Any:
-    return array.get() if hasattr(array, "get") else np.asarray(array)

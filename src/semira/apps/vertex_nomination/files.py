@@ -23,7 +23,7 @@ def read_weights(path: str, n: int) -> list[float]:
     """
     del n
     found = []
-    for number, words in lines_of(path, "weights"):
+    for number, words in lines_of(path):
         text = " ".join(words)
         try:
             weight = float(text)

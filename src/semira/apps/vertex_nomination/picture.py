@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from semira.apps.pictures import picture
 from semira.apps.vertex_nomination.result import Nomination
 
 #: Rankings that the picture shows.
@@ -13,26 +14,12 @@ _MOST = 8
 
 
 def draw(result: Nomination, A: Any, path: str) -> None:
-    """Draw how many vertices each ranking has within a score.
-
-    Parameters
-    ----------
-    result : Nomination
-    A : Matrix
-        Not read.
-    path : str
-        A name that Matplotlib knows the suffix of.
-    """
+    """Draw how many vertices each ranking has within a score."""
     del A
-    from matplotlib.figure import Figure
-
-    figure = Figure((6, 4), layout="constrained")
-    panel = figure.subplots()
-    for number in range(min(len(result), _MOST)):
-        scores = result.scores(number)
-        panel.step(scores, np.arange(1, len(scores) + 1), where="post", label=str(number))
-    panel.set(xlabel="score", ylabel="vertices with it or less")
-    panel.spines[["top", "right"]].set_visible(False)
-    if len(result) > 1:
-        panel.legend(frameon=False, title="ranking")
-    figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
+    with picture(path, 6, 4) as panel:
+        for number in range(min(len(result), _MOST)):
+            scores = result.scores(number)
+            panel.step(scores, np.arange(1, len(scores) + 1), where="post", label=str(number))
+        panel.set(xlabel="score", ylabel="vertices with it or less")
+        if len(result) > 1:
+            panel.legend(frameon=False, title="ranking")

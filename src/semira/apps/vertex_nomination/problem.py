@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import Matrix, Vector, dtypes
+from semira import Matrix, dtypes
 from semira.algorithms.checks import (
     check_lengths,
     check_square,
@@ -17,8 +17,9 @@ from semira.algorithms.checks import (
     distance_dtype,
     vertex_dtype,
 )
+from semira.apps.arrays import per_vertex
 from semira.apps.sampling.problem import check_int
-from semira.exceptions import DimensionMismatch, InvalidValue, InvalidWeight, NegativeWeight
+from semira.exceptions import InvalidValue, NegativeWeight
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +66,12 @@ def checked(
         )
     kept = 0 if top is None else check_int(top, "top", 1)
     most = None if memory is None else check_int(memory, "memory", 1, 2**63 - 1)
-    given = None if weights is None else _numbers(weights, "weights", len(sets), "sets of seeds")
+    given = (
+        None if weights is None else _numbers(A, weights, len(sets), "weights", of="sets of seeds")
+    )
     if given is not None and (given < 0).any():
         raise NegativeWeight(f"weights: {given.min():g} is negative; weights are 0 or greater")
-    known = None if content is None else _numbers(content, "content", n, "vertices")
+    known = None if content is None else _numbers(A, content, n, "content")
     return Problem(A, sets, kept, by_hops, number, given, known, most)
 
 
@@ -87,19 +90,5 @@ def _sets(seeds: Any, n: int) -> list[NDArray[np.int64]]:
     return found
 
 
-def _numbers(given: Any, name: str, length: int, what: str) -> NDArray[np.float64]:
-    if isinstance(given, Vector) and given.nvals < given.size:
-        raise InvalidValue(
-            f"{name} lacks {given.size - given.nvals} of {given.size} numbers, one for each of the "
-            f"{what}; give each one"
-        )
-    array = np.asarray(given.to_dense() if isinstance(given, Vector) else given)
-    if array.dtype.kind not in "biuf" or array.shape != (length,):
-        raise DimensionMismatch(
-            f"{name} must be {length} numbers, one for each of the {what}, got shape "
-            f"{array.shape} of {array.dtype}"
-        )
-    found = array.astype(np.float64)
-    if not np.isfinite(found).all():
-        raise InvalidWeight(f"{name}: number {int(np.argmin(np.isfinite(found)))} is not finite")
-    return found
+def _numbers(A: Matrix, given: Any, length: int, name: str, of: str = "vertices") -> Any:
+    return per_vertex(given, length, name, np, A.device, of=of, finite=True)

@@ -121,7 +121,3 @@ class Nomination(Named):
             "vertex": self.ranks.vertices,
             "score": self.ranks.scores,
         }
-
-    def __repr__(self) -> str:
-        told = ", ".join(f"{name}={value}" for name, value in self.facts().items())
-        return f"Nomination({told})"

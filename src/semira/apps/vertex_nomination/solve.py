@@ -31,6 +31,7 @@ from semira.algorithms.multi_source_bfs import multi_source_bfs
 from semira.algorithms.results import finished
 from semira.algorithms.sssp import bellman_ford
 from semira.algorithms.sssp_choice import choose
+from semira.apps.arrays import on_host
 from semira.apps.products.filtered import filtered_product
 from semira.apps.vertex_nomination.problem import Problem
 from semira.apps.vertex_nomination.result import Nomination, Ranks, joined
@@ -235,11 +236,9 @@ def ranked(problem: Problem, distance: Matrix, first: int, last: int) -> Ranks:
         # Entries of a row are by number already, and stay so where scores are equal.
         order = xp.argsort(rows.values, kind="stable")
         order = order[xp.argsort(of_entry[order], kind="stable")]
-        return Ranks(_host(rows.indptr), _host(rows.indices[order]), _host(rows.values[order]))
-
-
-def _host(array: Any) -> NDArray[Any]:
-    return np.array(array.get() if hasattr(array, "get") else array)
+        # Copies: on a host, `indptr` is that of the matrix.
+        parts = rows.indptr, rows.indices[order], rows.values[order]
+        return Ranks(*(np.array(on_host(part)) for part in parts))
 
 
 def wrong_of(problem: Problem, distance: Matrix) -> int:

@@ -110,8 +110,8 @@ def random_walks(
         A start is no vertex.
     InvalidValue
         A parameter is out of range, `A` is not square, or scores are missing or not read.
-    DimensionMismatch
-        There is not a score for each vertex.
+    DimensionMismatch, DomainMismatch
+        There is not a score for each vertex; scores are no real numbers.
     NegativeWeight, InvalidWeight
         A weight or score is negative, or no finite number.
     OutOfMemory

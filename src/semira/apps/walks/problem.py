@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from semira.apps.arrays import per_vertex
 from semira.apps.sampling.problem import check_int, keys_of
-from semira.apps.sampling.result import on_host
 from semira.apps.sampling.weights import running_totals
-from semira.exceptions import DimensionMismatch, InvalidValue, InvalidWeight
+from semira.exceptions import InvalidValue
 from semira.kernels import ArrayKernel, rows_of
 
 #: Ways to choose the next vertex.
@@ -122,7 +122,7 @@ def ground_of(A: Any, walks: Walks, scores: Any, weighted: bool, xp: Any) -> Gro
 
     Raises
     ------
-    InvalidValue, DimensionMismatch, InvalidWeight, NegativeWeight
+    InvalidValue, DomainMismatch, DimensionMismatch, InvalidWeight, NegativeWeight
         Scores or weights are missing, of another length, or not such as the kind of walk needs.
     """
     by_score = walks.kind in ("greedy", "stochastic_greedy")
@@ -135,7 +135,7 @@ def ground_of(A: Any, walks: Walks, scores: Any, weighted: bool, xp: Any) -> Gro
     if by_weight:
         running = running_totals(xp, rows.indptr, rows.values, "weights", A.device)
     if by_score:
-        scores = _scores_of(scores, A.nrows, xp)
+        scores = per_vertex(scores, A.nrows, "scores", xp, A.device, finite=True)
         if walks.kind == "greedy":
             best = xp.empty(A.nrows, rows.indices.dtype)
             given = (rows.indptr, rows.indices, scores)
@@ -144,24 +144,3 @@ def ground_of(A: Any, walks: Walks, scores: Any, weighted: bool, xp: Any) -> Gro
             weights = scores[rows.indices]
             running = running_totals(xp, rows.indptr, weights, "scores", A.device)
     return Ground(rows.indptr, rows.indices, running, best)
-
-
-def _scores_of(given: Any, n: int, xp: Any) -> Any:
-    if hasattr(given, "to_dense"):
-        if given.nvals != given.size:
-            raise InvalidValue(
-                f"scores has {given.nvals} entries for {n} vertices: every vertex needs one"
-            )
-        given = given.to_dense()
-    array = given if hasattr(given, "dtype") else np.asarray(given)
-    if array.dtype.kind not in "iufb" or array.ndim != 1:
-        raise InvalidValue(
-            f"scores must be a list of real numbers, got dtype {array.dtype}, shape {array.shape}"
-        )
-    if len(array) != n:
-        raise DimensionMismatch(f"{len(array)} scores for {n} vertices")
-    array = xp.ascontiguousarray(xp.asarray(array, xp.float64))
-    if len(array) and not bool(xp.isfinite(array).all()):
-        bad = int(np.flatnonzero(~np.isfinite(on_host(array)))[0])
-        raise InvalidWeight(f"scores must be finite numbers; that of vertex {bad} is none")
-    return array

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Vector
+from semira.apps.arrays import on_host
 from semira.apps.named import Named
-from semira.apps.sampling.result import on_host
 from semira.apps.walks.problem import Ground
 from semira.apps.walks.solve import false_moves
 from semira.kernels import array_module

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from semira import free_memory
-from semira.apps.sampling.problem import check_room
+from semira.apps.arrays import check_room, on_host
 from semira.apps.walks.problem import Ground, Walks
 from semira.kernels import ArrayKernel
 
@@ -107,7 +107,7 @@ class _Kept:
             if self._on_device:
                 place[...] = part
             else:
-                place[...] = part.get() if hasattr(part, "get") else part
+                place[...] = on_host(part)
 
     def done(self) -> tuple[Any, Any, Any]:
         """Return all results."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from typing import Any
 
 import numpy as np
 
 from semira.backends.cpu import cache, threads, workspace
-from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.codegen import Header, source_of
 from semira.backends.renumbering.positions import names_in
 from semira.contract.array_kernels import KernelText, Launch
 from semira.ops import helpers
@@ -23,7 +22,7 @@ _LONG = 1 << 22
 def _header(text: KernelText) -> Header:
     """Return the definitions of the helpers of operators that a kernel calls."""
     header = Header()
-    used = names_in(inspect.getsource(text.module()))
+    used = names_in(source_of(text.place))
     for name in helpers.NAMES:
         if name in used:
             header.helper(name)

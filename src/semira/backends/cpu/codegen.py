@@ -10,6 +10,7 @@ import ast
 import functools
 import hashlib
 import inspect
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
@@ -197,17 +198,23 @@ def _template(name: str) -> str:
     return folder.joinpath(f"{file}.py").read_text("utf-8")
 
 
-def render(template: str, header: Header) -> str:
-    """Return the source of `template` with the slots of `header` filled in.
+def source_of(template: str) -> str:
+    """Return the text of templates, joined by ``+``, after what they import helpers from."""
+    names = template.split("+")
+    pattern = r"(?m)^from (semira\.(?!backends).*\.kernels)\.(\w+) "
+    imported = [f"{a}:{b}" for name in names for a, b in re.findall(pattern, _template(name))]
+    return "".join(map(_template, dict.fromkeys([*imported, *names])))
 
-    Several, joined by ``+``, share one module: later ones may call functions of those before.
+
+def render(template: str, header: Header) -> str:
+    """Return the source of templates with the slots of `header` filled in; they are one module.
 
     Examples
     --------
     >>> "VALUES" in render("structure", Header(flags={"VALUES": True}))
     False
     """
-    tree = ast.parse("".join(map(_template, template.split("+"))))
+    tree = ast.parse(source_of(template))
     tree.body = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     off = {name: False for name, value in vars(slots).items() if value is False}
     tree = ast.fix_missing_locations(_Fold(off | header.flags).visit(tree))

@@ -29,9 +29,4 @@ def _explain(method: Method, variant: Variant) -> str:
     )
 
 
-ROW = VariantRow(
-    name="diagonals",
-    figures=(int(PRODUCTS.value),),
-    serves=_serves,
-    explain=_explain,
-)
+ROW = VariantRow(name="diagonals", figures=(int(PRODUCTS.value),), serves=_serves, explain=_explain)

@@ -2,25 +2,8 @@
 
 import numpy as np
 
+from semira.apps.communities.kernels.moves import gain, slot_of
 from semira.kernels import atomic_add, helper, kernel, philox
-
-
-@helper
-def slot_of(keys, label, used):
-    """Return the place of a label in a table, or the free one where it belongs."""
-    slot = ((label * 2654435769) >> 8) & (used - 1)
-    while keys[slot] != -1 and keys[slot] != label:
-        slot = (slot + 1) & (used - 1)
-    return slot
-
-
-@helper
-def gain(weight, total, total_in, share, share_in, is_directed):
-    """Return weights less those expected; every operation is rounded by itself."""
-    if is_directed:
-        least = np.float64(weight) - np.float64(total_in) * share
-        return least - np.float64(total) * share_in
-    return np.float64(weight) - np.float64(total) * share
 
 
 @helper

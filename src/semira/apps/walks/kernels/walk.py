@@ -6,36 +6,17 @@ step draws: which neighbour, whether to restart, and what each trial of node2vec
 
 import numpy as np
 
+from semira.apps.sampling.kernels.draw import entry_under, number_below
 from semira.kernels import helper, kernel, philox
-
-
-@helper
-def number_below(bound, draw, walker, step, seed):
-    """Return a random number below a bound: the high word of its product with 64 random bits."""
-    bits, below = philox(draw, walker, step, seed, 0), np.uint64(bound)
-    half, word = np.uint64(32), np.uint64(0xFFFFFFFF)
-    a, b, c, d = bits >> half, bits & word, below >> half, below & word
-    first = a * d + (b * d >> half)
-    second = b * c + (first & word)
-    return np.int64(a * c + (first >> half) + (second >> half))
 
 
 @helper
 def entry_of(begin, end, running, walker, step, seed, draw):
     """Draw an entry by weight: the first whose running total is above a random number; or -1."""
-    base = running[begin]
-    total = running[end] - base
+    total = running[end] - running[begin]
     if total == 0:
         return np.int64(-1)
-    mark = number_below(total, draw, walker, step, seed)
-    low, high = np.int64(begin), np.int64(end) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if running[middle + 1] - base > mark:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return entry_under(begin, end, running, number_below(total, draw, walker, step, seed))
 
 
 @helper

@@ -34,28 +34,15 @@ __device__ void pad_lines(const Offset* indptr, const Index* indices, const Word
     }
   }
 }
-extern "C" __global__ void semira_pad_lines1(const Offset* indptr, const Index* indices,
-                                             const unsigned char* values, const long long* starts,
-                                             long long lines, long long slices, long long height,
-                                             long long size, Index* padded, unsigned char* found) {
-  pad_lines(indptr, indices, values, starts, lines, slices, height, size, padded, found);
-}
-extern "C" __global__ void semira_pad_lines2(const Offset* indptr, const Index* indices,
-                                             const unsigned short* values, const long long* starts,
-                                             long long lines, long long slices, long long height,
-                                             long long size, Index* padded, unsigned short* found) {
-  pad_lines(indptr, indices, values, starts, lines, slices, height, size, padded, found);
-}
-extern "C" __global__ void semira_pad_lines4(const Offset* indptr, const Index* indices,
-                                             const unsigned* values, const long long* starts,
-                                             long long lines, long long slices, long long height,
-                                             long long size, Index* padded, unsigned* found) {
-  pad_lines(indptr, indices, values, starts, lines, slices, height, size, padded, found);
-}
-extern "C" __global__ void semira_pad_lines8(const Offset* indptr, const Index* indices,
-                                             const unsigned long long* values,
-                                             const long long* starts, long long lines,
-                                             long long slices, long long height, long long size,
-                                             Index* padded, unsigned long long* found) {
-  pad_lines(indptr, indices, values, starts, lines, slices, height, size, padded, found);
-}
+#define SEMIRA_PAD_LINES(bytes, Word)                                                              \
+  extern "C" __global__ void semira_pad_lines##bytes(                                             \
+      const Offset* indptr, const Index* indices, const Word* values, const long long* starts,    \
+      long long lines, long long slices, long long height, long long size, Index* padded,         \
+      Word* found) {                                                                              \
+    pad_lines(indptr, indices, values, starts, lines, slices, height, size, padded, found);       \
+  }
+SEMIRA_PAD_LINES(1, unsigned char)
+SEMIRA_PAD_LINES(2, unsigned short)
+SEMIRA_PAD_LINES(4, unsigned)
+SEMIRA_PAD_LINES(8, unsigned long long)
+#undef SEMIRA_PAD_LINES

@@ -2,14 +2,7 @@
 
 import numpy as np
 
-from semira.backends.cpu.kernels.slots import (
-    ISO_RESULT,
-    READS_E,
-    READS_X,
-    add,
-    kernel,
-    multiply,
-)
+from semira.backends.cpu.kernels.slots import ISO_RESULT, READS_E, READS_X, add, kernel, multiply
 
 
 @kernel

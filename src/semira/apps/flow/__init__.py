@@ -1,1 +1,0 @@
-"""Commands of maximum flows and minimum cuts, which are algorithms (`semira.algorithms`)."""
