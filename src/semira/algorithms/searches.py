@@ -195,7 +195,7 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
     has_own = device_traits(where).own_memory
     edges: list[Any] = []
     several: list[Any] = []
-    for matrix in (A, _backward(A)):
+    for matrix in (A, backward(A)):
         rows = rows_of(matrix, values=False)
         long = xp.flatnonzero(xp.diff(rows.indptr) > _LONG) if has_own else xp.empty(0)
         edges += rows[:2]
@@ -225,7 +225,7 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
     )  # fmt: skip
 
 
-def _backward(A: Matrix) -> Matrix:
+def backward(A: Matrix) -> Matrix:
     """Return a matrix whose rows are the in-edges of `A`, which stays with it."""
     # Not `Matrix.symmetric`, which looks at arrays of the host.
     if A.derived("is its transpose", lambda: bool(A.isequal(A.T))):
