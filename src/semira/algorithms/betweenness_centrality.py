@@ -71,8 +71,8 @@ def betweenness_centrality(
     seed : int >= 0
         Of the draw (`numpy.random.default_rng`).
     batch : int >= 1, optional
-        Of products: sources that are searched from at a time, rows of a matrix, by default 32. More
-        make larger products, in more memory. With 1 a search is made of vectors, and all searches
+        Of products: sources that are searched from at a time, rows of a matrix, by default 32.
+        More make larger products, in more memory. With 1 a search is made of vectors, and all searches
         are one recorded loop. So they are with any number on ``cuda``, whose loops need no host: there
         each of them has a copy of the graph, by default as many as have 16,777,216 entries.
     normalized : bool
@@ -101,8 +101,8 @@ def betweenness_centrality(
 
     Notes
     -----
-    On hosts O(n + nvals) work for each source; threads share the sources; 8 bytes for each vertex and
-    each of up to 32 blocks of sources, and 24 for each vertex and thread; no ``trace``.
+    On hosts O(n + nvals) work for each source; threads share the sources; 8 bytes for each vertex
+    and each of up to 32 blocks of sources, and 24 for each vertex and thread; no ``trace``.
 
     Products: O(nvals) work for each source, O(n nvals) in all; a level also walks the vertices
     found so far, all of them in a recorded loop. There a search takes 44 bytes a vertex, and with

@@ -159,14 +159,16 @@ def multi_source_bfs(
     vertices = check_vertices(sources, n)
     limit = n if max_depth is None else min(check_count(max_depth, "max_depth"), n)
     if together:
-        return _from_all(A, np.unique(vertices), limit, opts)
+        return from_all(A, vertices, limit, opts)
     if opts or not can_search(A, len(vertices), LEVELS):
         return _from_each(A, vertices, limit, opts)
     found: Any = search(A, vertices, LEVELS, limit)
     return MultiSourceResult(min(int(found.far.max()) + 1, limit), (), found, vertices)
 
 
-def _from_all(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:
+def from_all(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:
+    """Search from all vertices together, which are checked, up to a number of hops."""
+    vertices = np.unique(vertices) if len(vertices) > 1 else vertices
     number, front, before = vertex_dtype(A.nrows), vertices, 0
     if runs_loops(A, opts):
         # Levels of few edges along a queue; with many edges there are products from then on.

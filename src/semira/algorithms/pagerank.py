@@ -6,7 +6,6 @@ from typing import Any, Unpack
 
 from semira import Matrix, ProductOptions, Scalar, binary, monoid, repeat, semiring, unary
 from semira.algorithms.adaptive_pagerank import adaptive_pagerank
-from semira.algorithms.checks import check_count
 from semira.algorithms.naming import keys_of, takes_graph
 from semira.algorithms.pagerank_passes import rank_in_one_pass, ranks_in_one_pass
 from semira.algorithms.pagerank_terms import Personalisation, begin, checked, restarted
@@ -98,10 +97,10 @@ def pagerank(
     [0.486, 0.464, 0.05]
     """
     damping, tol, number = checked(A, damping, tol, weighted, dtype, opts)
-    limits = tol, check_count(max_iterations, "max_iterations", 1)
+    given = damping, weighted, personalisation, number
     if not adaptive and ranks_in_one_pass(A, opts):
-        return rank_in_one_pass(A, damping, limits, weighted, personalisation, number)
-    terms = rank, share, scale, sinks, shares = begin(A, damping, weighted, personalisation, number)
+        return rank_in_one_pass(A, *given, tol, max_iterations)
+    terms = rank, share, scale, sinks, shares = begin(A, *given)
     product = (semiring.plus_times if weighted else semiring.plus_second)[number]
     if adaptive:
         return adaptive_pagerank(A, terms, product, damping, tol, max_iterations, opts)

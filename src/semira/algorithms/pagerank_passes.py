@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Matrix, Scalar, Vector, device
+from semira.algorithms.checks import check_count
 from semira.algorithms.pagerank_terms import Personalisation, kept_terms
 from semira.algorithms.results import PageRankResult
 from semira.algorithms.searches import backward
@@ -28,20 +29,20 @@ _SHORT = 1 << 22
 
 
 def ranks_in_one_pass(A: Matrix, opts: Any) -> bool:
-    """Return whether the device has compiled loops, and the graph keeps its in-edges."""
-    return A.nrows > 0 and A.memory != "lean" and runs_loops(A, opts)
+    """Return whether the device has compiled loops, and the graph edges, whose reverse it keeps."""
+    return A.nvals > 0 and A.memory != "lean" and runs_loops(A, opts)
 
 
 def rank_in_one_pass(
-    A: Matrix, damping: float, limits: tuple[float, int], weighted: bool,
-    personalisation: Personalisation, number: Any,
+    A: Matrix, damping: float, weighted: bool, personalisation: Personalisation, number: Any,
+    tol: float, max_iterations: int,
 ) -> PageRankResult:  # fmt: skip
-    """Return the ranks; `limits` are the tolerance and the most iterations.
+    """Return the ranks; the arguments are those of `pagerank`.
 
     Each vertex pulls from its in-edges, which stay with `A`, and says at once how far it moved and
     what it hands on. What blocks of vertices sum up is added in their order.
     """
-    n, where = A.nrows, A.device
+    n, where, most = A.nrows, A.device, check_count(max_iterations, "max_iterations", 1)
     inward = backward(A)
     rows = rows_of(inward, values=weighted, dtype=number)
     scale, sinks, starts = kept_terms(A, damping, weighted, personalisation, number)
@@ -55,14 +56,13 @@ def rank_in_one_pass(
     np.multiply(rank, scales, out=share[:n])
     blocks = -(-n // _WIDTH)
     sums, state = np.zeros(2 * blocks), np.zeros(3, np.int64)
-    lost = float(rank @ gaps) if len(gaps) else 0.0
+    lost = float(np.sum(rank * gaps)) if len(gaps) else 0.0
     numbers = np.array([0.0, (lost * damping + (1 - damping)) * each])
     values = none if rows.values is None else rows.values
     given = (
         rows.indptr, rows.indices, values, scales, gaps, anew, rank, share, sums, _WIDTH,
         numbers, state,
     )  # fmt: skip
-    tol, most = limits
     if (n + A.nvals) * most <= _SHORT:
         _ALONE(1, *given, damping, each, tol, most, device=where)
     else:

@@ -38,9 +38,9 @@ _MOST = 2**30
 #: Vertices up to which a row for each costs nothing, and then most for each entry.
 _FEW_ROWS, _SPARSE = 1 << 20, 16
 
-#: Edges of a level from which on products search, if they are also more than half the vertices:
-#: these pull, and by all threads.
-_LEVEL = 100_000
+#: Edges of a level from which on products search, and those for each vertex of the graph: products
+#: pull, and by all threads.
+_LEVEL, _PER_VERTEX = 100_000, 0.5
 
 #: Most blocks of searches whose sums are kept apart, and most sums: those of a block are added up
 #: in the order of the sources, so that threads do not decide about the last digits.
@@ -214,16 +214,13 @@ def hops(A: Matrix, sources: NDArray[np.int64], limit: int) -> Hops:
     n, rows = A.nrows, rows_of(A, values=False)
     number = vertex_dtype(n).np_type
     level, queue, state = np.zeros(n, number), np.empty(n, number), np.zeros(3, np.int64)
-    given = rows.indptr, rows.indices, sources, limit, max(_LEVEL, n // 2)
+    given = rows.indptr, rows.indices, sources, limit, max(_LEVEL, int(_PER_VERTEX * n))
     _REACH(1, *given, level, queue, state, device=A.device)
     end, begin, depth = state.tolist()
     is_over = begin == end or depth == limit
-    with device(A.device):
-        if end * _LISTED < n:
-            found = np.sort(queue[:end])
-            made = Vector.from_coo(found, level[found] - 1, size=n)
-        else:
-            made = Vector.from_dense(level - 1, -1)
+    is_listed = 0 < end * _LISTED < n
+    found = np.sort(queue[:end]) if is_listed else level.nonzero()[0].astype(number)
+    made = Vector.from_coo(found, level[found] - 1, size=n, device=A.device)
     return Hops(made, queue[:0] if is_over else queue[begin:end], depth)
 
 

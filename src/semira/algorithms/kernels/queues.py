@@ -58,9 +58,7 @@ def reach(
 
 
 @helper
-def count_paths(
-    indptr: Any, indices: Any, source: Any, level: Any, paths: Any, queue: Any
-) -> Any:
+def count_paths(indptr: Any, indices: Any, source: Any, level: Any, paths: Any, queue: Any) -> Any:
     """Count the shortest paths to all vertices, queued by level; return how many are reached."""
     level[source] = 1
     paths[source] = 1.0
