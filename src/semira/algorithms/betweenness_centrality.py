@@ -72,9 +72,10 @@ def betweenness_centrality(
         Of the draw (`numpy.random.default_rng`).
     batch : int >= 1, optional
         Of products: sources that are searched from at a time, rows of a matrix, by default 32.
-        More make larger products, in more memory. With 1 a search is made of vectors, and all searches
-        are one recorded loop. So they are with any number on ``cuda``, whose loops need no host: there
-        each of them has a copy of the graph, by default as many as have 16,777,216 entries.
+        More make larger products, in more memory. With 1 a search is made of vectors, and all
+        searches are one recorded loop. So they are with any number on ``cuda``, whose loops need no
+        host: there each of them has a copy of the graph, by default as many as have 16,777,216
+        entries.
     normalized : bool
         Divide by the (n - 1) (n - 2) pairs of other vertices.
     directed : bool

@@ -97,10 +97,9 @@ def pagerank(
     [0.486, 0.464, 0.05]
     """
     damping, tol, number = checked(A, damping, tol, weighted, dtype, opts)
-    given = damping, weighted, personalisation, number
     if not adaptive and ranks_in_one_pass(A, opts):
-        return rank_in_one_pass(A, *given, tol, max_iterations)
-    terms = rank, share, scale, sinks, shares = begin(A, *given)
+        return rank_in_one_pass(A, damping, weighted, personalisation, number, tol, max_iterations)
+    terms = rank, share, scale, sinks, shares = begin(A, damping, weighted, personalisation, number)
     product = (semiring.plus_times if weighted else semiring.plus_second)[number]
     if adaptive:
         return adaptive_pagerank(A, terms, product, damping, tol, max_iterations, opts)
