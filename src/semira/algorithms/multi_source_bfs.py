@@ -127,7 +127,7 @@ def multi_source_bfs(
     Notes
     -----
     Together: O(n + nvals) work, recorded, no synchronisation. Hosts search along a queue, without
-    a product, until a level has 100,000 edges, and one for every two vertices.
+    a product, until a level has 250,000 edges, and one for every two vertices.
 
     Else a vertex has a bit for each of up to 256 searches, so that a look at an edge serves them
     all: O(nvals) work at most for each level of such a block. Vertices of the frontier push, or

@@ -40,7 +40,7 @@ _FEW_ROWS, _SPARSE = 1 << 20, 16
 
 #: Edges of a level from which on products search, and those for each vertex of the graph: products
 #: pull, and by all threads.
-_LEVEL, _PER_VERTEX = 100_000, 0.5
+_LEVEL, _PER_VERTEX = 250_000, 0.5
 
 #: Most blocks of searches whose sums are kept apart, and most sums: those of a block are added up
 #: in the order of the sources, so that threads do not decide about the last digits.
