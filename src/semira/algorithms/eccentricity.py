@@ -31,7 +31,8 @@ from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
 from semira.algorithms.results import Chained, finished
 from semira.algorithms.run import Layout, Run
-from semira.algorithms.searches import LAST, can_search, search
+from semira.algorithms.searches import LAST, can_search, is_own_transpose, search
+from semira.algorithms.sequential import runs_loops
 
 #: Searches before a graph with few edges is asked whether it has no cycle, and of one without: all
 #: eccentricities are known then.
@@ -221,6 +222,8 @@ def _bound(
     """Search until all that is asked for is known, or `searches` are made."""
     n = check_square(A, name, opts)
     limit = n if searches is None else check_count(searches, "searches", 1)
+    # On hosts to ask costs less than a product in the other direction.
+    symmetric = symmetric or (runs_loops(A, opts) and is_own_transpose(A))
     known = eccentricities_of_chains(A, symmetric)
     # A bound may be nearly 2 n: twice the distance from a vertex in the middle.
     number = vertex_dtype(2 * n)

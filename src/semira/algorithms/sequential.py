@@ -25,6 +25,7 @@ _PEEL = ArrayKernel("semira.algorithms.kernels:cores", "peel_in_order")
 _SEARCH = ArrayKernel("semira.algorithms.kernels:strong", "search_in_depth")
 _REACH = ArrayKernel("semira.algorithms.kernels:queues", "reach")
 _DEPEND = ArrayKernel("semira.algorithms.kernels:queues", "depend")
+_SETTLE = ArrayKernel("semira.algorithms.kernels:heaps", "settle_paths")
 _CORNERS = ArrayKernel("semira.algorithms.kernels:corners", "count_corners")
 
 #: Entries of each row that components begin with, on matrices of so many entries and twice as many
@@ -34,6 +35,9 @@ _FEW, _SAMPLED, _ASKED, _ALL = 2, 1 << 16, 1024, 1 << 62
 
 #: Most vertices: several numbers are kept of each.
 _MOST = 2**30
+
+#: Distances that are listed together.
+_DISTANCES = 1 << 22
 
 #: Vertices up to which a row for each costs nothing, and then most for each entry.
 _FEW_ROWS, _SPARSE = 1 << 20, 16
@@ -245,6 +249,38 @@ def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64],
         scratch=[(number, n, 0), (number, n, None), ("float64", n, None), ("float64", n, None)],
     )  # fmt: skip
     return score.reshape(blocks, n).sum(axis=0), int(state[0]), not state[1]
+
+
+def distances(A: Matrix, number: Any) -> Matrix:
+    """Return the distances between all vertices over lengths that are not negative, in a dtype.
+
+    O(n (n log n + nvals)); threads share the sources.
+
+    References
+    ----------
+    E. Dijkstra, *A note on two problems in connexion with graphs*, Numerische Mathematik 1, 1959.
+    """
+    n, rows = A.nrows, rows_of(A, dtype=number)
+    few, index, kept = max(1, _DISTANCES // n), vertex_dtype(n).np_type, number.np_type
+    parts: list[tuple[NDArray[Any], ...]] = []
+    for first in range(0, n, few):
+        count = min(few, n - first)
+        found = np.empty(count * n, kept)
+        _SETTLE(
+            count, *rows[:3], first, found, device=A.device, work=count * (n + A.nvals),
+            scratch=[(index, n, None), (kept, n, None), (index, n, None)],
+        )  # fmt: skip
+        there = found.reshape(count, n) >= 0
+        parts.append((there.sum(axis=1), there.nonzero()[1].astype(index), found[there.ravel()]))
+    lengths, indices, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+    ends = np.append(0, np.cumsum(lengths))
+    offset = index if ends[-1] < 2**31 else np.int64
+    with device(A.device):
+        made: Matrix = Matrix.ss.import_csr(
+            indptr=ends.astype(offset), col_indices=indices, values=values, nrows=n, ncols=n,
+            sorted_cols=True, take_ownership=True,
+        )  # fmt: skip
+    return made
 
 
 def corners(edges: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
