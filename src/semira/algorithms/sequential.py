@@ -245,7 +245,7 @@ def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64],
     number = vertex_dtype(n).np_type
     _DEPEND(
         blocks, rows.indptr, rows.indices, np.asarray(sources, np.int64), many, score, state,
-        device=A.device, work=k * (n + A.nvals),
+        device=A.device, work=k * (n + A.nvals), stops=True,
         scratch=[(number, n, 0), (number, n, None), ("float64", n, None), ("float64", n, None)],
     )  # fmt: skip
     return score.reshape(blocks, n).sum(axis=0), int(state[0]), not state[1]
@@ -267,7 +267,7 @@ def distances(A: Matrix, number: Any) -> Matrix:
         count = min(few, n - first)
         found = np.empty(count * n, kept)
         _SETTLE(
-            count, *rows[:3], first, found, device=A.device, work=count * (n + A.nvals),
+            count, *rows[:3], first, found, device=A.device, work=count * (n + A.nvals), stops=True,
             scratch=[(index, n, None), (kept, n, None), (index, n, None)],
         )  # fmt: skip
         there = found.reshape(count, n) >= 0
@@ -292,10 +292,9 @@ def corners(edges: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     counts = np.zeros(n, np.int64)
     lengths = np.diff(rows.indptr)
     # What a vertex looks at are the rows of its neighbours.
-    work = np.zeros(n + 1, np.int64)
-    work[1:] = np.cumsum(lengths)
+    work = np.append(0, np.cumsum(lengths[rows.indices], dtype=np.int64))[rows.indptr]
     _CORNERS(
-        n, rows.indptr, rows.indices, counts, device=edges.device, work=work,
+        n, rows.indptr, rows.indices, counts, device=edges.device, work=work, stops=True,
         scratch=[(vertex_dtype(n).np_type, n, 0), ("int64", n, 0)],
     )  # fmt: skip
     return counts, lengths + np.bincount(rows.indices, minlength=n)

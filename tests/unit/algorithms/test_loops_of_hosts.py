@@ -5,6 +5,9 @@ The loops run on hosts without an option, the products with one.
 
 from __future__ import annotations
 
+import _thread
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,6 +16,7 @@ from tests.unit.algorithms import cases
 
 import semira as gb
 from semira.algorithms import (
+    all_pairs_shortest_paths,
     betweenness_centrality,
     k_hop,
     local_clustering_coefficient,
@@ -136,3 +140,20 @@ def test_long_runs_and_short_ones_give_the_same_ranks(monkeypatch):
         assert long.rank.isequal(short.rank, check_dtype=True)
         assert (long.iterations, long.converged) == (short.iterations, short.converged)
         assert long.last_change.value == short.last_change.value
+
+
+@pytest.mark.parametrize(
+    ("function", "n"), [(betweenness_centrality, 40_000), (all_pairs_shortest_paths, 8_000)]
+)
+def test_ctrl_c_ends_searches_from_all_vertices(function, n):
+    around = np.arange(n)
+    A = gb.Matrix.from_coo(around, (around + 1) % n, 2.0, nrows=n, ncols=n)
+    few = A[:40, :40].new()
+    # What it compiles is there when the clock begins.
+    function(few)
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        function(A)
+    timer.join()
+    function(few)

@@ -11,7 +11,7 @@ from semira.kernels import atomic_add, kernel
 
 @kernel
 def count_corners(
-    low: Any, high: Any, indptr: Any, indices: Any, counts: Any, mark: Any, mine: Any
+    low: Any, high: Any, indptr: Any, indices: Any, counts: Any, mark: Any, mine: Any, stop: Any
 ) -> None:
     """Count the triangles of each vertex by edges that make no circle, each given once.
 
@@ -19,6 +19,8 @@ def count_corners(
     each.
     """
     for u in range(low, high):
+        if atomic_add(stop, 0, 0) != 0:
+            break
         for p in range(indptr[u], indptr[u + 1]):
             mark[indices[p]] = u + 1
         whole = np.int64(0)

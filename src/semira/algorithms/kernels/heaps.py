@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.kernels import helper, kernel
+from semira.kernels import atomic_add, helper, kernel
 
 
 @helper
@@ -66,10 +66,13 @@ def settle_paths(
     heap: Any,
     keys: Any,
     place: Any,
+    stop: Any,
 ) -> None:
     """Write the distances from the vertices from `first` on, a row each; -1 where no path leads."""
     n = np.int64(len(indptr) - 1)
     for s in range(low, high):
+        if atomic_add(stop, 0, 0) != 0:
+            break
         at = n * s
         for v in range(n):
             distance[at + v] = -1.0

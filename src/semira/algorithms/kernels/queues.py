@@ -97,6 +97,7 @@ def depend(
     queue: Any,
     paths: Any,
     share: Any,
+    stop: Any,
 ) -> None:
     """Add the dependencies on each vertex in blocks of `many` searches, each to a row of `score`.
 
@@ -106,6 +107,8 @@ def depend(
     n = len(indptr) - 1
     for block in range(low, high):
         for s in range(block * many, min((block + 1) * many, len(sources))):
+            if atomic_add(stop, 0, 0) != 0:
+                break
             end = count_paths(indptr, indices, np.int64(sources[s]), level, paths, queue)
             atomic_add(state, 0, np.int64(level[queue[end - 1]]))
             for k in range(end):
