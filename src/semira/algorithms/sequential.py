@@ -251,25 +251,43 @@ def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64],
     return score.reshape(blocks, n).sum(axis=0), int(state[0]), not state[1]
 
 
-def distances(A: Matrix, number: Any) -> Matrix:
-    """Return the distances between all vertices over lengths that are not negative, in a dtype.
+def distances_from(A: Matrix, first: int, count: int, number: Any) -> NDArray[Any]:
+    """Return the distances from `count` vertices over lengths that are not negative; -1: no path.
 
-    O(n (n log n + nvals)); threads share the sources.
+    O(count (n log n + nvals)); threads share the sources.
 
     References
     ----------
     E. Dijkstra, *A note on two problems in connexion with graphs*, Numerische Mathematik 1, 1959.
     """
     n, rows = A.nrows, rows_of(A, dtype=number)
-    few, index, kept = max(1, _DISTANCES // n), vertex_dtype(n).np_type, number.np_type
+    index, kept = vertex_dtype(n).np_type, number.np_type
+    found = np.empty(count * n, kept)
+    _SETTLE(
+        count, *rows[:3], first, found, device=A.device, work=count * (n + A.nvals), stops=True,
+        scratch=[(index, n, None), (kept, n, None), (index, n, None)],
+    )  # fmt: skip
+    return found
+
+
+def distance(A: Matrix, source: int, number: Any) -> Vector:
+    """Return the distances from a vertex over lengths that are not negative, in a dtype."""
+    found = distances_from(A, source, 1, number)
+    there = found >= 0
+    if there.all():
+        return _vector(A, found)
+    places = there.nonzero()[0].astype(vertex_dtype(A.nrows).np_type)
+    return Vector.from_coo(places, found[places], size=A.nrows, device=A.device)
+
+
+def distances(A: Matrix, number: Any) -> Matrix:
+    """Return the distances between all vertices over lengths that are not negative, in a dtype."""
+    n = A.nrows
+    few, index = max(1, _DISTANCES // n), vertex_dtype(n).np_type
     parts: list[tuple[NDArray[Any], ...]] = []
     for first in range(0, n, few):
         count = min(few, n - first)
-        found = np.empty(count * n, kept)
-        _SETTLE(
-            count, *rows[:3], first, found, device=A.device, work=count * (n + A.nvals), stops=True,
-            scratch=[(index, n, None), (kept, n, None), (index, n, None)],
-        )  # fmt: skip
+        found = distances_from(A, first, count, number)
         there = found.reshape(count, n) >= 0
         parts.append((there.sum(axis=1), there.nonzero()[1].astype(index), found[there.ravel()]))
     lengths, indices, values = (np.concatenate(part) for part in zip(*parts, strict=True))
