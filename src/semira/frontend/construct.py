@@ -297,17 +297,17 @@ def single_entry(indices: Any, values: Any, dtype: Any, size: Any) -> VectorArra
     )
 
 
-def listed_entries(indices: Any, values: Any, size: Any) -> VectorArrays | None:
+def listed_entries(indices: Any, values: Any, size: Any, most: int) -> VectorArrays | None:
     """Return the vector of arrays that only have to be copied; None if they need a closer look.
 
-    Those are 32-bit indices in order, and as many real numbers.
+    Those are 32-bit indices in order, fewer than `most`, and as many real numbers.
     """
     arrays = indices.__class__ is np.ndarray and values.__class__ is np.ndarray
     if not arrays or size.__class__ is not int or not 0 < size <= WIDE:
         return None
     if indices.dtype != np.int32 or indices.ndim != 1 or values.shape != indices.shape:
         return None
-    if not len(indices) or indices[0] < 0 or indices[-1] >= size:
+    if not 0 < len(indices) < most or indices[0] < 0 or indices[-1] >= size:
         return None
     kept = values.dtype
     if kept.kind not in "biuf" or not kept.isnative or not (indices[1:] > indices[:-1]).all():

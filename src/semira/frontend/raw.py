@@ -32,8 +32,8 @@ def vector_from_coo(
     """Return what `Vector.from_coo` makes a vector of."""
     if dup_op is None:
         quick = construct.single_entry(indices, values, dtype, size)
-        if quick is None and dtype is None and np.size(indices) < BUILD_FROM:
-            quick = construct.listed_entries(indices, values, size)
+        if quick is None and dtype is None:
+            quick = construct.listed_entries(indices, values, size, BUILD_FROM)
         if quick is not None:
             return quick
     home = _home_of((indices, values), device)
