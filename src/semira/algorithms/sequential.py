@@ -251,28 +251,30 @@ def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64],
     return score.reshape(blocks, n).sum(axis=0), int(state[0]), not state[1]
 
 
-def distances_from(A: Matrix, first: int, count: int, number: Any) -> NDArray[Any]:
-    """Return the distances from `count` vertices over lengths that are not negative; -1: no path.
+def _settled(A: Matrix, starts: NDArray[Any], begins: NDArray[Any], few: int) -> NDArray[Any]:
+    """Return the distances from sets of `few` vertices; -1 where no path leads.
 
-    O(count (n log n + nvals)); threads share the sources.
+    Lengths are not negative. O(n log n + nvals) for each set; threads share them.
 
     References
     ----------
     E. Dijkstra, *A note on two problems in connexion with graphs*, Numerische Mathematik 1, 1959.
     """
-    n, rows = A.nrows, rows_of(A, dtype=number)
-    index, kept = vertex_dtype(n).np_type, number.np_type
-    found = np.empty(count * n, kept)
+    n, count, kept = A.nrows, len(starts) // few, begins.dtype
+    rows, index = rows_of(A, dtype=kept), vertex_dtype(n).np_type
+    found, bounds = np.empty(count * n, kept), np.arange(count + 1) * few
     _SETTLE(
-        count, *rows[:3], first, found, device=A.device, work=count * (n + A.nvals), stops=True,
+        count, *rows[:3], bounds, starts, begins, found, device=A.device,
+        work=count * (n + A.nvals), stops=True,
         scratch=[(index, n, None), (kept, n, None), (index, n, None)],
     )  # fmt: skip
     return found
 
 
-def distance(A: Matrix, source: int, number: Any) -> Vector:
-    """Return the distances from a vertex over lengths that are not negative, in a dtype."""
-    found = distances_from(A, source, 1, number)
+def distance(A: Matrix, begun: Vector) -> Vector:
+    """Return the distances from the entries of a vector over lengths that are not negative."""
+    starts, begins = begun.to_coo()
+    found = _settled(A, starts, begins, len(starts))
     there = found >= 0
     if there.all():
         return _vector(A, found)
@@ -287,7 +289,7 @@ def distances(A: Matrix, number: Any) -> Matrix:
     parts: list[tuple[NDArray[Any], ...]] = []
     for first in range(0, n, few):
         count = min(few, n - first)
-        found = distances_from(A, first, count, number)
+        found = _settled(A, first + np.arange(count), np.zeros(count, number.np_type), 1)
         there = found.reshape(count, n) >= 0
         parts.append((there.sum(axis=1), there.nonzero()[1].astype(index), found[there.ravel()]))
     lengths, indices, values = (np.concatenate(part) for part in zip(*parts, strict=True))

@@ -79,7 +79,7 @@ def choose(
 ) -> SSSPResult:
     """Return the distances by the algorithm asked for, or by what is fastest on this graph."""
     if _by_heap(A, algorithm, opts, active.dtype):
-        return SSSPResult(1, (), distance_by_heap(A, source, active.dtype), "dijkstra")
+        return SSSPResult(1, (), distance_by_heap(A, active), "dijkstra")
     if algorithm == "delta_stepping":
         return delta_stepping(A, source, delta, active.dtype, **opts)
     if algorithm == "window":

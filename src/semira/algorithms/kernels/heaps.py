@@ -61,14 +61,19 @@ def settle_paths(
     indptr: Any,
     indices: Any,
     values: Any,
-    first: Any,
+    bounds: Any,
+    starts: Any,
+    begins: Any,
     distance: Any,
     heap: Any,
     keys: Any,
     place: Any,
     stop: Any,
 ) -> None:
-    """Write the distances from the vertices from `first` on, a row each; -1 where no path leads."""
+    """Write the distances from sets of vertices, a row each; -1 where no path leads.
+
+    Set s has the different vertices between two `bounds` of `starts`, at the distances `begins`.
+    """
     n = np.int64(len(indptr) - 1)
     for s in range(low, high):
         if atomic_add(stop, 0, 0) != 0:
@@ -76,10 +81,12 @@ def settle_paths(
         at = n * s
         for v in range(n):
             distance[at + v] = -1.0
-        distance[at + first + s] = 0.0
-        heap[0] = first + s
-        keys[0] = 0.0
-        count = np.int64(1)
+        count = np.int64(0)
+        for i in range(bounds[s], bounds[s + 1]):
+            v = np.int64(starts[i])
+            distance[at + v] = begins[i]
+            rise(heap, keys, place, count, v, distance[at + v])
+            count += 1
         while count > 0:
             v = np.int64(heap[0])
             far = keys[0]
