@@ -97,6 +97,9 @@ def test_phases_of_a_device_that_need_not_be_there(invoke, invoke_json):
     assert [len({part["statement"] for part in step["phase"]}) for step in shared] == [4]
     assert len(shared[0]["unstored"]) == 2
     assert record["ran"]
+    # What hosts compute by loops is planned as the products that it stands for.
+    for name in ("pagerank", "cc", "khop", "lcc"):
+        assert invoke_json("plan", name, "kron:4", "--device", "cuda")["ran"], name
     text = invoke("plan", "bfs", "kron:4", "--device", "cuda").stdout
     assert "loop: 1 barrier and" in text
     assert "phase: 2 (product), 0 (for the next iteration)" in text

@@ -1,4 +1,4 @@
-"""All-pairs shortest paths: Floyd-Warshall, Bellman-Ford from blocks, or searches by hops."""
+"""All-pairs shortest paths: Floyd-Warshall, Bellman-Ford from blocks, Dijkstra, or hops."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ from semira.algorithms.results import finished
 from semira.algorithms.routes import predecessors as route_tree
 from semira.algorithms.run import Layout, Run
 from semira.algorithms.searches import LEVELS, can_search, search
+from semira.algorithms.sequential import distances, is_sequential, runs_loops
 from semira.exceptions import InvalidValue, NegativeCycle
 
-_ALGORITHMS = ("auto", "floyd_warshall", "sources", "searches")
+_ALGORITHMS = ("auto", "floyd_warshall", "sources", "searches", "dijkstra")
 
 #: Vertices of a block of Floyd-Warshall; entries of a block of sources.
 _SIDE, _ENTRIES = 64, 1 << 22
@@ -57,7 +58,7 @@ class AllPairsResult(Run):
     ----------
     distance : Matrix, shape (n, n), FP32 or FP64
         Entry (i, j) is the length of a shortest path from i to j; none where there is no path.
-    method : {"floyd_warshall", "sources", "searches"}
+    method : {"floyd_warshall", "sources", "searches", "dijkstra"}
     block : int
         Vertices of a block.
     predecessor : Matrix, shape (n, n), or None
@@ -119,12 +120,14 @@ def all_pairs_shortest_paths(
     ----------
     A : Matrix or Graph, shape (n, n), BOOL, integers or floats
         Entry (i, j) is the length of the edge from i to j; zero is a length. Not modified.
-    algorithm : {"auto", "floyd_warshall", "sources", "searches"}
+    algorithm : {"auto", "floyd_warshall", "sources", "searches", "dijkstra"}
         ``floyd_warshall`` lets paths lead through one block of vertices after the other: n**3
         steps whatever the graph. ``sources`` runs Bellman-Ford from a block of sources at once.
-        ``searches`` counts hops, as `multi_source_bfs` does, where every length is 1. ``auto``:
+        ``searches`` counts hops, as `multi_source_bfs` does, where every length is 1.
+        ``dijkstra`` settles vertices one by one, on hosts, where no length is negative. ``auto``:
         ``searches`` if it may and neither `block` nor an option of products is given, else
-        ``floyd_warshall`` where a third of the matrix or more has entries, else ``sources``.
+        ``floyd_warshall`` where a third of the matrix or more has entries, else, under the same
+        conditions, ``dijkstra`` where such loops are compiled, else ``sources``.
     block : int, optional
         Vertices of a block. None: 64 for ``floyd_warshall``; for ``sources`` as many as have
         4,194,304 distances.
@@ -139,21 +142,23 @@ def all_pairs_shortest_paths(
     -------
     AllPairsResult
         ``distance``, ``predecessor``, ``method``, ``block``, ``iterations`` (blocks of
-        ``floyd_warshall``, products of ``sources``, levels of ``searches``), ``trace``.
+        ``floyd_warshall``, products of ``sources``, levels of ``searches``; 1 of ``dijkstra``),
+        ``trace``.
 
     Raises
     ------
     DimensionMismatch
         `A` is not square.
-    InvalidWeight
-        A weight is NaN or minus infinity.
+    InvalidWeight, NegativeWeight
+        A weight is NaN or minus infinity; of ``dijkstra`` also negative.
     NegativeCycle
         A cycle of negative length.
     DomainMismatch
         `dtype` is no floating-point dtype.
     InvalidValue
         Unknown `algorithm`, `block` is not positive, or lengths do not fit into `dtype`; see
-        `sssp`. `algorithm` is ``searches``, and a length is not 1.
+        `sssp`. `algorithm` is ``searches``, and a length is not 1; or ``dijkstra``, with options
+        of products, or where objects lie in memory of the device.
     OutOfMemory
         The distances do not fit, or there are 2**31 vertices or more. Where those within strong
         components, or around the vertex with most edges, do not fit, no distance is computed; the
@@ -169,7 +174,8 @@ def all_pairs_shortest_paths(
     from n vertices, O(n m) steps for each product at most, in as many products as paths have
     edges, for each block; each also passes over the distances of the block. Its loop is recorded;
     as it writes matrices, the host runs it and reads sizes in each iteration. Its products push or
-    pull as the block's active distances fill.
+    pull as the block's active distances fill. ``dijkstra``: O(n (m + n log n)); threads share the
+    sources.
 
     Predecessors are found from the distances afterwards in O(n nvals). A block of sources is as
     large as about 4,194,304 edges allow, all sources taken together.
@@ -195,7 +201,8 @@ def all_pairs_shortest_paths(
         raise InvalidValue(f"algorithm={algorithm!r}; choose one of {', '.join(_ALGORITHMS)}")
     if block is not None and check_count(block, "block") == 0:
         raise InvalidValue(f"block={block!r} must be positive")
-    check_lengths(A, "all_pairs_shortest_paths", number, allow_negative=True)
+    one_by_one = is_sequential(A, algorithm, _ALGORITHMS, opts) and algorithm != "auto"
+    check_lengths(A, "all_pairs_shortest_paths", number, allow_negative=not one_by_one)
     check_pairs(A, number, predecessors)
     if algorithm == "auto":
         algorithm = _chosen(A, block, opts)
@@ -208,6 +215,9 @@ def all_pairs_shortest_paths(
         if algorithm == "searches":
             block = n
             distance, iterations = _from_hops(A, number)
+        elif algorithm == "dijkstra":
+            block = n
+            distance, iterations = distances(A, number) if n else A.dup(number), 1
         elif algorithm == "floyd_warshall":
             block = block or _SIDE
             distance, iterations = _floyd_warshall(A.dup(number), block, opts)
@@ -221,7 +231,7 @@ def all_pairs_shortest_paths(
     tree = None
     if predecessors:
         # Blocks add lengths up in another order.
-        exact = algorithm == "sources" or not A.dtype.is_float
+        exact = algorithm in ("sources", "dijkstra") or not A.dtype.is_float
         tree = _predecessors(A, distance, exact=exact and not has_negative(A))
     return AllPairsResult(iterations, products, distance, algorithm, block, tree)
 
@@ -231,7 +241,10 @@ def _chosen(A: Matrix, block: int | None, opts: ProductOptions) -> str:
     n = A.nrows
     if block is None and not opts and can_search(A, n, LEVELS) and _is_unit(A):
         return "searches"
-    return "floyd_warshall" if _LOOKS * A.nvals >= n * n else "sources"
+    if _LOOKS * A.nvals >= n * n:
+        return "floyd_warshall"
+    is_quick = block is None and runs_loops(A, opts) and not has_negative(A)
+    return "dijkstra" if is_quick else "sources"
 
 
 def _is_unit(A: Matrix) -> bool:

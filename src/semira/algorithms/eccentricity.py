@@ -31,7 +31,8 @@ from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
 from semira.algorithms.results import Chained, finished
 from semira.algorithms.run import Layout, Run
-from semira.algorithms.searches import LAST, can_search, search
+from semira.algorithms.searches import LAST, can_search, is_own_transpose, search
+from semira.algorithms.sequential import runs_loops
 
 #: Searches before a graph with few edges is asked whether it has no cycle, and of one without: all
 #: eccentricities are known then.
@@ -211,16 +212,13 @@ def diameter(
 
 
 def _bound(
-    A: Matrix,
-    name: str,
-    searches: int | None,
-    symmetric: bool,
-    diameter_only: bool,
+    A: Matrix, name: str, searches: int | None, symmetric: bool, diameter_only: bool,
     opts: ProductOptions,
-) -> EccentricityResult:
+) -> EccentricityResult:  # fmt: skip
     """Search until all that is asked for is known, or `searches` are made."""
     n = check_square(A, name, opts)
     limit = n if searches is None else check_count(searches, "searches", 1)
+    symmetric = symmetric or _goes_both_ways(A, opts)
     known = eccentricities_of_chains(A, symmetric)
     # A bound may be nearly 2 n: twice the distance from a vertex in the middle.
     number = vertex_dtype(2 * n)
@@ -253,8 +251,8 @@ def _bound(
         return lower.ewise_mult(upper, binary.ne).reduce(monoid.lor)
 
     def search_trees() -> None:
-        # From any vertex, then from one farthest from it, an end of a longest path, then from the
-        # other end: every vertex is farthest from one of these two.
+        # From any vertex, from one farthest from it, an end of a longest path, and from the other
+        # end: every vertex is farthest from one of both.
         _best_of_each(frontier, label.apply(unary.ainv["INT64"]).new(), ranks)
         sweep()
         lower << 0
@@ -271,6 +269,11 @@ def _bound(
     thin = A.nvals <= 2 * n and (A, symmetric, label)
     made, trace = _run(search, search_trees, limit, thin, search_rest)
     return EccentricityResult(int(levels), trace, lower, upper, made)
+
+
+def _goes_both_ways(A: Matrix, opts: Any) -> bool:
+    """Return whether edges go both ways, where to ask costs less than a product against them."""
+    return runs_loops(A, opts) and is_own_transpose(A)
 
 
 def _run(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from semira import Matrix, ProductOptions, Vector
-from semira.algorithms.checks import check_count, check_square
-from semira.algorithms.multi_source_bfs import multi_source_bfs
+from semira.algorithms.checks import check_count, check_square, check_vertices
+from semira.algorithms.multi_source_bfs import from_all
 from semira.algorithms.naming import Vertex, takes_graph, vertices
 from semira.algorithms.run import Layout, Run
 
@@ -68,7 +68,8 @@ def k_hop(
     -----
     The first k levels of a breadth-first search from all sources together: at most k products,
     O(vertices within k hops + edges of those within k - 1) work where it pushes. No
-    synchronisation.
+    synchronisation. Hosts search along a queue where levels have few edges, as
+    `multi_source_bfs` says.
 
     References
     ----------
@@ -81,8 +82,8 @@ def k_hop(
     >>> k_hop(A, [0, 4], 1).level.to_dict()
     {0: 0, 1: 1, 2: 1, 4: 0}
     """
-    check_square(A, "k_hop", opts)
-    hops = check_count(k, "k")
-    found = multi_source_bfs(A, sources, together=True, max_depth=hops, **opts)
+    n = check_square(A, "k_hop", opts)
+    hops = min(check_count(k, "k"), n)
+    found = from_all(A, check_vertices(sources, n), hops, opts)
     level: Any = found.level
     return KHopResult(found.iterations, found.trace, level)

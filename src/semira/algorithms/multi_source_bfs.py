@@ -23,6 +23,7 @@ from semira.algorithms.naming import Vertex, takes_graph, vertices
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
 from semira.algorithms.searches import LEVELS, Searches, can_search, search
+from semira.algorithms.sequential import hops, runs_loops
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -125,7 +126,8 @@ def multi_source_bfs(
 
     Notes
     -----
-    Together: O(n + nvals) work, recorded, no synchronisation.
+    Together: O(n + nvals) work, recorded, no synchronisation. Hosts search along a queue, without
+    a product, until a level has 250,000 edges, and one for every two vertices.
 
     Else a vertex has a bit for each of up to 256 searches, so that a look at an edge serves them
     all: O(nvals) work at most for each level of such a block. Vertices of the frontier push, or
@@ -157,18 +159,26 @@ def multi_source_bfs(
     vertices = check_vertices(sources, n)
     limit = n if max_depth is None else min(check_count(max_depth, "max_depth"), n)
     if together:
-        return _from_all(A, np.unique(vertices), limit, opts)
+        return from_all(A, vertices, limit, opts)
     if opts or not can_search(A, len(vertices), LEVELS):
         return _from_each(A, vertices, limit, opts)
     found: Any = search(A, vertices, LEVELS, limit)
     return MultiSourceResult(min(int(found.far.max()) + 1, limit), (), found, vertices)
 
 
-def _from_all(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:
-    number = vertex_dtype(A.nrows)
-    frontier = Vector.from_coo(vertices, True, size=A.nrows)
-    level = Vector.from_coo(vertices, 0, number, size=A.nrows)
-    depth = Scalar.from_value(0, number)
+def from_all(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:
+    """Search from all vertices together, which are checked, up to a number of hops."""
+    vertices = np.unique(vertices) if len(vertices) > 1 else vertices
+    number, front, before = vertex_dtype(A.nrows), vertices, 0
+    if runs_loops(A, opts):
+        # Levels of few edges along a queue; with many edges there are products from then on.
+        level, front, before = hops(A, vertices, limit)
+    else:
+        level = Vector.from_coo(vertices, 0, number, size=A.nrows)
+    if before == limit or len(front) == 0:
+        return MultiSourceResult(before, (), level, vertices)
+    frontier = Vector.from_coo(front, True, size=A.nrows)
+    depth = Scalar.from_value(before, number)
 
     def step() -> Any:
         depth << depth + 1
@@ -178,10 +188,8 @@ def _from_all(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> Mul
         level(frontier.S) << depth
         return frontier.nvals > 0
 
-    if limit == 0:
-        return MultiSourceResult(0, (), level, vertices)
-    loop = finished(repeat(step, max_iterations=limit))
-    return MultiSourceResult(loop.iterations, loop.trace, level, vertices)
+    loop = finished(repeat(step, max_iterations=limit - before))
+    return MultiSourceResult(before + loop.iterations, loop.trace, level, vertices)
 
 
 def _from_each(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:

@@ -7,6 +7,7 @@ from typing import Any, Unpack
 from semira import Matrix, ProductOptions, Scalar, binary, monoid, repeat, semiring, unary
 from semira.algorithms.adaptive_pagerank import adaptive_pagerank
 from semira.algorithms.naming import keys_of, takes_graph
+from semira.algorithms.pagerank_passes import rank_in_one_pass, ranks_in_one_pass
 from semira.algorithms.pagerank_terms import Personalisation, begin, checked, restarted
 from semira.algorithms.results import PageRankResult, finished
 
@@ -55,7 +56,8 @@ def pagerank(
     dtype : {"FP64", "FP32"}
         Of the ranks. FP32 may not reach a small `tol`.
     **opts
-        Options of the product; by default it pulls.
+        Options of the product; by default it pulls. Without them hosts do all of an iteration in
+        one pass over the vertices, which is no product.
 
     Returns
     -------
@@ -95,6 +97,8 @@ def pagerank(
     [0.486, 0.464, 0.05]
     """
     damping, tol, number = checked(A, damping, tol, weighted, dtype, opts)
+    if not adaptive and ranks_in_one_pass(A, opts):
+        return rank_in_one_pass(A, damping, weighted, personalisation, number, tol, max_iterations)
     terms = rank, share, scale, sinks, shares = begin(A, damping, weighted, personalisation, number)
     product = (semiring.plus_times if weighted else semiring.plus_second)[number]
     if adaptive:

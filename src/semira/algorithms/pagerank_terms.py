@@ -52,9 +52,7 @@ def begin(
         `personalisation` is not as it should be.
     """
     n = A.nrows
-    shares = None if personalisation is None else _shares(personalisation, n, number)
-    counts = (semiring.plus_times if weighted else semiring.plus_pair)[number]
-    scale, sinks = _kept_scale(A, damping, counts)
+    scale, sinks, shares = kept_terms(A, damping, weighted, personalisation, number)
     rank, share = Vector(number, n), Vector(number, n)
 
     def first() -> None:
@@ -64,6 +62,21 @@ def begin(
     # One launch, which nothing waits for.
     fused(first)
     return rank, share, scale, sinks, shares
+
+
+def kept_terms(
+    A: Matrix, damping: float, weighted: bool, personalisation: Personalisation, number: Any
+) -> tuple[Vector, Vector | None, Vector | None]:
+    """Return what makes the share of each edge of a rank, the sinks, and where surfers start.
+
+    Raises
+    ------
+    DimensionMismatch, DomainMismatch, InvalidValue
+        `personalisation` is not as it should be.
+    """
+    shares = None if personalisation is None else _shares(personalisation, A.nrows, number)
+    counts = (semiring.plus_times if weighted else semiring.plus_pair)[number]
+    return *_kept_scale(A, damping, counts), shares
 
 
 def restarted(rank: Vector, sinks: Vector | None, shares: Vector | None, damping: float) -> Any:

@@ -134,7 +134,7 @@ class SSSPResult(Route):
     ----------
     distance : Vector, shape (n,), FP32 or FP64
         Length of a shortest path from the source; no entry where unreachable.
-    method : {"bellman_ford", "delta_stepping", "window", "asynchronous"}
+    method : {"bellman_ford", "dijkstra", "delta_stepping", "window", "asynchronous"}
         What ran last; ``window`` also if the search was over among its first, near vertices.
     delta : float or None
         Width of a bucket or of the window; None too if only its beginning was near.

@@ -195,7 +195,7 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
     has_own = device_traits(where).own_memory
     edges: list[Any] = []
     several: list[Any] = []
-    for matrix in (A, _backward(A)):
+    for matrix in (A, backward(A)):
         rows = rows_of(matrix, values=False)
         long = xp.flatnonzero(xp.diff(rows.indptr) > _LONG) if has_own else xp.empty(0)
         edges += rows[:2]
@@ -225,12 +225,15 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
     )  # fmt: skip
 
 
-def _backward(A: Matrix) -> Matrix:
-    """Return a matrix whose rows are the in-edges of `A`, which stays with it."""
+def is_own_transpose(A: Matrix) -> bool:
+    """Return whether every edge goes both ways, with one value; known until `A` is written."""
     # Not `Matrix.symmetric`, which looks at arrays of the host.
-    if A.derived("is its transpose", lambda: bool(A.isequal(A.T))):
-        return A
-    return A.derived("in-edges", A.T.new)
+    return A.derived("is its transpose", lambda: bool(A.isequal(A.T)))
+
+
+def backward(A: Matrix) -> Matrix:
+    """Return a matrix whose rows are the in-edges of `A`, which stays with it."""
+    return A if is_own_transpose(A) else A.derived("in-edges", A.T.new)
 
 
 def _is_spread(A: Matrix, together: int, sources: int) -> bool:

@@ -1,4 +1,4 @@
-"""What a host computes by loops over edges, where these are compiled: components, cores, forests.
+"""What a host computes by loops over edges, where these are compiled: from components to searches.
 
 The algorithms in linear algebra say what is computed; these give the same on devices whose objects
 lie in the host's memory. They take one pass where those take an iteration for each distance, and on
@@ -8,7 +8,7 @@ two cores a tenth to a half of the time (docs/algorithms/index.md).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,10 @@ _FLATTEN = ArrayKernel("semira.algorithms.kernels:trees", "flatten")
 _JOIN = ArrayKernel("semira.algorithms.kernels:trees", "join_in_order")
 _PEEL = ArrayKernel("semira.algorithms.kernels:cores", "peel_in_order")
 _SEARCH = ArrayKernel("semira.algorithms.kernels:strong", "search_in_depth")
+_REACH = ArrayKernel("semira.algorithms.kernels:queues", "reach")
+_DEPEND = ArrayKernel("semira.algorithms.kernels:queues", "depend")
+_SETTLE = ArrayKernel("semira.algorithms.kernels:heaps", "settle_paths")
+_CORNERS = ArrayKernel("semira.algorithms.kernels:corners", "count_corners")
 
 #: Entries of each row that components begin with, on matrices of so many entries and twice as many
 #: a row: nearly all vertices then lie in one component, and those of others alone are looked at.
@@ -31,6 +35,30 @@ _FEW, _SAMPLED, _ASKED, _ALL = 2, 1 << 16, 1024, 1 << 62
 
 #: Most vertices: several numbers are kept of each.
 _MOST = 2**30
+
+#: Distances that are listed together.
+_DISTANCES = 1 << 22
+
+#: Vertices up to which a row for each costs nothing, and then most for each entry.
+_FEW_ROWS, _SPARSE = 1 << 20, 16
+
+#: Edges of a level from which on products search, and those for each vertex of the graph: products
+#: pull, and by all threads.
+_LEVEL, _PER_VERTEX = 250_000, 0.5
+
+#: Most blocks of searches whose sums are kept apart, and most sums: those of a block are added up
+#: in the order of the sources, so that threads do not decide about the last digits.
+_BLOCKS, _SUMS = 32, 1 << 25
+
+#: Vertices by each that was found from which on a search gives a list of them.
+_LISTED = 16
+
+
+def runs_loops(A: Matrix, opts: Any = ()) -> bool:
+    """Return whether loops over edges take the place of products, which have no options then."""
+    if opts or A.nrows > _MOST or not device_traits(A.device).compiled_loops:
+        return False
+    return A.nrows <= _FEW_ROWS or A.nrows <= _SPARSE * A.nvals
 
 
 def is_sequential(A: Matrix, algorithm: str, names: Sequence[str], opts: Any = ()) -> bool:
@@ -53,12 +81,11 @@ def is_sequential(A: Matrix, algorithm: str, names: Sequence[str], opts: Any = (
     """
     if algorithm not in names:
         raise InvalidValue(f"algorithm={algorithm!r}; choose {', '.join(names)}")
-    traits = device_traits(A.device)
     if algorithm == "auto":
-        return traits.compiled_loops and not opts and A.nrows <= _MOST
+        return runs_loops(A, opts)
     if algorithm != names[-1]:
         return False
-    if traits.own_memory:
+    if device_traits(A.device).own_memory:
         raise InvalidValue(
             f"algorithm={algorithm!r} runs on the host, and the matrix is on {A.device}; move it "
             "by .to('cpu'), or choose 'auto'"
@@ -163,6 +190,134 @@ def _edges_in_order(A: Matrix) -> tuple[Matrix, NDArray[Any], NDArray[Any], NDAr
     heads = np.repeat(np.arange(A.nrows, dtype=rows.indices.dtype), np.diff(rows.indptr))
     places = order.astype(np.int32 if len(order) < 2**31 else np.int64)
     return lower, heads[order], rows.indices[order], places
+
+
+class Hops(NamedTuple):
+    """What a search along a queue found.
+
+    Attributes
+    ----------
+    level : Vector
+        Hops from the nearest source.
+    frontier : ndarray
+        Vertices of the last level, if their edges are many; else none.
+    depth : int
+        Levels that were looked for.
+    """
+
+    level: Vector
+    frontier: NDArray[Any]
+    depth: int
+
+
+def hops(A: Matrix, sources: NDArray[np.int64], limit: int) -> Hops:
+    """Return the hops from the nearest of several sources, up to a level of many edges.
+
+    O(vertices found + their edges), and n where these are a sixteenth of all or more.
+    """
+    n, rows = A.nrows, rows_of(A, values=False)
+    number = vertex_dtype(n).np_type
+    level, queue, state = np.zeros(n, number), np.empty(n, number), np.zeros(3, np.int64)
+    given = rows.indptr, rows.indices, sources, limit, max(_LEVEL, int(_PER_VERTEX * n))
+    _REACH(1, *given, level, queue, state, device=A.device)
+    end, begin, depth = state.tolist()
+    is_over = begin == end or depth == limit
+    is_listed = 0 < end * _LISTED < n
+    found = np.sort(queue[:end]) if is_listed else level.nonzero()[0].astype(number)
+    made = Vector.from_coo(found, level[found] - 1, size=n, device=A.device)
+    return Hops(made, queue[:0] if is_over else queue[begin:end], depth)
+
+
+def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64], int, bool]:
+    """Return what paths from sources depend on each vertex, all levels, and whether paths are few.
+
+    O(n + nvals) for each source; 8 bytes for each vertex and each of up to 32 blocks of sources,
+    24 for each vertex and thread.
+
+    References
+    ----------
+    U. Brandes, *A faster algorithm for betweenness centrality*, J. Mathematical Sociology 25, 2001.
+    """
+    n, k, rows = A.nrows, len(sources), rows_of(A, values=False)
+    many = -(-k // max(1, min(_BLOCKS, _SUMS // n)))
+    blocks = -(-k // many)
+    score, state = np.zeros(blocks * n), np.zeros(2, np.int64)
+    number = vertex_dtype(n).np_type
+    _DEPEND(
+        blocks, rows.indptr, rows.indices, np.asarray(sources, np.int64), many, score, state,
+        device=A.device, work=k * (n + A.nvals), stops=True,
+        scratch=[(number, n, 0), (number, n, None), ("float64", n, None), ("float64", n, None)],
+    )  # fmt: skip
+    return score.reshape(blocks, n).sum(axis=0), int(state[0]), not state[1]
+
+
+def _settled(A: Matrix, starts: NDArray[Any], begins: NDArray[Any], few: int) -> NDArray[Any]:
+    """Return the distances from sets of `few` vertices; -1 where no path leads.
+
+    Lengths are not negative. O(n log n + nvals) for each set; threads share them.
+
+    References
+    ----------
+    E. Dijkstra, *A note on two problems in connexion with graphs*, Numerische Mathematik 1, 1959.
+    """
+    n, count, kept = A.nrows, len(starts) // few, begins.dtype
+    rows, index = rows_of(A, dtype=kept), vertex_dtype(n).np_type
+    found, bounds = np.empty(count * n, kept), np.arange(count + 1) * few
+    _SETTLE(
+        count, *rows[:3], bounds, starts, begins, found, device=A.device,
+        work=count * (n + A.nvals), stops=True,
+        scratch=[(index, n, None), (kept, n, None), (index, n, None)],
+    )  # fmt: skip
+    return found
+
+
+def distance(A: Matrix, begun: Vector) -> Vector:
+    """Return the distances from the entries of a vector over lengths that are not negative."""
+    starts, begins = begun.to_coo()
+    found = _settled(A, starts, begins, len(starts))
+    there = found >= 0
+    if there.all():
+        return _vector(A, found)
+    places = there.nonzero()[0].astype(vertex_dtype(A.nrows).np_type)
+    return Vector.from_coo(places, found[places], size=A.nrows, device=A.device)
+
+
+def distances(A: Matrix, number: Any) -> Matrix:
+    """Return the distances between all vertices over lengths that are not negative, in a dtype."""
+    n = A.nrows
+    few, index = max(1, _DISTANCES // n), vertex_dtype(n).np_type
+    parts: list[tuple[NDArray[Any], ...]] = []
+    for first in range(0, n, few):
+        count = min(few, n - first)
+        found = _settled(A, first + np.arange(count), np.zeros(count, number.np_type), 1)
+        there = found.reshape(count, n) >= 0
+        parts.append((there.sum(axis=1), there.nonzero()[1].astype(index), found[there.ravel()]))
+    lengths, indices, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+    ends = np.append(0, np.cumsum(lengths))
+    offset = index if ends[-1] < 2**31 else np.int64
+    with device(A.device):
+        made: Matrix = Matrix.ss.import_csr(
+            indptr=ends.astype(offset), col_indices=indices, values=values, nrows=n, ncols=n,
+            sorted_cols=True, take_ownership=True,
+        )  # fmt: skip
+    return made
+
+
+def corners(edges: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the triangles and the neighbours of each vertex, by edges that make no circle.
+
+    O(edges times the longest row); 12 bytes for each vertex and thread.
+    """
+    n, rows = edges.nrows, rows_of(edges, values=False)
+    counts = np.zeros(n, np.int64)
+    lengths = np.diff(rows.indptr)
+    # What a vertex looks at are the rows of its neighbours.
+    work = np.append(0, np.cumsum(lengths[rows.indices], dtype=np.int64))[rows.indptr]
+    _CORNERS(
+        n, rows.indptr, rows.indices, counts, device=edges.device, work=work, stops=True,
+        scratch=[(vertex_dtype(n).np_type, n, 0), ("int64", n, 0)],
+    )  # fmt: skip
+    return counts, lengths + np.bincount(rows.indices, minlength=n)
 
 
 def _vector(A: Matrix, values: NDArray[Any]) -> Vector:

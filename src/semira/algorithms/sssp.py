@@ -32,18 +32,18 @@ def sssp(
         Entry (i, j) is the length of the edge from i to j; zero is a length, and a pattern has
         the lengths it stores. Not modified.
     source : int, 0 <= source < n; a name in a Graph with labels
-    algorithm : {"auto", "bellman_ford", "delta_stepping", "window", "asynchronous"}
+    algorithm : {"auto", "bellman_ford", "dijkstra", "delta_stepping", "window", "asynchronous"}
         ``bellman_ford`` takes negative weights. The others save work where paths are long, and
-        do not take them: ``window`` relaxes what lies close to the nearest open vertex,
-        ``delta_stepping`` does so bucket by bucket, light edges first, ``asynchronous`` without
-        iterations on ``cuda`` (`Vector.fixed_point`; elsewhere a loop). ``auto``: on ``cuda``
-        ``asynchronous`` for a graph with 8,192 rows and entries or more and 67,108,864 rows at
-        most, which have 32 entries at most and 4 on average, none negative, without `opts`; else
-        Bellman-Ford; in the host's memory ``window`` for a graph with 10,000 rows or more of 8
-        entries at most on average and 32 at most, none negative, without `opts`; else
-        Bellman-Ford, whose first six iterations take near vertices alone on a graph with
-        8,000,000 rows and entries or more and no negative weight; after 256 more it goes on as
-        ``window``.
+        do not take them: ``dijkstra`` settles vertices one by one, on hosts; ``window`` relaxes
+        what lies close to the nearest open vertex, ``delta_stepping`` does so bucket by bucket,
+        light edges first, ``asynchronous`` without iterations on ``cuda`` (`Vector.fixed_point`;
+        elsewhere a loop). ``auto``: on ``cuda`` ``asynchronous`` for a graph with 8,192 rows and
+        entries or more and 67,108,864 rows at most, which have 32 entries at most and 4 on average,
+        none negative, without `opts`; else Bellman-Ford; on hosts whose loops are compiled
+        ``dijkstra`` with fewer than 8,000,000 rows and entries, none negative, without `opts`, with
+        more ``window`` if rows have 8 entries at most on average and 32 at most. Else Bellman-Ford,
+        whose first six iterations take near vertices alone on a graph with 8,000,000 rows and
+        entries or more and no negative weight; after 256 more it goes on as ``window``.
     delta : float, optional
         Width of the window, or of a bucket, > 0; None derives one from means over the graph.
     dtype : "FP32" or "FP64", optional
@@ -52,7 +52,8 @@ def sssp(
     predecessors : bool
         Also return a tree of shortest paths; `SSSPResult.path_to` follows it.
     **opts
-        Options of the product (``direction="push"``, ...); not with ``asynchronous``.
+        Options of the product (``direction="push"``, ...); not with ``asynchronous`` and
+        ``dijkstra``.
 
     Returns
     -------
@@ -60,7 +61,8 @@ def sssp(
         ``distance``: no entry where unreachable; ``predecessor``, ``reached``, ``farthest``,
         ``largest_distance``, ``iterations``, ``trace``;
         ``method``: what ran, in the end. Of ``asynchronous`` on ``cuda``, ``iterations`` are the
-        most rounds of a block of threads; it has no ``trace`` (``bellman_ford`` has one).
+        most rounds of a block of threads; it has no ``trace`` (``bellman_ford`` has one). Nor has
+        ``dijkstra``, whose ``iterations`` are 1.
 
     Raises
     ------
@@ -69,8 +71,8 @@ def sssp(
     IndexOutOfBound
         `source` is not a vertex.
     InvalidWeight, NegativeWeight
-        A weight is NaN or minus infinity; with ``delta_stepping``, ``window`` and
-        ``asynchronous``, also if it is negative.
+        A weight is NaN or minus infinity; with all but ``bellman_ford`` and ``auto`` also if it is
+        negative.
     NegativeCycle
         Bellman-Ford still improved distances after n iterations.
     DomainMismatch
@@ -82,10 +84,11 @@ def sssp(
 
     Notes
     -----
-    Bellman-Ford: at most n iterations of O(active vertices + their edges), O(n nvals) in all;
-    only vertices whose distance improved stay active. The first call on a matrix checks its
-    weights: one or two synchronisations before the loop, on a large graph one more for their mean,
-    on ``cuda`` one for the longest row; none inside.
+    Bellman-Ford: at most n iterations of O(active vertices + their edges), O(n nvals) in all; only
+    vertices whose distance improved stay active. Dijkstra: O(n log n + nvals), one thread.
+
+    The first call on a matrix checks its weights: one or two synchronisations before the loop, on a
+    large graph one more for their mean, on ``cuda`` one for the longest row; none inside.
 
     Predecessors are found from the distances afterwards: O(n + nvals), whatever the algorithm.
 

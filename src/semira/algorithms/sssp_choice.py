@@ -20,6 +20,8 @@ from semira.algorithms.delta_stepping import delta_stepping
 from semira.algorithms.moving_window import begin_near, moving_window, window_width
 from semira.algorithms.results import Chained, SSSPResult
 from semira.algorithms.routes import predecessors as route_tree
+from semira.algorithms.sequential import distance as distance_by_heap
+from semira.algorithms.sequential import is_sequential, runs_loops
 from semira.exceptions import InvalidValue, NegativeCycle
 
 #: Iterations that a search in a large graph takes near vertices alone, those of Bellman-Ford that
@@ -45,7 +47,7 @@ MOST_ROWS = 1 << 26
 #: no row may be longer than `LONGEST`.
 SPARSE_ROWS, SPARSE_MEAN = 10_000, 8
 
-ALGORITHMS = ("auto", "bellman_ford", "delta_stepping", "window", "asynchronous")
+ALGORITHMS = ("auto", "bellman_ford", "dijkstra", "delta_stepping", "window", "asynchronous")
 
 #: Changes active vertices and distances, within a maximum number of iterations.
 BellmanFord = Callable[[Matrix, Vector, Vector, int, VectorProductOptions], LoopResult]
@@ -58,7 +60,7 @@ def checked(
     n = check_square(A, "sssp", opts)
     start = check_vertex(source, n)
     number = distance_dtype(A, dtype, "sssp")
-    if algorithm not in ALGORITHMS or (delta is not None and algorithm in ALGORITHMS[:2]):
+    if algorithm not in ALGORITHMS or (delta is not None and algorithm in ALGORITHMS[:3]):
         raise InvalidValue(
             f"algorithm={algorithm!r} with delta={delta}; choose {', '.join(ALGORITHMS)}, of which "
             "the last three have a delta"
@@ -76,6 +78,8 @@ def choose(
     bellman_ford: BellmanFord,
 ) -> SSSPResult:
     """Return the distances by the algorithm asked for, or by what is fastest on this graph."""
+    if _by_heap(A, algorithm, opts, active.dtype):
+        return SSSPResult(1, (), distance_by_heap(A, active), "dijkstra")
     if algorithm == "delta_stepping":
         return delta_stepping(A, source, delta, active.dtype, **opts)
     if algorithm == "window":
@@ -108,6 +112,18 @@ def with_paths(
         return found
     exact = not has_negative(A)
     return replace(found, predecessor=route_tree(A, found.distance, [source], exact=exact))
+
+
+def _by_heap(A: Matrix, algorithm: str, opts: VectorProductOptions, number: Any) -> bool:
+    """Return whether vertices are settled one by one, whose lengths were checked then."""
+    if algorithm == "dijkstra":
+        is_sequential(A, algorithm, (algorithm,), opts)
+        check_lengths(A, "sssp", number)
+        return True
+    if algorithm != "auto" or A.nrows + A.nvals >= LARGE or not runs_loops(A, opts):
+        return False
+    check_lengths(A, "sssp", number, allow_negative=True)
+    return not has_negative(A)
 
 
 def _in_parts(

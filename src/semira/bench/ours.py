@@ -44,6 +44,10 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
 }
 
 
+#: What runs in the place of products on hosts, by kernel.
+_LOOPS = {"cc": "union", "pagerank": "pass", "sssp": "dijkstra"}
+
+
 def _run(kernel: str, plan: dict[str, Any]) -> Callable[[Any, int], Any]:
     name, field, _, _ = ALGORITHMS[kernel]
     function = getattr(algorithms, name)
@@ -79,10 +83,10 @@ def _inspect(kernel: str, dtype: str, result: Any, matrix: Any, edges: int) -> d
         # No products, so no trace of what they read; the rounds of a block are no levels either.
         moved = settled_bytes(int(result.distance.nvals), edges, widths)
         return {**facts, "ran": {ASYNCHRONOUS: 1}, "least_bytes": moved}
-    if kernel == "cc" and not len(result.trace):
+    if kernel in _LOOPS and not len(result.trace):
         # A loop of the host over the entries: no products either.
-        moved = settled_bytes(result.label.size, int(matrix.nvals), widths)
-        return {**facts, "ran": {"union": 1}, "least_bytes": moved}
+        moved = result.iterations * settled_bytes(matrix.nrows, int(matrix.nvals), widths)
+        return {**facts, "ran": {_LOOPS[kernel]: result.iterations}, "least_bytes": moved}
     return {
         **facts,
         "ran": dict(Counter(row.method for row in result.trace)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,6 +31,7 @@ from semira.cli.plans import SETTLED, PlanFacts, phases_of
 from semira.cli.searches import pins_for, take_search
 
 if TYPE_CHECKING:
+    from semira.algorithms.row import Row
     from semira.plan import Explanation, ProgramPhases
 
 #: Single products, and what is explained of each.
@@ -223,6 +225,9 @@ def _run_once(
     start = starts_of(asked.row, graph, asked.source)
     planned, runs_on = _devices(device)
     options = asked.options | pins_for(search, runs_on)
+    if "algorithm" not in options and semira.device_traits(runs_on).compiled_loops:
+        # Without an option of products, hosts may run loops that have none.
+        options = _usual_pin(asked.row) | options
     plans = None
     if planned != runs_on:
         plans = partial(plan_for, device=planned, pins=pins_for(search, planned))
@@ -230,6 +235,12 @@ def _run_once(
         graph, asked.row, device=runs_on, source=start, options=options, repeat=0, plan_for=plans
     )
     return planned, run
+
+
+def _usual_pin(row: Row) -> dict[str, Any]:
+    """Return an option of products that says what is so anyway; none where none is taken."""
+    takes = inspect.signature(row.function).parameters.values()
+    return {"policy": "auto"} if any(each.kind is each.VAR_KEYWORD for each in takes) else {}
 
 
 def _tell(

@@ -193,7 +193,8 @@ class ArrayKernel:
     ) -> tuple[KernelText, Launch]:
         """Return a call for `ArrayLoop`; the parameters are those of a call, without the device."""
         for number, argument in enumerate(arguments):
-            _check(self._text.name, number, argument)
+            if argument.__class__ is not int:
+                _check(self._text.name, number, argument)
         if getattr(work, "ndim", 0) and len(work) != items + 1:
             raise DimensionMismatch(f"{len(work)} running totals of {items} items: one more")
         return self._text, Launch(

@@ -295,6 +295,24 @@ def single_entry(indices: Any, values: Any, dtype: Any, size: Any) -> VectorArra
     )
 
 
+def listed_entries(indices: Any, values: Any, size: Any, most: int) -> VectorArrays | None:
+    """Return the vector of arrays that only have to be copied; None if they need a closer look.
+
+    Those are 32-bit indices in order, fewer than `most`, and as many real numbers.
+    """
+    arrays = indices.__class__ is np.ndarray and values.__class__ is np.ndarray
+    if not arrays or size.__class__ is not int or not 0 < size <= WIDE:
+        return None
+    if indices.dtype != np.int32 or indices.ndim != 1 or values.shape != indices.shape:
+        return None
+    if not 0 < len(indices) < most or indices[0] < 0 or indices[-1] >= size:
+        return None
+    kept = values.dtype
+    if kept.kind not in "biuf" or not kept.isnative or not (indices[1:] > indices[:-1]).all():
+        return None
+    return VectorArrays.sparse(size, dtype_of(values), indices.copy(), values.copy())
+
+
 def vector_from_coo(indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any) -> VectorArrays:
     """Return the arrays of `Vector.from_coo`."""
     return vector_of(vector_entries(indices, values, dtype, size, dup_op), dup_op)

@@ -30,10 +30,12 @@ def vector_from_coo(
     indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any, device: str | None = None
 ) -> VectorArrays | RawArrays:
     """Return what `Vector.from_coo` makes a vector of."""
-    if dup_op is None and device is None:
-        single = construct.single_entry(indices, values, dtype, size)
-        if single is not None:
-            return single
+    if dup_op is None:
+        quick = construct.single_entry(indices, values, dtype, size)
+        if quick is None and dtype is None:
+            quick = construct.listed_entries(indices, values, size, BUILD_FROM)
+        if quick is not None:
+            return quick
     home = _home_of((indices, values), device)
     if home is not None:
         return _raw_coo(home, (size,), (indices,), values, dtype, dup_op)

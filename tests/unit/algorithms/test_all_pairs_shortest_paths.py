@@ -12,7 +12,7 @@ from tests.unit.algorithms import cases
 
 import semira as gb
 from semira import exceptions
-from semira.algorithms import all_pairs_shortest_paths, pairs, sssp
+from semira.algorithms import all_pairs_shortest_paths, pairs, sequential, sssp
 
 methods = pytest.mark.parametrize("method", ["sources", "floyd_warshall"])
 blocks = pytest.mark.parametrize("block", [1, 3, 100])
@@ -80,7 +80,47 @@ def test_a_cycle_of_length_zero_is_none_of_them(device, method):
 def test_auto_goes_by_the_share_of_entries(device):
     dense, thin = (cases.random_graph(12, count, 1).matrix(device) for count in (48, 47))
     assert all_pairs_shortest_paths(dense).method == "floyd_warshall"
-    assert all_pairs_shortest_paths(thin).method == "sources"
+    is_quick = gb.device_traits(device).compiled_loops
+    assert all_pairs_shortest_paths(thin).method == ("dijkstra" if is_quick else "sources")
+    assert all_pairs_shortest_paths(thin, block=3).method == "sources"
+    assert all_pairs_shortest_paths(thin, direction="push").method == "sources"
+
+
+@pytest.mark.parametrize("where", ["reference", "cpu", "suitesparse"])
+def test_a_heap_gives_what_products_give(where, monkeypatch):
+    monkeypatch.setattr(sequential, "_DISTANCES", 20)
+    for name in ("random", "path"):
+        for dtype in ("FP64", "FP32"):
+            A = cases.SHAPES[name].matrix(where, dtype)
+            found = all_pairs_shortest_paths(A, algorithm="dijkstra", predecessors=True)
+            expected = all_pairs_shortest_paths(A, algorithm="sources", predecessors=True)
+            assert found.distance.isequal(expected.distance, check_dtype=True)
+            assert found.predecessor.isequal(expected.predecessor)
+            assert (found.method, found.iterations, len(found.trace)) == ("dijkstra", 1, 0)
+            assert found.distance.device == where
+
+
+@given(graph=cases.graphs(lightest=0), dtype=st.sampled_from(["FP32", "FP64"]))
+@cases.examples(max_examples=20)
+def test_a_heap_gives_what_products_give_on_any_graph(graph, dtype):
+    shares = [(i, j, w / 3) for i, j, w in graph.edges]
+    A = cases.Graph(graph.n, tuple(shares)).matrix("cpu", dtype)
+    found = all_pairs_shortest_paths(A, algorithm="dijkstra").distance
+    expected = all_pairs_shortest_paths(A, algorithm="sources").distance
+    assert found.isequal(expected, check_dtype=True)
+
+
+def test_a_heap_takes_infinite_lengths_and_no_negative_ones():
+    A = gb.Matrix.from_coo([0, 1, 1], [1, 2, 0], [1.0, np.inf, 0.0], nrows=4, ncols=4).to("cpu")
+    found = all_pairs_shortest_paths(A, algorithm="dijkstra").distance
+    assert found.isequal(all_pairs_shortest_paths(A, algorithm="sources").distance)
+    assert found[0, 2].value == np.inf
+    A[3, 0] = -1.0
+    with pytest.raises(exceptions.NegativeWeight):
+        all_pairs_shortest_paths(A, algorithm="dijkstra")
+    assert all_pairs_shortest_paths(A).method != "dijkstra"
+    with pytest.raises(exceptions.InvalidValue, match="direction"):
+        all_pairs_shortest_paths(A, algorithm="dijkstra", direction="push")
 
 
 @cases.shapes
@@ -101,7 +141,7 @@ def test_hops_where_every_length_is_1(graph, device):
 
 def test_no_hops_where_lengths_differ(device):
     A = cases.SHAPES["random"].matrix(device)
-    assert all_pairs_shortest_paths(A).method == "sources"
+    assert all_pairs_shortest_paths(A).method in ("sources", "dijkstra")
     with pytest.raises(exceptions.InvalidValue, match="length than 1"):
         all_pairs_shortest_paths(A, algorithm="searches")
 
@@ -157,7 +197,7 @@ def test_no_vertices(device, method):
 
 
 @pytest.mark.parametrize(
-    "options", [{"algorithm": "dijkstra"}, {"block": 0}, {"block": -1}, {"block": 1.5}]
+    "options", [{"algorithm": "johnson"}, {"block": 0}, {"block": -1}, {"block": 1.5}]
 )
 def test_bad_options(options):
     with pytest.raises(exceptions.InvalidValue):

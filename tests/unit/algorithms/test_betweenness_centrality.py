@@ -81,8 +81,11 @@ def test_centrality(graph, device, normalized):
 @given(cases.graphs(), st.integers(1, 5))
 @cases.examples(max_examples=25)
 def test_any_graph_and_batch(device, graph, batch):
-    found = scores(graph, device, normalized=False, batch=batch)
-    np.testing.assert_allclose(found, summed(graph, range(graph.n)), **CLOSE)
+    expected = summed(graph, range(graph.n))
+    # With an option hosts multiply, too.
+    for options in ({}, {"deterministic": True}):
+        found = scores(graph, device, normalized=False, batch=batch, **options)
+        np.testing.assert_allclose(found, expected, **CLOSE)
 
 
 @pytest.mark.parametrize("normalized", [False, True])
@@ -241,7 +244,8 @@ def test_graph_is_not_modified(device):
 
 
 def test_levels_and_products_of_single_searches(device):
-    found = betweenness_centrality(cases.SHAPES["path"].matrix(device), sources=[0, 1], batch=1)
+    A = cases.SHAPES["path"].matrix(device)
+    found = betweenness_centrality(A, sources=[0, 1], batch=1, deterministic=True)
     # From 0 six levels, from 1 five; a product for each, and one back over all but the last.
     assert (found.iterations, found.sources) == (11, 2)
     expected = ["vxm"] * 6 + ["mxv"] * 5 + ["vxm"] * 5 + ["mxv"] * 4
@@ -249,7 +253,8 @@ def test_levels_and_products_of_single_searches(device):
 
 
 def test_levels_and_products_of_batches(device):
-    found = betweenness_centrality(cases.SHAPES["path"].matrix(device), sources=[0, 1], batch=2)
+    A = cases.SHAPES["path"].matrix(device)
+    found = betweenness_centrality(A, sources=[0, 1], batch=2, deterministic=True)
     # The longest search has six levels; inner ones are passed on the way back.
     assert (found.iterations, found.sources) == (6, 2)
     products = Counter(row.op for row in found.trace)

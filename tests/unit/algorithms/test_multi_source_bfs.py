@@ -126,7 +126,7 @@ def test_trace_has_one_row_for_each_level(device):
         ("mxm", 2), ("mxm", 2), ("mxm", 2), ("mxm", 1), ("mxm", 1), ("mxm", 0),
     ]  # fmt: skip
     assert found.iterations == len(found.trace)
-    together = multi_source_bfs(A, [0, 2], together=True)
+    together = multi_source_bfs(A, [0, 2], together=True, direction="push")
     assert [row.op for row in together.trace] == ["vxm"] * together.iterations
 
 

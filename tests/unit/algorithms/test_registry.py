@@ -56,9 +56,14 @@ def test_what_a_row_names_is_there(row: Row) -> None:
 
 IN_KERNELS = {
     "all_pairs_shortest_paths",
+    "betweenness_centrality",
     "closeness_centrality",
     "eccentricity",
+    "k_hop",
+    "local_clustering_coefficient",
     "multi_source_bfs",
+    "pagerank",
+    "personalised_pagerank",
     "transitive_closure",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 
 import numpy as np
@@ -13,7 +14,7 @@ from tests.unit.algorithms import cases
 
 import semira as gb
 from semira import exceptions
-from semira.algorithms import sssp
+from semira.algorithms import sequential, sssp
 from semira.algorithms.results import Chained
 from semira.contract import TraceRow
 from semira.generators import generate_kronecker
@@ -161,7 +162,43 @@ def test_long_searches_with_negative_weights(device, impatient, graph):
 
 def test_small_graphs_have_time(device, monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", 2)
-    assert sssp(cases.SHAPES["path"].matrix(device), 0).method == "bellman_ford"
+    A = cases.SHAPES["path"].matrix(device)
+    assert sssp(A, 0, direction="push").method == "bellman_ford"
+
+
+@pytest.mark.parametrize("where", ["reference", "cpu", "suitesparse"])
+def test_a_heap_gives_what_products_give(where):
+    for name in ("random", "grid", "path", "star"):
+        for dtype in ("FP64", "FP32"):
+            A = cases.SHAPES[name].matrix(where, dtype)
+            found = sssp(A, 1, algorithm="dijkstra", predecessors=True)
+            expected = sssp(A, 1, algorithm="bellman_ford", predecessors=True)
+            assert found.distance.isequal(expected.distance, check_dtype=True)
+            assert found.predecessor.isequal(expected.predecessor)
+            assert (found.method, found.iterations, len(found.trace)) == ("dijkstra", 1, 0)
+            assert found.distance.device == where
+
+
+def test_hosts_settle_vertices_one_by_one(monkeypatch):
+    A = cases.SHAPES["random"].matrix("cpu")
+    assert sssp(A, 0).method == "dijkstra"
+    assert sssp(A, 0, deterministic=True).method == "bellman_ford"
+    with pytest.raises(exceptions.InvalidValue, match="direction"):
+        sssp(A, 0, algorithm="dijkstra", direction="push")
+    with pytest.raises(exceptions.InvalidValue, match="delta"):
+        sssp(A, 0, algorithm="dijkstra", delta=1.0)
+    B = gb.Matrix.from_coo([0, 1, 3], [1, 2, 0], [np.inf, 1.0, -1.0], nrows=4, ncols=4).to("cpu")
+    with pytest.raises(exceptions.NegativeWeight):
+        sssp(B, 0, algorithm="dijkstra")
+    assert sssp(B, 0).method == "bellman_ford"
+    found = sssp(B.select(gb.select.valuege, 0).new(), 0)
+    assert (found.method, found.distance.to_dict()) == ("dijkstra", {0: 0, 1: np.inf, 2: np.inf})
+    monkeypatch.setattr(module, "LARGE", 10)
+    assert sssp(A, 0).method != "dijkstra"
+    own = dataclasses.replace(gb.device_traits("reference"), own_memory=True)
+    monkeypatch.setattr(sequential, "device_traits", lambda _: own)
+    with pytest.raises(exceptions.InvalidValue, match=r"\.to\('cpu'\)"):
+        sssp(cases.SHAPES["path"].matrix("reference"), 0, algorithm="dijkstra")
 
 
 def test_a_window_relaxes_what_is_near(device):
@@ -302,7 +339,7 @@ def test_source_out_of_range(method):
 @pytest.mark.parametrize(
     "options",
     [
-        {"algorithm": "dijkstra"},
+        {"algorithm": "johnson"},
         {"delta": 1.0},
         {"algorithm": "bellman_ford", "delta": 1.0},
         {"algorithm": "window", "delta": 0},
@@ -365,11 +402,13 @@ def test_a_gpu_settles_short_rows_without_iterations(device, monkeypatch, edges,
     monkeypatch.setattr(module, "LONGEST", 29)
     graph = cases.Graph(31, tuple(edges))
     found = sssp(graph.matrix(device), 0, **opts)
-    assert found.method == (chosen if device == "cuda" else "bellman_ford")
+    is_quick = gb.device_traits(device).compiled_loops and not opts and edges[9][2] > 0
+    else_ = "dijkstra" if is_quick else "bellman_ford"
+    assert found.method == (chosen if device == "cuda" else else_)
     assert found.distance.to_dict() == cases.distances(graph, 0)
     # Too small, as graphs are by default here.
     monkeypatch.undo()
-    assert sssp(graph.matrix(device), 0, **opts).method == "bellman_ford"
+    assert sssp(graph.matrix(device), 0, **opts).method == else_
 
 
 @pytest.mark.parametrize("search", ["sssp", "all_pairs_shortest_paths"])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import semira as gb
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.libraries import KERNELS, Entry, Library
 from semira.bench.ours import semira_library
@@ -193,6 +194,9 @@ def test_another_first_call_has_its_facts(kernel: str, device: str, graph: Bench
     facts = record.facts
     assert facts["fresh_s"] > 0 < facts["put_s"]
     states = {"bfs": "BOOL, INT32", "sssp": "FP64", "pagerank": "FP64"}
+    if gb.device_traits(device).compiled_loops:
+        # No program runs there.
+        states |= {"pagerank": "", "sssp": ""}
     assert kernel not in states or facts["state"] == states[kernel]
     assert facts["matrix"] == graph.matrix.dtype.name
     assert all(size > 0 for size in facts["kept"].values())

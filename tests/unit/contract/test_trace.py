@@ -99,6 +99,6 @@ def test_a_traced_block_says_how_many_rows_its_loops_lost(monkeypatch):
 def test_no_row_ends_before_the_one_before_it(device):
     A = gb.io.read("kron:5")
     with gb.device(device):
-        found = pagerank(A)
+        found = pagerank(A, direction="pull")
     assert len(found.trace) == found.iterations
     assert min(each.elapsed_ns for each in found.trace) >= 0

@@ -116,3 +116,16 @@ def test_offsets_whose_differences_wrap_are_refused():
     offsets = np.array([0, 2**63 - 1, -(2**63), -1, 3])
     with pytest.raises(InvalidValue, match="indptr must not decrease"):
         gb.Matrix.from_csr(offsets, [0, 1, 2], [1, 2, 3], ncols=3)
+
+
+def test_sorted_arrays_are_copied_and_others_looked_at(device):
+    indices, values = np.array([1, 4, 6], np.int32), np.array([2.0, 0.5, 7.0])
+    with gb.device(device):
+        found = gb.Vector.from_coo(indices, values, size=7)
+        expected = gb.Vector.from_coo(indices.tolist(), values.tolist(), size=7)
+        indices[0], values[0] = 0, 9.0
+        assert found.isequal(expected, check_dtype=True)
+        assert gb.Vector.from_coo(indices[::-1], values, size=7).to_dict() == {6: 9, 4: 0.5, 0: 7}
+        for wrong, size in (([0, 7], 7), ([-1, 2], 7), ([2, 2], 7)):
+            with pytest.raises((IndexOutOfBound, InvalidIndex, InvalidValue)):
+                gb.Vector.from_coo(np.array(wrong, np.int32), values[:2], size=size)

@@ -1,0 +1,105 @@
+"""Shortest paths from one vertex after the other, by a heap of those that are reached."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semira.kernels import atomic_add, helper, kernel
+
+
+@helper
+def rise(heap: Any, keys: Any, place: Any, i: Any, v: Any, key: Any) -> None:
+    """Put a vertex into a heap, whose nodes have four children, from a free place upwards."""
+    while i > 0:
+        parent = (i - 1) >> 2
+        above = keys[parent]
+        if above <= key:
+            break
+        u = np.int64(heap[parent])
+        heap[i] = u
+        keys[i] = above
+        place[u] = i
+        i = parent
+    heap[i] = v
+    keys[i] = key
+    place[v] = i
+
+
+@helper
+def take_first(heap: Any, keys: Any, place: Any, count: Any) -> None:
+    """Take the first of a heap away; the last one, behind the `count` left, sinks from there."""
+    v = np.int64(heap[count])
+    key = keys[count]
+    i = np.int64(0)
+    child = np.int64(1)
+    while child < count:
+        least = child
+        below = keys[child]
+        for k in range(child + 1, min(child + 4, count)):
+            if keys[k] < below:
+                below = keys[k]
+                least = k
+        if key <= below:
+            break
+        u = np.int64(heap[least])
+        heap[i] = u
+        keys[i] = below
+        place[u] = i
+        i = least
+        child = 4 * i + 1
+    heap[i] = v
+    keys[i] = key
+    place[v] = i
+
+
+@kernel
+def settle_paths(
+    low: Any,
+    high: Any,
+    indptr: Any,
+    indices: Any,
+    values: Any,
+    bounds: Any,
+    starts: Any,
+    begins: Any,
+    distance: Any,
+    heap: Any,
+    keys: Any,
+    place: Any,
+    stop: Any,
+) -> None:
+    """Write the distances from sets of vertices, a row each; -1 where no path leads.
+
+    Set s has the different vertices between two `bounds` of `starts`, at the distances `begins`.
+    """
+    n = np.int64(len(indptr) - 1)
+    for s in range(low, high):
+        if atomic_add(stop, 0, 0) != 0:
+            break
+        at = n * s
+        for v in range(n):
+            distance[at + v] = -1.0
+        count = np.int64(0)
+        for i in range(bounds[s], bounds[s + 1]):
+            v = np.int64(starts[i])
+            distance[at + v] = begins[i]
+            rise(heap, keys, place, count, v, distance[at + v])
+            count += 1
+        while count > 0:
+            v = np.int64(heap[0])
+            far = keys[0]
+            count -= 1
+            take_first(heap, keys, place, count)
+            for p in range(indptr[v], indptr[v + 1]):
+                w = np.int64(indices[p])
+                known = distance[at + w]
+                reached = far + values[p]
+                if known < 0.0:
+                    distance[at + w] = reached
+                    rise(heap, keys, place, count, w, distance[at + w])
+                    count += 1
+                elif reached < known:
+                    distance[at + w] = reached
+                    rise(heap, keys, place, np.int64(place[w]), w, distance[at + w])

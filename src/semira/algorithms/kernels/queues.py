@@ -1,0 +1,128 @@
+"""Searches along a queue: hops from several vertices together, and Brandes' sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semira.kernels import atomic_add, atomic_max, helper, kernel
+
+
+@kernel
+def reach(
+    low: Any,
+    high: Any,
+    indptr: Any,
+    indices: Any,
+    sources: Any,
+    limit: Any,
+    most: Any,
+    level: Any,
+    queue: Any,
+    state: Any,
+) -> None:
+    """Search from different sources together; `level` is 0 at first, and then 1 more than hops.
+
+    The search ends before a level whose vertices have more than `most` edges. In `state` are the
+    vertices that were found, those before the last level, and the hops to that.
+    """
+    for _ in range(low, high):
+        end = np.int64(0)
+        edges = np.int64(0)
+        for i in range(len(sources)):
+            v = np.int64(sources[i])
+            level[v] = 1
+            queue[end] = v
+            end += 1
+            edges += np.int64(indptr[v + 1]) - np.int64(indptr[v])
+        begin = np.int64(0)
+        depth = np.int64(0)
+        while begin < end and depth < limit and edges <= most:
+            depth += 1
+            edges = np.int64(0)
+            stop = end
+            for i in range(begin, stop):
+                v = np.int64(queue[i])
+                for p in range(indptr[v], indptr[v + 1]):
+                    w = np.int64(indices[p])
+                    if level[w] == 0:
+                        level[w] = depth + 1
+                        queue[end] = w
+                        end += 1
+                        edges += np.int64(indptr[w + 1]) - np.int64(indptr[w])
+            begin = stop
+        state[0] = end
+        state[1] = begin
+        state[2] = depth
+
+
+@helper
+def count_paths(indptr: Any, indices: Any, source: Any, level: Any, paths: Any, queue: Any) -> Any:
+    """Count the shortest paths to all vertices, queued by level; return how many are reached."""
+    level[source] = 1
+    paths[source] = 1.0
+    queue[0] = source
+    end = np.int64(1)
+    begin = np.int64(0)
+    while begin < end:
+        v = np.int64(queue[begin])
+        begin += 1
+        after = np.int64(level[v]) + 1
+        mine = paths[v]
+        for p in range(indptr[v], indptr[v + 1]):
+            w = np.int64(indices[p])
+            there = np.int64(level[w])
+            if there == 0:
+                level[w] = after
+                paths[w] = mine
+                queue[end] = w
+                end += 1
+            elif there == after:
+                paths[w] += mine
+    return end
+
+
+@kernel
+def depend(
+    low: Any,
+    high: Any,
+    indptr: Any,
+    indices: Any,
+    sources: Any,
+    many: Any,
+    score: Any,
+    state: Any,
+    level: Any,
+    queue: Any,
+    paths: Any,
+    share: Any,
+    stop: Any,
+) -> None:
+    """Add the dependencies on each vertex in blocks of `many` searches, each to a row of `score`.
+
+    With p paths to v and d the dependency on it, ``d_v = p_v sum over successors w of
+    (1 + d_w) / p_w``. In `state` are levels of all searches, and whether paths were too many.
+    """
+    n = len(indptr) - 1
+    for block in range(low, high):
+        for s in range(block * many, min((block + 1) * many, len(sources))):
+            if atomic_add(stop, 0, 0) != 0:
+                break
+            end = count_paths(indptr, indices, np.int64(sources[s]), level, paths, queue)
+            atomic_add(state, 0, np.int64(level[queue[end - 1]]))
+            for k in range(end):
+                v = np.int64(queue[end - 1 - k])
+                after = np.int64(level[v]) + 1
+                gained = 0.0
+                for p in range(indptr[v], indptr[v + 1]):
+                    w = np.int64(indices[p])
+                    if level[w] == after:
+                        gained += share[w]
+                share[v] = 1.0 / paths[v] + gained
+                if k < end - 1:
+                    score[n * block + v] += gained * paths[v]
+                if paths[v] == float("inf"):
+                    atomic_max(state, 1, 1)
+            for i in range(end):
+                level[queue[i]] = 0

@@ -1,0 +1,159 @@
+"""Searches, sums over paths, triangles and ranks that hosts compute by loops are those of products.
+
+The loops run on hosts without an option, the products with one.
+"""
+
+from __future__ import annotations
+
+import _thread
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.algorithms import cases
+
+import semira as gb
+from semira.algorithms import (
+    all_pairs_shortest_paths,
+    betweenness_centrality,
+    k_hop,
+    local_clustering_coefficient,
+    multi_source_bfs,
+    pagerank,
+    pagerank_passes,
+    personalised_pagerank,
+    sequential,
+)
+from semira.base.settings import override, restore
+
+#: Calls, the field of their result, and whether it has to be equal bit by bit.
+CALLS = {
+    "hops": (lambda A, **opts: k_hop(A, [0, A.nrows - 1], 2, **opts), "level", True),
+    "betweenness": (betweenness_centrality, "centrality", False),
+    "clustering": (local_clustering_coefficient, "coefficient", True),
+    "ranks": (lambda A, **opts: pagerank(A, tol=1e-12, **opts), "rank", False),
+    "weighted": (
+        lambda A, **opts: pagerank(A, 0.5, 0, 9, weighted=True, **opts), "rank", False,
+    ),
+    "personal": (lambda A, **opts: personalised_pagerank(A, 0, **opts), "rank", False),
+}  # fmt: skip
+
+each = pytest.mark.parametrize("name", CALLS)
+
+
+def check(name, A):
+    call, field, is_exact = CALLS[name]
+    found, expected = call(A), call(A, deterministic=True)
+    assert len(found.trace) == 0 < len(expected.trace)
+    mine, theirs = getattr(found, field), getattr(expected, field)
+    assert mine.device == A.device
+    assert mine.isequal(theirs, check_dtype=True) or (
+        not is_exact and mine.dtype == theirs.dtype and mine.isclose(theirs, rel_tol=1e-9)
+    )
+    if field in ("level", "rank"):
+        assert found.iterations == expected.iterations
+
+
+@each
+def test_loops_give_what_products_give(name):
+    check(name, cases.SHAPES["random"].matrix("suitesparse"))
+    for shape in ("random", "path", "star", "grid"):
+        check(name, cases.SHAPES[shape].matrix("cpu"))
+
+
+@each
+@given(graph=cases.graphs(lightest=1))
+@cases.examples(max_examples=8)
+def test_loops_give_what_products_give_on_any_graph(name, graph):
+    if graph.edges:
+        check(name, graph.matrix("cpu"))
+
+
+@given(graph=cases.graphs(), limit=st.integers(0, 4))
+@cases.examples(max_examples=10)
+def test_python_says_what_the_loops_mean(graph, limit):
+    """The functions that are compiled on hosts, run by Python."""
+    A, B = (graph.matrix(where) for where in ("reference", "cpu"))
+    sources = np.unique([0, graph.n // 2])
+    found = [sequential.hops(each, sources, limit) for each in (A, B)]
+    assert found[0].level.to_dict() == found[1].level.to_dict()
+    sums = [sequential.dependencies(each, sources) for each in (A, B)]
+    assert sums[0][0].tolist() == sums[1][0].tolist()
+    assert sums[0][1:] == sums[1][1:]
+    lower = [each.select(gb.select.tril, -1).new() for each in (A, B)]
+    for one, other in zip(*map(sequential.corners, lower), strict=True):
+        assert one.tolist() == other.tolist()
+
+
+def test_a_search_goes_on_by_products_where_levels_are_large(monkeypatch):
+    graph = cases.SHAPES["grid"]
+    A = graph.matrix("cpu")
+    whole = multi_source_bfs(A, [0, 3], together=True)
+    for edges in range(0, 12, 3):
+        monkeypatch.setattr(sequential, "_LEVEL", edges)
+        monkeypatch.setattr(sequential, "_PER_VERTEX", 0)
+        found = multi_source_bfs(A, [0, 3], together=True)
+        assert found.level.isequal(whole.level, check_dtype=True)
+        assert found.iterations == whole.iterations
+        assert len(found.trace) <= found.iterations
+        near = k_hop(A, [0, 3], 2)
+        assert near.level.to_dict() == {v: d for v, d in whole.level.to_dict().items() if d <= 2}
+        assert near.iterations == 2
+    monkeypatch.setattr(sequential, "_LEVEL", 0)
+    assert len(multi_source_bfs(A, 0, together=True).trace) > 1
+
+
+def test_no_source_reaches_nothing():
+    for where in ("reference", "cpu"):
+        found = multi_source_bfs(cases.SHAPES["grid"].matrix(where), [], together=True)
+        assert (found.level.nvals, found.iterations) == (0, 0)
+
+
+def test_threads_do_not_change_a_bit():
+    """Sums over blocks of vertices, or of sources, have one order."""
+    rng = np.random.default_rng(3)
+    n = 3000
+    ends = rng.integers(0, n, (2, 40_000))
+    A = gb.Matrix.from_coo(*ends, True, nrows=n, ncols=n, dup_op="any")
+    found = []
+    for threads in (1, 2, 7):
+        before = override(threads=threads)
+        try:
+            score = betweenness_centrality(A, sources=40).centrality.to_dense()
+            ranks = pagerank(A, tol=0, max_iterations=120)
+            share = local_clustering_coefficient(A).coefficient.to_dense()
+        finally:
+            restore(before)
+        found.append((score.tolist(), ranks.rank.to_dense().tolist(), share.tolist()))
+    assert found[0] == found[1] == found[2]
+
+
+def test_long_runs_and_short_ones_give_the_same_ranks(monkeypatch):
+    A = cases.SHAPES["random"].matrix("cpu")
+    for options in ({}, {"weighted": True}, {"dtype": "FP32"}, {"max_iterations": 5}):
+        monkeypatch.undo()
+        short = pagerank(A, **options)
+        monkeypatch.setattr(pagerank_passes, "_SHORT", 0)
+        long = pagerank(A, **options)
+        assert long.rank.isequal(short.rank, check_dtype=True)
+        assert (long.iterations, long.converged) == (short.iterations, short.converged)
+        assert long.last_change.value == short.last_change.value
+
+
+@pytest.mark.parametrize(
+    ("function", "n"), [(betweenness_centrality, 40_000), (all_pairs_shortest_paths, 8_000)]
+)
+def test_ctrl_c_ends_searches_from_all_vertices(function, n):
+    around = np.arange(n)
+    A = gb.Matrix.from_coo(around, (around + 1) % n, 2.0, nrows=n, ncols=n)
+    few = A[:40, :40].new()
+    # What it compiles is there when the clock begins.
+    function(few)
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        function(A)
+    timer.join()
+    function(few)
