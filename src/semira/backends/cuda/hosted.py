@@ -52,20 +52,12 @@ UNREAD = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """Statements that one executable of the backend runs, and the slots it is given.
-
-    Attributes
-    ----------
-    executable : Prepared
-    slots : tuple of int
-    is_loop : bool
-    is_whole : bool
-        It replaces one output when all went well: broken, it has changed nothing.
-    """
+    """Statements that one executable of the backend runs, and the slots it is given."""
 
     executable: Any
     slots: tuple[int, ...]
     is_loop: bool
+    #: It replaces one output when all went well: broken, it has changed nothing.
     is_whole: bool = False
 
 
@@ -85,21 +77,13 @@ class HostedLoop:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HostedExecutable:
-    """A Program as pieces.
-
-    Attributes
-    ----------
-    program : Program
-    body : tuple of Piece and HostedLoop
-    unmade : frozenset of int
-        Temporaries that live inside one piece.
-    lone : Piece or None
-        All there is to do where the limit is 1: a sum, which changes one scalar with its launch.
-    """
+    """A Program as pieces."""
 
     program: Program
     body: tuple[Any, ...]
+    #: Temporaries that live inside one piece.
     unmade: frozenset[int] = frozenset()
+    #: All there is to do where the limit is 1: a sum, which changes one scalar with its launch.
     lone: Piece | None = None
 
 

@@ -28,23 +28,16 @@ class Lines(NamedTuple):
 
 
 class Ordered(NamedTuple):
-    """Entries sorted by key.
-
-    Attributes
-    ----------
-    given, nvals : int
-        Entries given, and positions among them.
-    order : memory or None
-        Where each entry came from, if anybody needs it.
-    offset_type, places
-        Where the entries of a position go; no `places` if no position repeats.
-    """
+    """Entries sorted by key."""
 
     keys: Any
     key_type: Any
+    #: Entries given, and positions among them.
     given: int
     nvals: int
+    #: Where each entry came from, if anybody needs it.
     order: Any
+    #: Where the entries of a position go; no `places` if no position repeats.
     offset_type: str
     places: Any
 

@@ -22,13 +22,9 @@ class Rotation:
     """How a body is cut: the head, the rest up to ``tail``, and what only writes scalars.
 
     An iteration runs the rest, the head for the next iteration, and the tail.
-
-    Attributes
-    ----------
-    head, tail : int
-        Positions in the body.
     """
 
+    #: Positions in the body.
     head: int
     tail: int
 

@@ -30,23 +30,14 @@ def present_bytes(rows: int, ncols: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """The entries of a matrix by column.
-
-    Attributes
-    ----------
-    rows, ncols : int
-    present : buffer
-        A word for each column and 32 rows: whether they have an entry there.
-    values : buffer or None
-        Of entry (i, j) at ``j * rows + i``, or the one that all share; None: nobody has asked for
-        them yet, and the matrix has them elsewhere.
-    iso : bool
-    nvals : int
-    """
+    """The entries of a matrix by column."""
 
     rows: int
     ncols: int
+    #: A word for each column and 32 rows: whether they have an entry there.
     present: Any
+    #: Of entry (i, j) at ``j * rows + i``, or the one that all share; None: nobody has asked for
+    #: them yet, and the matrix has them elsewhere.
     values: Any
     iso: bool
     nvals: int

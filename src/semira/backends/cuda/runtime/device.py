@@ -38,26 +38,17 @@ PAIRED = 1 << 20
 
 @dataclass(slots=True)
 class Statistics:
-    """What a backend has done since it was opened.
+    """What a backend has done since it was opened."""
 
-    Attributes
-    ----------
-    synchronisations : int
-        Times the host waited for the device.
-    launches, uploads : int
-        Kernels started; tables sent.
-    compiled, loaded : int
-        Kernels compiled, and kernels taken from the cache on disk.
-    allocations, bytes_allocated : int
-        Requests for device memory, CuPy's included; bytes asked for, whatever was given back
-        since.
-    """
-
+    #: Times the host waited for the device.
     synchronisations: int = 0
+    #: Kernels started; tables sent.
     launches: int = 0
     uploads: int = 0
+    #: Kernels compiled, and kernels taken from the cache on disk.
     compiled: int = 0
     loaded: int = 0
+    #: Requests for device memory, CuPy's included; bytes asked for, whatever was given back since.
     allocations: int = 0
     bytes_allocated: int = 0
 

@@ -55,49 +55,35 @@ class CheckedSizes(set[tuple[tuple[int, ...], ...]]):
 
 @dataclass(slots=True, eq=False)
 class CudaExecutable:
-    """A lowered Program, its kernels, and the memory they work in.
-
-    Attributes
-    ----------
-    kernels : dict
-        By type of offsets and shape.
-    frame : Frame
-        The table as it was filled last.
-    state : buffer or None
-        What a launch writes for itself: zero between launches.
-    table : buffer or None
-        The table on the device, where it is too long for a parameter.
-    has_regions : bool
-        Whether a statement names positions.
-    keeps : bool
-        Whether an error takes a broken iteration back; not if the host takes more back than that.
-    savepoint : Savepoint or None
-        Copies of what the program writes, if it may end inside of an iteration.
-    once : int or None
-        Slot of the limit, if the program is a loop that nothing but its limit ends.
-    shares_results : bool
-        Whether its results are long, and all such programs take turns with them.
-    row_capacity : int
-        Rows of the trace that fit, a power of two: later ones take the places of the first.
-    """
+    """A lowered Program, its kernels, and the memory they work in."""
 
     program: Program
     lowered: Lowered
     name: str
+    #: The table as it was filled last.
     frame: Frame = field(init=False)
+    #: Whether a statement names positions.
     has_regions: bool = field(init=False)
+    #: Slot of the limit, if the program is a loop that nothing but its limit ends.
     once: int | None = field(init=False)
+    #: Whether its results are long, and all such programs take turns with them.
     shares_results: bool = field(init=False)
+    #: Rows of the trace that fit, a power of two: later ones take the places of the first.
     row_capacity: int = field(init=False)
+    #: By type of offsets and shape.
     kernels: dict[tuple[str, LaunchShape], Kernel] = field(default_factory=dict)
     code_bytes: int = 0
     memory: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
     temporaries: dict[int, CudaVector] = field(default_factory=dict)
     checked: CheckedSizes = field(default_factory=CheckedSizes)
+    #: Whether an error takes a broken iteration back; not if the host takes more back than that.
     keeps: bool = True
+    #: Copies of what the program writes, if it may end inside of an iteration.
     savepoint: Savepoint | None = None
+    #: The table on the device, where it is too long for a parameter.
     table: Any = None
     rows: Any = None
+    #: What a launch writes for itself: zero between launches.
     state: Any = None
     results: list[NDArray[np.int64]] = field(default_factory=list)
     _placed: NDArray[np.int64] | None = None

@@ -11,33 +11,24 @@ FEW_SLOTS = 64
 
 @dataclass(frozen=True, slots=True)
 class LinePieces:
-    """Pieces of the lines of an orientation that have entries, in their order.
+    """Pieces of the lines of an orientation that have entries, in their order."""
 
-    Attributes
-    ----------
-    length : int
-        Entries that a piece has at most.
-    count, num_long, num_many, slots : int
-        Pieces; lines of more than one, and of more than `FEW_SLOTS`; pieces of long lines.
-    begins, owners, rows : buffer or None
-        Of each piece: its first entry (one number more), its line or the complement of its slot,
-        its row. None, as all that follow, where no line is long.
-    lines, starts : buffer or None
-        Of each long line: which it is, its first slot (one number more).
-    many : buffer or None
-        Long lines of more than `FEW_SLOTS`.
-    """
-
+    #: Entries that a piece has at most.
     length: int
+    #: Pieces; lines of more than one, and of more than `FEW_SLOTS`; pieces of long lines.
     count: int
     num_long: int = 0
     num_many: int = 0
     slots: int = 0
+    #: Of each piece: its first entry (one number more), its line or the complement of its slot, its
+    #: row. None, as all that follow, where no line is long.
     begins: Any = None
     owners: Any = None
     rows: Any = None
+    #: Of each long line: which it is, its first slot (one number more).
     lines: Any = None
     starts: Any = None
+    #: Long lines of more than `FEW_SLOTS`.
     many: Any = None
 
     @property
@@ -56,26 +47,17 @@ class LinePieces:
 
 @dataclass(slots=True)
 class Occupied:
-    """The rows of an orientation that have entries.
-
-    Attributes
-    ----------
-    count : int
-    listed : buffer or None
-        Which they are; None: all.
-    before : buffer or None
-        How many come before each row; None: as many as there are rows before it.
-    pieces : dict of int to LinePieces
-        The rows cut into pieces, by the entries that a piece has at most.
-    even : tuple of (int, str, buffer) or None
-        Entries of each of the rows in a whole matrix, the type of its offsets, and they, as they
-        were asked for last.
-    """
+    """The rows of an orientation that have entries."""
 
     count: int
+    #: Which they are; None: all.
     listed: Any = None
+    #: How many come before each row; None: as many as there are rows before it.
     before: Any = None
+    #: The rows cut into pieces, by the entries that a piece has at most.
     pieces: dict[int, LinePieces] = field(default_factory=dict)
+    #: Entries of each of the rows in a whole matrix, the type of its offsets, and they, as they
+    #: were asked for last.
     even: tuple[int, str, Any] | None = None
 
     @property

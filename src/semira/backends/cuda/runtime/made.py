@@ -16,17 +16,11 @@ from semira.formats.index import WIDE
 
 
 class DeviceArrays(Protocol):
-    """What a method's ``make`` returns.
+    """What a method's ``make`` returns."""
 
-    Attributes
-    ----------
-    slots : int
-        Places for entries, padding included; more than 2**31 need offsets of 64 bits.
-    positions : int
-        Places that a product walks beside the entries of the matrix; decides how many threads run.
-    """
-
+    #: Places for entries, padding included; more than 2**31 need offsets of 64 bits.
     slots: int
+    #: Places that a product walks beside the entries of the matrix; decides how many threads run.
     positions: int
 
     @property

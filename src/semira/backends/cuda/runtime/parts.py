@@ -21,26 +21,17 @@ JOINED = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a statement has made of a matrix, in row order.
-
-    Attributes
-    ----------
-    parts : (indptr, indices, values)
-    rows : buffer or None
-        Row of every entry; None: not made. Of whole rows neither are the indices.
-    most, is_exact
-        Entries there is room for; as many as there are if `is_exact`.
-    base : int
-        Greatest number of entries that the host knew of its operands.
-    iso, wide : bool
-        Whether all entries share one value; whether offsets have 64 bits.
-    """
+    """What a statement has made of a matrix, in row order."""
 
     parts: tuple[Any, Any, Any]
+    #: Row of every entry; None: not made. Of whole rows neither are the indices.
     rows: Any
+    #: Entries there is room for; as many as there are if `is_exact`.
     most: int
     is_exact: bool
+    #: Greatest number of entries that the host knew of its operands.
     base: int
+    #: Whether all entries share one value; whether offsets have 64 bits.
     iso: bool
     wide: bool
 

@@ -176,22 +176,15 @@ def address(memory: Any) -> int:
 
 @dataclass(slots=True)
 class Slices:
-    """Equal shares of the rows and entries of one orientation of a matrix.
+    """Equal shares of the rows and entries of one orientation of a matrix."""
 
-    Attributes
-    ----------
-    rows : buffer
-        Row in which each share begins, and where the last one ends; then the entries of the
-        longest row.
-    count, items : int
-        Number of shares, rows and entries of each.
-    longest : int or None
-        Entries of the longest row; None as long as nobody has asked.
-    """
-
+    #: Row in which each share begins, and where the last one ends; then the entries of the longest
+    #: row.
     rows: Any
+    #: Number of shares, rows and entries of each.
     count: int
     items: int
+    #: Entries of the longest row; None as long as nobody has asked.
     longest: int | None = None
 
     @property

@@ -21,16 +21,10 @@ FEW = 1 << 15
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """The other orientation.
-
-    Attributes
-    ----------
-    parts : (indptr, indices, values)
-    rows : buffer
-        Row of every entry, if the orientation is by rows; else its column.
-    """
+    """The other orientation."""
 
     parts: tuple[Any, Any, Any]
+    #: Row of every entry, if the orientation is by rows; else its column.
     rows: Any
 
 

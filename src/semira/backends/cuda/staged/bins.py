@@ -40,22 +40,14 @@ COUNTING_THREADS = 256
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Rows that are treated alike.
-
-    Attributes
-    ----------
-    number : int
-    lanes : int
-        Threads of a row; 0: a block.
-    threads : int
-        Of a block.
-    slots : int
-        Of a row's table; 0: rows of any size, without a table.
-    """
+    """Rows that are treated alike."""
 
     number: int
+    #: Threads of a row; 0: a block.
     lanes: int
+    #: Of a block.
     threads: int
+    #: Of a row's table; 0: rows of any size, without a table.
     slots: int
 
     @property
@@ -176,17 +168,11 @@ def window_columns(itemsize: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Binned:
-    """Rows in bins, on the device.
+    """Rows in bins, on the device."""
 
-    Attributes
-    ----------
-    bins : tuple of Bin
-        Those with tables.
-    lists, ledger : buffers
-        Rows of each bin, and how many there are of each.
-    """
-
+    #: Those with tables.
     bins: tuple[Bin, ...]
+    #: Rows of each bin, and how many there are of each.
     lists: Any
     ledger: Any
 

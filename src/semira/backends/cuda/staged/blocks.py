@@ -28,22 +28,14 @@ LONG_COLUMN = 2048
 
 @dataclass(slots=True)
 class Weighing:
-    """Push or pull: what was counted to decide, which whoever runs the product uses again.
-
-    Attributes
-    ----------
-    job : Job
-    measured : Measured or None
-        Partial products of each row, if rows were counted.
-    driven : buffer or None
-        Rows with entries as words, if a block was counted.
-    mask : buffer or None
-        The mask as a block.
-    """
+    """Push or pull: what was counted to decide, which whoever runs the product uses again."""
 
     job: Job
+    #: Partial products of each row, if rows were counted.
     measured: Measured | None = None
+    #: Rows with entries as words, if a block was counted.
     driven: Any = None
+    #: The mask as a block.
     mask: Any = None
     known: dict[str, float] = field(default_factory=dict)
 

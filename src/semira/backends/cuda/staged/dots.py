@@ -71,35 +71,22 @@ def dots(job: Job) -> tuple[Pieces, Callable[[], int]]:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What sums of blocks are kept in; statement after statement uses it.
+    """What sums of blocks are kept in; statement after statement uses it."""
 
-    Attributes
-    ----------
-    parts : int
-        Blocks there is room for.
-    values, counts : buffers
-    ticket : buffer
-        Zero between statements.
-    """
-
+    #: Blocks there is room for.
     parts: int
     values: Any
     counts: Any
+    #: Zero between statements.
     ticket: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Summed:
-    """What was started for a sum.
-
-    Attributes
-    ----------
-    tally : Tally
-    lone : Launch or None
-        The launch with all that it was given but the tally, if there is one and it lasts.
-    """
+    """What was started for a sum."""
 
     tally: Tally
+    #: The launch with all that it was given but the tally, if there is one and it lasts.
     lone: Launch | None
 
 

@@ -54,18 +54,12 @@ ONE_WINDOW = 1
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of a product.
-
-    Attributes
-    ----------
-    a, b : Pieces
-    work, sizes, places : buffers
-        Of each row: partial products, entries once they are counted, and where there is room for
-        as many as it may have.
-    """
+    """The rows of a product."""
 
     a: Pieces
     b: Pieces
+    #: Of each row: partial products, entries once they are counted, and where there is room for as
+    #: many as it may have.
     work: Any
     sizes: Any
     places: Any
@@ -79,22 +73,14 @@ def operands(job: Job, *, by_columns: bool = False) -> tuple[Pieces, Pieces]:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The rows of a product by their partial products.
-
-    Attributes
-    ----------
-    rows : Rows
-    binned : Binned
-    products, most : int
-        Of all rows; entries that these may have together.
-    counts : list of int
-        Rows of each bin.
-    """
+    """The rows of a product by their partial products."""
 
     rows: Rows
     binned: Binned
+    #: Of all rows; entries that these may have together.
     products: int
     most: int
+    #: Rows of each bin.
     counts: list[int]
 
 
@@ -299,19 +285,12 @@ def new_result(job: Job, nvals: int) -> Pieces:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """How rows go window by window.
-
-    Attributes
-    ----------
-    blocks : int
-    cursors : buffer
-        How far the rows of B were read.
-    room : int
-        Numbers that each block has for itself; 0: there is one for each entry of A.
-    """
+    """How rows go window by window."""
 
     blocks: int
+    #: How far the rows of B were read.
     cursors: Any
+    #: Numbers that each block has for itself; 0: there is one for each entry of A.
     room: int
 
 
