@@ -22,19 +22,13 @@ WAYS = (PUSH, PULL, WHOLE)
 
 @dataclass(frozen=True, slots=True)
 class Beforehand:
-    """A product whose way may be settled before it runs.
+    """A product whose way may be settled before it runs."""
 
-    Attributes
-    ----------
-    vector, matrix, out : int
-        Slots.
-    rule : Rule
-        Yields an index into `WAYS`; asks for no count that takes a look at the operands.
-    """
-
+    #: Slots.
     vector: int
     matrix: int
     out: int
+    #: Yields an index into `WAYS`; asks for no count that takes a look at the operands.
     rule: Rule
 
     def way(self, frontier: int, n: int, rows: int, nnz: int) -> str:

@@ -89,25 +89,15 @@ _NARROWING = (
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """All that the plan of a product depends on.
-
-    Attributes
-    ----------
-    statement : Statement
-    capabilities : Capabilities
-    policy : Policy
-    around : Surroundings or None
-    way : str
-        See `Facts.way`.
-    cheaper : tuple of str
-        Methods with folders that cost less than compressed rows, the cheapest first.
-    """
+    """All that the plan of a product depends on."""
 
     statement: Statement
     capabilities: Capabilities
     policy: Policy
     around: Surroundings | None = None
+    #: See `Facts.way`.
     way: str = ""
+    #: Methods with folders that cost less than compressed rows, the cheapest first.
     cheaper: tuple[str, ...] = ()
 
 
