@@ -378,10 +378,8 @@ def situation_beforehand(statement: Statement, *, may_leave: bool, many_threads:
 
     Parameters
     ----------
-    statement : Statement
     may_leave : bool
         Whether a pull may leave rows.
-    many_threads : bool
     """
     return Situation(
         masked=False,

@@ -172,8 +172,6 @@ def direction_rule(policy: Policy, situation: Situation, pull: Const = ONE) -> R
 
     Parameters
     ----------
-    policy : Policy
-    situation : Situation
     pull : Const
         Index of the method that pulls.
 

@@ -102,7 +102,6 @@ def prepare_hosted(
 
     Parameters
     ----------
-    program : Program
     prepare : callable
         Prepares a program of one statement that stands apart, of none, or of a pair that `is_one`.
     is_one : callable

@@ -69,7 +69,6 @@ def texts_of(program: Program, *, large: bool = True) -> Iterator[Text]:
 
     Parameters
     ----------
-    program : Program
     large : bool
         Also for graphs of some hundred thousand edges and more.
 

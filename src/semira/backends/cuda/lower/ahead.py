@@ -66,8 +66,6 @@ def ahead_of(
 
     Parameters
     ----------
-    program : Program
-    loop : Loop
     constants : frozenset of int
         Scalars that no statement writes.
     list_readers : frozenset of int

@@ -299,7 +299,6 @@ class Context:
 
         Parameters
         ----------
-        member : Member
         slot : int
             A vector of the statement's size.
         driver : Driver, optional

@@ -55,7 +55,6 @@ def pruning_of(program: Program, number: int, uses: dict[int, set[int]]) -> Prun
 
     Parameters
     ----------
-    program : Program
     number : int
         Of the product, as `walk_statements` counts.
     uses : dict
@@ -92,7 +91,6 @@ def blanked(program: Program, uses: dict[int, set[int]]) -> dict[int, TypedMonoi
 
     Parameters
     ----------
-    program : Program
     uses : dict
         As `pruning_of` takes it.
     """

@@ -34,8 +34,6 @@ def rotation_of(program: Program, loop: Loop, uses: dict[int, set[int]]) -> Rota
 
     Parameters
     ----------
-    program : Program
-    loop : Loop
     uses : dict
         Slot -> numbers of the statements that name it.
     """
