@@ -334,16 +334,12 @@ def _check_demands(request: Request, names: tuple[str, ...]) -> None:
     statement = request.statement
     for pin in ("early_exit", "operand_reuse"):
         if getattr(statement.hints, pin) and not BY_ROW & set(names):
-            ways = " and ".join(names)
-            means = f"{ways} does not work row by row"
+            means = f"{' and '.join(names)} does not work row by row"
+            by_row = next(name for name in CORE_METHODS[statement.op] if name in BY_ROW)
             raise PlanError(
                 f"{statement.op}: {pin}=True is impossible: {means}, and nothing else is "
-                f"admissible; choose {pin}=None, or pins that admit {_by_row(statement)}"
+                f"admissible; choose {pin}=None, or pins that admit {by_row}"
             )
-
-
-def _by_row(statement: Statement) -> str:
-    return next(name for name in CORE_METHODS[statement.op] if name in BY_ROW)
 
 
 def _choose_reuse(request: Request) -> tuple[bool, list[Reason]]:

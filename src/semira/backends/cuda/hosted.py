@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -31,10 +31,10 @@ from semira.contract import (
     LoopReport,
     Program,
     Rows,
-    ShownRows,
     Slot,
     Statement,
     TraceRow,
+    UnreadRows,
     lost_rows,
     walk_statements,
 )
@@ -300,7 +300,7 @@ class _Unread:
         return rows
 
 
-class HostedTrace(ShownRows, Sequence[TraceRow]):
+class HostedTrace(UnreadRows):
     """The rows of pieces; the last ones are read when somebody asks, which may wait.
 
     The host's clock runs on from the end of one iteration, where it has waited for the device, to
@@ -337,31 +337,15 @@ class HostedTrace(ShownRows, Sequence[TraceRow]):
     @property
     def lost(self) -> int:
         """Older rows that there was no room for."""
-        return self._all().lost
+        return self.made().lost
 
-    def _all(self) -> Rows:
+    def made(self) -> Rows:
+        """Return all rows; waits for those that are not read yet."""
         if self._rows is None:
             while self._unread:
                 self._read_first()
             self._rows = self._read.rows()
         return self._rows
-
-    def __len__(self) -> int:
-        return len(self._all())
-
-    @overload
-    def __getitem__(self, index: int) -> TraceRow: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[TraceRow]: ...
-
-    def __getitem__(self, index: int | slice) -> TraceRow | Sequence[TraceRow]:
-        return self._all()[index]
-
-    def __eq__(self, other: object) -> bool:
-        return self._all() == other if isinstance(other, tuple) else self is other
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(slots=True)

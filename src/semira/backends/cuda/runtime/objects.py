@@ -444,10 +444,6 @@ class CudaMatrix:
         self.offset_type = np.dtype(np.int64 if is_wide else np.int32)
         self._change()
 
-    def keep_block(self, block: Block) -> None:
-        """Keep the entries by column beside the arrays."""
-        self.block = block
-
     def release(self) -> None:
         """Forget the buffers; another matrix may share them."""
         self.held, self.companions, self.block = {}, Companions(), None

@@ -197,7 +197,7 @@ def _block_of(job: Job, driver: CudaMatrix, shape: tuple[int, int]) -> Block:
     present = _packed(job, "a", pieces, shape, to)
     made = Block(rows, shape[1], present, values, pieces.iso, job.stage.count(pieces))
     if not arg.transposed:
-        driver.keep_block(made)
+        driver.block = made
     return made
 
 
