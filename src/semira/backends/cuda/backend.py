@@ -340,7 +340,7 @@ class CudaBackend:
             self.runtime.check_process()
             for handle, _ in (left, right):
                 check_alive(handle)  # type: ignore[arg-type]
-            made = kronecker(self.runtime, self.store.module, (left, right), operator)  # type: ignore[arg-type]
+            made = kronecker(self.runtime, (left, right), operator)  # type: ignore[arg-type]
             return Rearranged(made, made.shape, made.dtype)
 
     def fixed_point(

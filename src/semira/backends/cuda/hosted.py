@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cuda.lower.apart import stands_apart
+from semira.backends.cuda.lower.uses import slots_in
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import CudaExecutable
 from semira.backends.cuda.runtime.launch import resolve_side
@@ -208,20 +209,7 @@ class _Cutter:
 
 def count_uses(program: Program) -> Counter[int]:
     """Return how often each slot is written or read by a statement, or by a loop's head."""
-    uses: Counter[int] = Counter()
-
-    def visit(body: Body) -> None:
-        for item in body:
-            if isinstance(item, Loop):
-                uses.update([item.limit, *(slot for slot in item.conditions if slot is not None)])
-                for inner in item.bodies:
-                    visit(inner)
-                continue
-            uses.update([item.out, *(arg.slot for arg in item.args)])
-            uses.update(spec.slot for spec in item.indices if spec.slot is not None)
-            uses.update([] if item.mask is None else [item.mask.slot])
-
-    visit(program.body)
+    uses = Counter(slots_in(program.body))
     # What gets its shape from a temporary needs it.
     for slot in program.slots:
         uses.update(part[0] for part in slot.shape or () if not isinstance(part, int))
@@ -230,24 +218,7 @@ def count_uses(program: Program) -> Counter[int]:
 
 def _slots_of(body: Body) -> tuple[int, ...]:
     """Return the slots a body touches, in order."""
-    used: set[int] = set()
-
-    def visit(items: Body) -> None:
-        for item in items:
-            if isinstance(item, Loop):
-                used.add(item.limit)
-                used.update(slot for slot in item.conditions if slot is not None)
-                for inner in item.bodies:
-                    visit(inner)
-                continue
-            used.add(item.out)
-            used.update(arg.slot for arg in item.args)
-            used.update(spec.slot for spec in item.indices if spec.slot is not None)
-            if item.mask is not None:
-                used.add(item.mask.slot)
-
-    visit(body)
-    return tuple(sorted(used))
+    return tuple(sorted({*slots_in(body)}))
 
 
 def _renumbered(slots: tuple[Slot, ...], body: Body, used: tuple[int, ...]) -> Program:

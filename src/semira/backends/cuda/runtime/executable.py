@@ -16,6 +16,7 @@ from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaVector
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.vector_memory import NO_ENTRIES
+from semira.base.recent import Recent
 from semira.contract import TRACE_ROWS, Loop, Program, variant_part, walk_statements
 
 #: Reports of loops that one execution keeps.
@@ -43,16 +44,6 @@ _FRESH = np.array([0, 0, -1, -1, -1, 0, 0, 0, 0, 0], np.int64)
 _CHECKED = 256
 
 
-class CheckedSizes(set[tuple[tuple[int, ...], ...]]):
-    """Sizes that fit together; all are forgotten when there are too many, and checked again."""
-
-    def add(self, sizes: tuple[tuple[int, ...], ...]) -> None:
-        """Remember sizes."""
-        if len(self) >= _CHECKED:
-            self.clear()
-        super().add(sizes)
-
-
 @dataclass(slots=True, eq=False)
 class CudaExecutable:
     """A lowered Program, its kernels, and the memory they work in."""
@@ -75,7 +66,8 @@ class CudaExecutable:
     code_bytes: int = 0
     memory: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
     temporaries: dict[int, CudaVector] = field(default_factory=dict)
-    checked: CheckedSizes = field(default_factory=CheckedSizes)
+    #: Sizes that fit together.
+    checked: Recent[tuple[tuple[int, ...], ...], None] = field(init=False)
     #: Whether an error takes a broken iteration back; not if the host takes more back than that.
     keeps: bool = True
     #: Copies of what the program writes, if it may end inside of an iteration.
@@ -89,7 +81,7 @@ class CudaExecutable:
     _placed: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        self.frame = Frame(self.program, self.lowered.table)
+        self.frame, self.checked = Frame(self.program, self.lowered.table), Recent(_CHECKED)
         self.has_regions = any(
             spec.slot is not None
             for statement in walk_statements(self.program.body)

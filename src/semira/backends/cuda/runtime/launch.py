@@ -100,7 +100,7 @@ def _prepare(
     sizes = tuple([_sizes(thing) for thing in things])
     if sizes not in executable.checked:
         check_shapes(executable.program, things)
-        executable.checked.add(sizes)
+        executable.checked[sizes] = None
     frame.waits = lowered.may_fail or _may_miss_value(executable, things)
     wide = _need_matrices(lowered, things)
     for slot in lowered.swapped:
