@@ -44,8 +44,10 @@ class Call:
 
     op: str
     out: Value
+    #: Each with whether it is transposed.
     args: tuple[tuple[Value | Literal, bool], ...]
     operator: Any = None
+    #: The mask, whether it is structural, and whether it is complemented.
     mask: tuple[Value, bool, bool] | None = None
     accum: Any = None
     replace: bool = False

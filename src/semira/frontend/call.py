@@ -32,6 +32,7 @@ class Template:
 
     #: One of `contract.program.OPS`.
     op: str
+    #: Each an Operand or a Literal.
     args: tuple[Any, ...]
     #: Of the result.
     kind: str
@@ -39,12 +40,13 @@ class Template:
     shape: tuple[int, ...]
     #: Where each dimension of the result comes from (see `engine.calls.Call.shape`).
     dims: tuple[Any, ...]
+    #: A TypedOp, TypedMonoid or TypedSemiring.
     operator: Any = None
     regions: tuple[Region, ...] = ()
     params: tuple[tuple[str, Any], ...] = ()
     #: ``matmul``, ``add`` or ``mult`` for ``@ | &``, whose operator may still change.
     infix: str | None = None
-    #: Of the operands when the expression was written.
+    #: Shapes of the operands when the expression was written.
     seen: tuple[tuple[int, ...], ...] | None = None
     #: A step of a composition: computed whatever the option ``autocompute`` says.
     inner: bool = field(default_factory=is_composing)

@@ -55,6 +55,7 @@ UNREAD = 4
 class Piece:
     """Statements that one executable of the backend runs, and the slots it is given."""
 
+    #: What `CudaBackend.prepare` returns.
     executable: Any
     slots: tuple[int, ...]
     is_loop: bool
@@ -81,6 +82,7 @@ class HostedExecutable:
     """A Program as pieces."""
 
     program: Program
+    #: Each a `Piece` or a `HostedLoop`.
     body: tuple[Any, ...]
     #: Temporaries that live inside one piece.
     unmade: frozenset[int] = frozenset()

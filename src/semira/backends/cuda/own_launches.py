@@ -49,7 +49,7 @@ class OwnExecutable:
     #: Of the method's folder.
     part: ModuleType
     module: Module
-    #: Of `ending_of`: writes the result as the statement says.
+    #: The executable of `ending_of`: writes the result as the statement says.
     ending: Any
 
 

@@ -32,10 +32,11 @@ class Form:
     name: str
     #: "matrix" or "vector".
     kind: str
+    #: Makes arrays of shape, arguments and terms.
     build: Callable[[Any, dict[str, Any], Terms], Any]
     #: Arguments without default, keyword-only unless `positional`.
     required: tuple[str, ...]
-    #: Further arguments.
+    #: Further arguments and their defaults.
     optional: Mapping[str, Any] = field(default_factory=dict)
     #: Whether the required arguments may be given by position.
     positional: bool = False

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semira.backends.cuda.build.shop import Shop
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.runtime.vector_memory import vector_bytes
 from semira.base.dtypes import DataType
@@ -36,7 +37,7 @@ class Ordered(NamedTuple):
     given: int
     nvals: int
     #: Where each entry came from, if anybody needs it.
-    order: Any
+    order: Buffer | None
     #: Where the entries of a position go; no `places` if no position repeats.
     offset_type: str
     places: Any

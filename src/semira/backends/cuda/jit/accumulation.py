@@ -26,8 +26,8 @@ class Accumulation:
     #: it. ``swap``: compare-and-swap of the word that holds the value. ``lock``: one of a table of
     #: locks, hashed by the address, is held meanwhile.
     method: str
-    #: A first value added to it comes out bit by bit, NaN and -0.0 included. Not used by ``any``
-    #: and ``lock``, which store the first value instead.
+    #: A NumPy scalar; a first value added to it comes out bit by bit, NaN and -0.0 included. Not
+    #: used by ``any`` and ``lock``, which store the first value instead.
     identity: Any
 
     @property

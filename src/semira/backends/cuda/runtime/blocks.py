@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, primitives_of
 
 #: Rows of which one word tells whether they have an entry.
@@ -35,10 +36,10 @@ class Block:
     rows: int
     ncols: int
     #: A word for each column and 32 rows: whether they have an entry there.
-    present: Any
+    present: Buffer
     #: Of entry (i, j) at ``j * rows + i``, or the one that all share; None: nobody has asked for
     #: them yet, and the matrix has them elsewhere.
-    values: Any
+    values: Buffer | None
     iso: bool
     nvals: int
 

@@ -14,6 +14,7 @@ from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.frame import Frame
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaVector
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.vector_memory import NO_ENTRIES
 from semira.base.recent import Recent
@@ -73,10 +74,10 @@ class CudaExecutable:
     #: Copies of what the program writes, if it may end inside of an iteration.
     savepoint: Savepoint | None = None
     #: The table on the device, where it is too long for a parameter.
-    table: Any = None
+    table: Buffer | None = None
     rows: Any = None
     #: What a launch writes for itself: zero between launches.
-    state: Any = None
+    state: Buffer | None = None
     results: list[NDArray[np.int64]] = field(default_factory=list)
     _placed: NDArray[np.int64] | None = None
 

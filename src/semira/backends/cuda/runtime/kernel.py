@@ -10,9 +10,9 @@ from typing import Any
 class Kernel:
     """One kernel of one cubin."""
 
-    #: Keeps the cubin loaded; has the kernel's attributes.
+    #: A cuda.core.Kernel: keeps the cubin loaded; has the kernel's attributes.
     loaded: Any
-    #: What the driver launches.
+    #: The CUfunction that the driver launches.
     function: Any
     #: Blocks that fit on one multiprocessor at once.
     fitting: int

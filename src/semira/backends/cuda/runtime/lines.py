@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from semira.backends.cuda.runtime.parts import Buffer
+
 #: Pieces of a row from which on a block adds them up (kernels/mxm/pieces.cuh).
 FEW_SLOTS = 64
 
@@ -22,14 +24,14 @@ class LinePieces:
     slots: int = 0
     #: Of each piece: its first entry (one number more), its line or the complement of its slot, its
     #: row. None, as all that follow, where no line is long.
-    begins: Any = None
-    owners: Any = None
-    rows: Any = None
+    begins: Buffer | None = None
+    owners: Buffer | None = None
+    rows: Buffer | None = None
     #: Of each long line: which it is, its first slot (one number more).
-    lines: Any = None
-    starts: Any = None
+    lines: Buffer | None = None
+    starts: Buffer | None = None
     #: Long lines of more than `FEW_SLOTS`.
-    many: Any = None
+    many: Buffer | None = None
 
     @property
     def nbytes(self) -> int:
@@ -51,14 +53,14 @@ class Occupied:
 
     count: int
     #: Which they are; None: all.
-    listed: Any = None
+    listed: Buffer | None = None
     #: How many come before each row; None: as many as there are rows before it.
-    before: Any = None
+    before: Buffer | None = None
     #: The rows cut into pieces, by the entries that a piece has at most.
     pieces: dict[int, LinePieces] = field(default_factory=dict)
     #: Entries of each of the rows in a whole matrix, the type of its offsets, and they, as they
     #: were asked for last.
-    even: tuple[int, str, Any] | None = None
+    even: tuple[int, str, Buffer] | None = None
 
     @property
     def nbytes(self) -> int:

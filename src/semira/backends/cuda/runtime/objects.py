@@ -15,7 +15,7 @@ from semira.backends.cuda.runtime.blocks import Block, spell_out
 from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS, OCCUPIED, SLICES
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.lines import Occupied
-from semira.backends.cuda.runtime.parts import Made, allocate_parts
+from semira.backends.cuda.runtime.parts import Buffer, Made, allocate_parts
 from semira.backends.cuda.runtime.primitives import (
     Slices,
     offset_type_of,
@@ -56,10 +56,10 @@ class CudaVector:
     runtime: Runtime
     size: int
     dtype: DataType
-    #: The second plane is made when a program first needs it.
-    planes: list[tuple[Any, Any, Any]]
+    #: (values, words, list) of each; the second plane is made when a program first needs it.
+    planes: list[tuple[Buffer, Buffer, Buffer]]
     #: Number of entries, plane in use, and whether its list is complete.
-    state: Any
+    state: Buffer
     #: `CudaBackend.put` made it without entries, and no program has seen it since.
     is_new: bool = False
     #: Entries that it was built of where they lie; statements since do not count.

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
 
+#: Device memory, with `handle` and `size`: a buffer of cuda.core, or a `Part` of one.
+Buffer = Any
+
 #: Every part begins on a cache line.
 ALIGNMENT = 128
 
@@ -23,9 +26,10 @@ JOINED = 1 << 20
 class Made:
     """What a statement has made of a matrix, in row order."""
 
-    parts: tuple[Any, Any, Any]
+    #: (indptr, indices, values).
+    parts: tuple[Buffer, Buffer, Buffer]
     #: Row of every entry; None: not made. Of whole rows neither are the indices.
-    rows: Any
+    rows: Buffer | None
     #: Entries there is room for; as many as there are if `is_exact`.
     most: int
     is_exact: bool

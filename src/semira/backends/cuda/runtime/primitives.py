@@ -15,7 +15,7 @@ from semira.backends.cuda.jit.render import BASE, kernels_of
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported, unavailable
 from semira.backends.cuda.runtime.lines import Occupied
-from semira.backends.cuda.runtime.parts import Part
+from semira.backends.cuda.runtime.parts import Buffer, Part
 from semira.backends.cuda.runtime.scratch import Scratch
 from semira.backends.cuda.runtime.shares import ROW_ITEMS, items_of_share
 from semira.base.errors import OutOfMemory
@@ -185,7 +185,7 @@ class Slices:
 
     #: Row in which each share begins, and where the last one ends; then the entries of the longest
     #: row.
-    rows: Any
+    rows: Buffer
     #: Number of shares, rows and entries of each.
     count: int
     items: int

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.base.errors import IndexOutOfBound
 from semira.contract import Program, Statement, walk_statements
 
@@ -27,7 +28,7 @@ class BoundRegion:
     start: int = 0
     step: int = 1
     #: Positions, and their numbers inside the region if some were left out.
-    lists: list[Any] = field(default_factory=list)
+    lists: list[Buffer] = field(default_factory=list)
     #: The region as it was bound.
     given: Any = ()
 

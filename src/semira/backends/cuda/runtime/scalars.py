@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.base.dtypes import DataType
 
 #: Stamps of objects: one for each state of the buffers of each object, none twice.
@@ -98,7 +99,7 @@ class Literal:
     word: int
     has: bool
     #: Holds a value that needs more than a word.
-    cell: Any = None
+    cell: Buffer | None = None
 
     @classmethod
     def bound(cls, runtime: Runtime | None, dtype: DataType, value: Any) -> Literal:

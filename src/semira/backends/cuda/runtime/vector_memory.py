@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.parts import Part, allocate_parts, laid_out
+from semira.backends.cuda.runtime.parts import Buffer, Part, allocate_parts, laid_out
 from semira.backends.cuda.runtime.room import require
 from semira.base.dtypes import DataType
 
@@ -62,7 +62,7 @@ class VectorMemory:
 
     #: What it can hold: number of positions, bytes of a value.
     key: tuple[int, int]
-    whole: Any
+    whole: Buffer
     #: As in `CudaVector`.
     planes: tuple[tuple[Any, Any, Any], ...]
     state: Any

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, Primitives
 
 #: (threads of a row, 0 for the whole block; threads of a block; slots of a row's table). A table
@@ -173,8 +174,8 @@ class Binned:
     #: Those with tables.
     bins: tuple[Bin, ...]
     #: Rows of each bin, and how many there are of each.
-    lists: Any
-    ledger: Any
+    lists: Buffer
+    ledger: Buffer
 
     def read(self, primitives: Primitives) -> list[int]:
         """Return sum of the sizes, sum of the cut sizes, rows of each bin; waits."""

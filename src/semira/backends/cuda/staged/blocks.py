@@ -10,6 +10,7 @@ import numpy as np
 
 from semira.backends.cuda.runtime.blocks import Block, present_bytes, words_of
 from semira.backends.cuda.runtime.objects import CudaMatrix
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.staged.block_source import BLOCK_THREADS, has_one_value
@@ -34,9 +35,9 @@ class Weighing:
     #: Partial products of each row, if rows were counted.
     measured: Measured | None = None
     #: Rows with entries as words, if a block was counted.
-    driven: Any = None
+    driven: Buffer | None = None
     #: The mask as a block.
-    mask: Any = None
+    mask: Buffer | None = None
     known: dict[str, float] = field(default_factory=dict)
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS
 from semira.backends.cuda.staged.dot_walks import dots_part
 from semira.backends.cuda.staged.full import is_full, masked_full
@@ -75,10 +76,10 @@ class Sums:
 
     #: Blocks there is room for.
     parts: int
-    values: Any
-    counts: Any
+    values: Buffer
+    counts: Buffer
     #: Zero between statements.
-    ticket: Any
+    ticket: Buffer
 
 
 @dataclass(frozen=True, slots=True)

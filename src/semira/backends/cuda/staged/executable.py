@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from semira.backends.cuda.jit.compile import named
 from semira.backends.cuda.jit.render import BLOCK, FULL, STAGED
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import Module
 from semira.backends.cuda.staged.block_source import block_source
 from semira.backends.cuda.staged.own_products import own_part
@@ -35,14 +36,14 @@ class StagedExecutable:
     module: Module
     #: The statement that sums the result up, where nothing else is made of it.
     total: Statement | None = None
-    #: What such a sum works in, once it has run.
+    #: The `dots.Sums` that such a sum works in, once it has run.
     sums: Any = None
     #: The words of the last execution's operands, and where they lie on the device.
-    table: tuple[Any, Any] = (None, None)
-    #: The last launch of such a sum, as long as it may be started again.
+    table: tuple[Buffer, Buffer] = (None, None)
+    #: The last launch of such a sum, a `Replay`, as long as it may be started again.
     replay: Any = None
     #: Memory for what rows of a trace tell that nobody will read any more.
-    tallies: list[Any] = field(default_factory=list)
+    tallies: list[Buffer] = field(default_factory=list)
     _rule: Callable[[Callable[[str], float], int], float] | None = None
     _full: Module | None = None
     _block: Module | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.contract import Statement, part_of
 
 
@@ -35,7 +36,7 @@ class FullLaunch:
     #: Arguments for the parameters that every such kernel has.
     given: tuple[Any, ...]
     #: Number of each row among those that have entries; None: all have.
-    line_of: Any
+    line_of: Buffer | None
     #: Of the result.
     nrows: int
     ncols: int

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.parts import JOINED, allocate_parts
+from semira.backends.cuda.runtime.parts import JOINED, Buffer, allocate_parts
 from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, Module, Primitives, address
 from semira.backends.cuda.runtime.scratch import Scratch
 from semira.backends.cuda.staged.executable import StagedExecutable
@@ -33,10 +33,10 @@ class Pieces:
     dtype: DataType
     #: `rows` names the row of every entry; None where no kernel asks for it. Without `indices` rows
     #: are whole: empty, or with every column.
-    indptr: Any
-    indices: Any
-    rows: Any
-    values: Any
+    indptr: Buffer
+    indices: Buffer
+    rows: Buffer
+    values: Buffer
     #: `values` is a single one.
     iso: bool = False
     is_exact: bool = True
@@ -81,7 +81,7 @@ class Stage:
     #: Name in the table -> `Pieces`, or the words of a scalar.
     operands: dict[str, Any] = field(default_factory=dict)
     #: The table on the device; None once an operand has changed.
-    sent: Any = None
+    sent: Buffer | None = None
 
     @property
     def scratch(self) -> Scratch:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, offset_type_of
 from semira.backends.cuda.runtime.room import fit_together, fits, require, spendable
 from semira.backends.cuda.staged.bins import (
@@ -60,9 +61,9 @@ class Rows:
     b: Pieces
     #: Of each row: partial products, entries once they are counted, and where there is room for as
     #: many as it may have.
-    work: Any
-    sizes: Any
-    places: Any
+    work: Buffer
+    sizes: Buffer
+    places: Buffer
 
 
 def operands(job: Job, *, by_columns: bool = False) -> tuple[Pieces, Pieces]:
@@ -289,7 +290,7 @@ class Windows:
 
     blocks: int
     #: How far the rows of B were read.
-    cursors: Any
+    cursors: Buffer
     #: Numbers that each block has for itself; 0: there is one for each entry of A.
     room: int
 
