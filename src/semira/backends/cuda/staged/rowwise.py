@@ -163,8 +163,10 @@ def rowwise(job: Job, measured: Measured | None = None) -> tuple[Pieces, Callabl
     total = measured.products
     if total == 0:
         return job.nothing(job.dtype), lambda: 0
-    made = _made_at_once if _is_made_at_once(job, measured) else _counted_first
-    result = made(job, measured)
+    if _is_made_at_once(job, measured):
+        result = _gathered(job, measured.rows, measured.binned, measured.counts, measured.most)
+    else:
+        result = _counted_first(job, measured)
     job.is_masked = masks_here(job)
     return result, lambda: total
 
@@ -213,10 +215,6 @@ def _is_made_at_once(job: Job, measured: Measured) -> bool:
     has_windows = job.shape[1] <= ONE_WINDOW * window_columns(job.dtype.itemsize)
     cursors = OFFSET_BYTES[job.stage.offset_type] * measured.rows.a.most
     return has_windows and _has_room(job, measured.most, cursors)
-
-
-def _made_at_once(job: Job, measured: Measured) -> Pieces:
-    return _gathered(job, measured.rows, measured.binned, measured.counts, measured.most)
 
 
 def _gathered(job: Job, rows: Rows, binned: Binned, counts: list[int], most: int) -> Pieces:
