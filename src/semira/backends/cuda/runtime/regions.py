@@ -89,7 +89,7 @@ def _axis_length(statement: Statement, things: list[Any], axis: int) -> int:
     thing = things[statement.out if is_written else arg.slot]
     if isinstance(thing, CudaMatrix):
         flipped = not is_written and arg.transposed
-        return (thing.nrows, thing.ncols)[1 - axis if flipped else axis]
+        return thing.shape[1 - axis if flipped else axis]
     return int(thing.size)
 
 
