@@ -63,16 +63,6 @@ class Features:
 Cost = Callable[[Features], float | None]
 
 
-def _always(statement: Statement, in_loop: bool) -> bool:
-    del statement, in_loop
-    return True
-
-
-def _no_obstacle(statement: Statement) -> str:
-    del statement
-    return ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MethodRow:
     """One way to run products of one kind, as the planner sees it.
@@ -143,11 +133,11 @@ class MethodRow:
     only_on: tuple[str, ...] = ()
     fused: bool = True
     unordered: Callable[[Statement], frozenset[str]] | None = None
-    obstacle: Callable[[Statement], str] = _no_obstacle
+    obstacle: Callable[[Statement], str] = lambda _statement: ""
     cost: Cost | Rule | None = None
     costed_on: tuple[str, ...] = ()
     from_product: int = 1
-    pays: Callable[[Statement, bool], bool] = _always
+    pays: Callable[[Statement, bool], bool] = lambda _statement, _in_loop: True
 
 
 #: Package of each method, by name.

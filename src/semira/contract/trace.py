@@ -155,7 +155,33 @@ class Rows(ShownRows, tuple[TraceRow, ...]):
 NO_ROWS = Rows()
 
 
-class LateRows(ShownRows, Sequence[TraceRow]):
+class UnreadRows(ShownRows, Sequence[TraceRow]):
+    """Rows that somebody has to ask for."""
+
+    def made(self) -> Rows:
+        """Return the rows; those that are read first are made then."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self.made())
+
+    @overload
+    def __getitem__(self, place: int) -> TraceRow: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[TraceRow]: ...
+    def __getitem__(self, place: int | slice) -> TraceRow | Sequence[TraceRow]:
+        return self.made()[place]
+
+    def __iter__(self) -> Iterator[TraceRow]:
+        return iter(self.made())
+
+    def __eq__(self, other: object) -> bool:
+        return self.made() == other if isinstance(other, tuple) else self is other
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class LateRows(UnreadRows):
     """Rows that are made when somebody reads them.
 
     Parameters
@@ -179,7 +205,8 @@ class LateRows(ShownRows, Sequence[TraceRow]):
         self._make: Callable[[], Sequence[TraceRow]] | None = make
         self._rows: Rows | None = None
 
-    def _made(self) -> Rows:
+    def made(self) -> Rows:
+        """Return the rows, made once."""
         make = self._make
         if self._rows is None and make is not None:
             self._rows = Rows(make())
@@ -189,21 +216,6 @@ class LateRows(ShownRows, Sequence[TraceRow]):
 
     def __len__(self) -> int:
         return self._count
-
-    @overload
-    def __getitem__(self, place: int) -> TraceRow: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[TraceRow]: ...
-    def __getitem__(self, place: int | slice) -> TraceRow | Sequence[TraceRow]:
-        return self._made()[place]
-
-    def __iter__(self) -> Iterator[TraceRow]:
-        return iter(self._made())
-
-    def __eq__(self, other: object) -> bool:
-        return self._made() == other if isinstance(other, tuple) else self is other
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Rows, (tuple(self),)

@@ -40,33 +40,26 @@ ALL = Region("all")
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """``out<mask, replace> accum= op(args)`` on values.
-
-    Attributes
-    ----------
-    args : tuple of (Value or Literal, transposed)
-    mask : (Value, structural, complement) or None
-    new : bool
-        The output was made for this call and holds nothing yet.
-    shape : tuple or None
-        For a `new` output: where each dimension comes from, ``(argument number, axis)``,
-        a `Region` number as ``("region", axis)``, or an int.
-    place : Place or None
-        Where a recorded call stands in the user's code.
-    """
+    """``out<mask, replace> accum= op(args)`` on values."""
 
     op: str
     out: Value
+    #: Each with whether it is transposed.
     args: tuple[tuple[Value | Literal, bool], ...]
     operator: Any = None
+    #: The mask, whether it is structural, and whether it is complemented.
     mask: tuple[Value, bool, bool] | None = None
     accum: Any = None
     replace: bool = False
     regions: tuple[Region, ...] = ()
     params: tuple[tuple[str, Any], ...] = ()
     hints: Hints = NO_HINTS
+    #: The output was made for this call and holds nothing yet.
     new: bool = False
+    #: For a `new` output: where each dimension comes from, ``(argument number, axis)``, a `Region`
+    #: number as ``("region", axis)``, or an int.
     shape: tuple[Any, ...] | None = None
+    #: Where a recorded call stands in the user's code.
     place: Place | None = None
 
     def values(self) -> list[Value]:

@@ -37,23 +37,15 @@ _short.maxstring = _short.maxother = 60
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first thing in which two recordings of a body differ.
+    """The first thing in which two recordings of a body differ."""
 
-    Attributes
-    ----------
-    subject : str
-        What it is that differs.
-    had, has : str
-        What it is in the first recording, and in the other one.
-    remedy : str
-    place : Place or None
-        Of the call in the other recording; None if it is what the body returned.
-    """
-
+    #: What it is that differs.
     subject: str
+    #: What it is in the first recording, and in the other one.
     had: str
     has: str
     remedy: str
+    #: Of the call in the other recording; None if it is what the body returned.
     place: Place | None = None
 
     def __str__(self) -> str:

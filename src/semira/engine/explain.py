@@ -189,8 +189,6 @@ def plan_for(program: Program, device: str, pins: Mapping[str, Any] | None = Non
 
     Parameters
     ----------
-    program : Program
-    device : str
     pins : mapping, optional
         Of all its products, in place of those they ran with.
 

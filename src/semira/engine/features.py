@@ -27,7 +27,6 @@ def cheaper_methods(numbers: dict[Value, int], device: str) -> tuple[tuple[int, 
     ----------
     numbers : dict of Value to int
         What a program works on, and its slots.
-    device : str
     """
     found = []
     rows, weighed = _rows(device, VERSION[0])

@@ -20,20 +20,13 @@ _KEPT = 1024
 
 @dataclass(slots=True, eq=False)
 class Described:
-    """What a loop body depends on.
+    """What a loop body depends on."""
 
-    Attributes
-    ----------
-    key : tuple
-        Equal for bodies that record the same of their objects, in the order of `values`.
-    values : list of Value
-        Objects that the body reaches, each once.
-    kept : list
-        What the key knows by its id, beside the dtypes of `values`.
-    """
-
+    #: Equal for bodies that record the same of their objects, in the order of `values`.
     key: tuple[Any, ...]
+    #: Objects that the body reaches, each once.
     values: list[Value]
+    #: What the key knows by its id, beside the dtypes of `values`.
     kept: list[Any]
 
     def bounded(self, limit: Value | Literal, *, explicit: bool) -> Described:
@@ -48,23 +41,15 @@ class Described:
 
 @dataclass(slots=True, eq=False)
 class _Kept:
-    """The reading of a loop without its objects.
+    """The reading of a loop without its objects."""
 
-    Attributes
-    ----------
-    key : list
-        Of the reading.
-    bound : list
-        Of the reading, None in the place of objects.
-    places : tuple of (int, int)
-        Slot, and which of the described values it is bound to.
-    alive : tuple
-        What both keys know by its id.
-    """
-
+    #: Of the reading.
     key: list[Any]
+    #: Of the reading, None in the place of objects.
     bound: list[Any]
+    #: Slot, and which of the described values it is bound to.
     places: tuple[tuple[int, int], ...]
+    #: What both keys know by its id.
     alive: tuple[Any, ...]
 
 

@@ -26,22 +26,14 @@ _KEPT = 2048
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What calls of one kind are prepared as.
-
-    Attributes
-    ----------
-    backend : Backend
-    executable : Executable or None
-        None where it depends on the call.
-    written : tuple of int
-        Slots of the vectors and matrices that it writes.
-    ways : Ways or None
-        What it depends on then.
-    """
+    """What calls of one kind are prepared as."""
 
     backend: Backend
+    #: None where it depends on the call.
     executable: Executable | None
+    #: Slots of the vectors and matrices that it writes.
     written: tuple[int, ...]
+    #: What it depends on then.
     ways: Ways | None = None
 
 

@@ -326,10 +326,6 @@ def _size(dtype: DataType) -> DataType:
     return magnitude(dtype)[1]
 
 
-def _size_but_bool(dtype: DataType) -> DataType:
-    return _size(_numbers("IUFC")(dtype))
-
-
 def _place(dtype: DataType) -> DataType:
     return positional(dtype)[1]
 
@@ -482,7 +478,7 @@ def _rows() -> list[Aggregator]:
         Aggregator("hypot", _double, _norm),
         Aggregator("logaddexp", _double, _exponentials(math.e, "logaddexp", "log")),
         Aggregator("logaddexp2", _double, _exponentials(2, "logaddexp2", "log2")),
-        Aggregator("L1norm", _size_but_bool, absolute("plus")),
+        Aggregator("L1norm", lambda dtype: _size(_numbers("IUFC")(dtype)), absolute("plus")),
         Aggregator("Linfnorm", _size, absolute("max")),
         Aggregator("mean", _quotient, _mean),
         Aggregator("peak_to_peak", _numbers("BIUF"), _peak_to_peak),

@@ -201,12 +201,9 @@ def _with_operator(infix: Any, op: Any, **defaults: Any) -> Any:
                 if unknown
                 else f"{op!r} takes both left_default and right_default, for `x | y` only"
             )
-        return elementwise.ewise_union(left, right, op, *_ordered(defaults))
+        ends = defaults["left_default"], defaults["right_default"]
+        return elementwise.ewise_union(left, right, op, *ends)
     return elementwise.ewise(template.op, left, right, op)
-
-
-def _ordered(defaults: dict[str, Any]) -> tuple[Any, Any]:
-    return defaults["left_default"], defaults["right_default"]
 
 
 def _settled(arg: Any, op: Any, **defaults: Any) -> Any:

@@ -88,20 +88,13 @@ _OPTIONS = ("autocompute", "mapnumpy", "memory", "deterministic", "hot_columns",
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Looked:
-    """A code that changes nothing but its own variables.
+    """A code that changes nothing but its own variables."""
 
-    Attributes
-    ----------
-    code : CodeType
-        Kept, so that its id stays its own.
-    names : tuple of str
-        Global names it reads.
-    attributes : frozenset of str
-        Attributes it asks for, of whatever.
-    """
-
+    #: Kept, so that its id stays its own.
     code: CodeType
+    #: Global names it reads.
     names: tuple[str, ...]
+    #: Attributes it asks for, of whatever.
     attributes: frozenset[str]
 
 

@@ -28,37 +28,27 @@ from semira.frontend.records import fitted_source
 
 @dataclass(slots=True, eq=False)
 class Template:
-    """One operation without its output; nothing changes it once it is made.
+    """One operation without its output; nothing changes it once it is made."""
 
-    Attributes
-    ----------
-    op : str
-        One of `contract.program.OPS`.
-    args : tuple of Operand or Literal
-    kind, dtype, shape
-        Of the result.
-    dims : tuple
-        Where each dimension of the result comes from (see `engine.calls.Call.shape`).
-    operator : TypedOp, TypedMonoid, TypedSemiring or None
-    infix : str or None
-        ``matmul``, ``add`` or ``mult`` for ``@ | &``, whose operator may still change.
-    seen : tuple of shapes
-        Of the operands when the expression was written.
-    inner : bool
-        A step of a composition: computed whatever the option ``autocompute`` says.
-    """
-
+    #: One of `contract.program.OPS`.
     op: str
+    #: Each an Operand or a Literal.
     args: tuple[Any, ...]
+    #: Of the result.
     kind: str
     dtype: DataType
     shape: tuple[int, ...]
+    #: Where each dimension of the result comes from (see `engine.calls.Call.shape`).
     dims: tuple[Any, ...]
+    #: A TypedOp, TypedMonoid or TypedSemiring.
     operator: Any = None
     regions: tuple[Region, ...] = ()
     params: tuple[tuple[str, Any], ...] = ()
+    #: ``matmul``, ``add`` or ``mult`` for ``@ | &``, whose operator may still change.
     infix: str | None = None
+    #: Shapes of the operands when the expression was written.
     seen: tuple[tuple[int, ...], ...] | None = None
+    #: A step of a composition: computed whatever the option ``autocompute`` says.
     inner: bool = field(default_factory=is_composing)
 
     def __post_init__(self) -> None:

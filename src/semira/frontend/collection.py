@@ -9,6 +9,7 @@ from typing import Any, Self
 from semira.backends.registry import backend_for, capabilities_of
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.engine.values import Value
+from semira.formats import MatrixArrays, RawArrays, VectorArrays
 from semira.formats.index import MAX_SIZE
 from semira.frontend import elementwise, reading
 from semira.frontend.call import Template, emit, fresh_value
@@ -45,6 +46,15 @@ class Collection(Updatable[Made_co]):
         if device is not None:
             value.place(device)
         return made
+
+    @classmethod
+    def _of(
+        cls,
+        arrays: MatrixArrays | VectorArrays | RawArrays,
+        name: str | None = None,
+        device: str | None = None,
+    ) -> Self:
+        return cls._wrap(Value.of(arrays), name, device)
 
     @classmethod
     def _next_name(cls) -> str:

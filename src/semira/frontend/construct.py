@@ -36,21 +36,12 @@ from semira.ops.meaning import cast_array
 
 
 class Entries(NamedTuple):
-    """Checked entries on the host, in any order.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    indices : tuple of ndarray
-        Positions along each axis, in bounds.
-    values : ndarray or None
-        None: all entries share `shared`.
-    dtype : DataType
-    shared : scalar
-    """
+    """Checked entries on the host, in any order."""
 
     shape: tuple[int, ...]
+    #: Positions along each axis, in bounds.
     indices: tuple[NDArray[Any], ...]
+    #: None: all entries share `shared`.
     values: NDArray[Any] | None
     dtype: DataType
     shared: Any

@@ -63,21 +63,13 @@ _Cell = Callable[[Any], str]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What is shown of an object.
-
-    Attributes
-    ----------
-    name : str
-    kinds : tuple of str
-        Lines that say what it is.
-    facts : tuple of (str, str)
-    table : Table or None
-        Some of its values; None where there are no positions.
-    """
+    """What is shown of an object."""
 
     name: str
+    #: Lines that say what it is.
     kinds: tuple[str, ...]
     facts: _Facts
+    #: Some of its values; None where there are no positions.
     table: Table | None = None
 
 

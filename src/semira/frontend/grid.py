@@ -19,21 +19,14 @@ Entry = tuple[tuple[int, ...], Any]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Cells to print.
+    """Cells to print."""
 
-    Attributes
-    ----------
-    rows, cols : list of int
-        Positions shown, increasing.
-    values : dict of (int, int) to scalar
-        Entries at these positions.
-    total : tuple of int
-        Number of rows and columns there are.
-    """
-
+    #: Positions shown, increasing.
     rows: list[int]
     cols: list[int]
+    #: Entries at these positions.
     values: dict[tuple[int, int], Any]
+    #: Number of rows and columns there are.
     total: tuple[int, int]
 
     @property

@@ -31,31 +31,21 @@ _TABLE_STYLE = """<style scoped>
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cells with a label for each row and column.
+    """Cells with a label for each row and column."""
 
-    Attributes
-    ----------
-    corner : str
-        What stands above the labels of the rows.
-    rows, columns : list of str
-        Labels.
-    cells : list of list of str
-        Row after row; numbers that are not negative start with a blank.
-    rows_cut, columns_cut : int or None
-        Rows (columns) are left out after this many.
-    are_positions : bool
-        The labels of the columns are numbers, and are aligned as such.
-    lead : str
-        Stands before the labels of the columns.
-    """
-
+    #: What stands above the labels of the rows.
     corner: str
+    #: Labels.
     rows: list[str]
     columns: list[str]
+    #: Row after row; numbers that are not negative start with a blank.
     cells: list[list[str]]
+    #: Rows (columns) are left out after this many.
     rows_cut: int | None = None
     columns_cut: int | None = None
+    #: The labels of the columns are numbers, and are aligned as such.
     are_positions: bool = True
+    #: Stands before the labels of the columns.
     lead: str = ""
 
 

@@ -10,7 +10,7 @@ from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import InvalidValue, OutputNotEmpty
 from semira.base.memory import tells_shortage
 from semira.engine.values import Value
-from semira.formats import MatrixArrays, RawArrays, VectorArrays
+from semira.formats import MatrixArrays
 from semira.frontend import construct, raw, reading
 from semira.frontend.collection import Collection
 from semira.frontend.compose import setdiag
@@ -154,15 +154,6 @@ class StoredMatrix(ReadableMatrix[Made_co], Collection[Made_co]):
         ['csr.indices', 'csr.indptr', 'csr.values']
         """
         return super().memory_usage() | derived_usage(self._value)
-
-    @classmethod
-    def _of(
-        cls,
-        arrays: MatrixArrays | VectorArrays | RawArrays,
-        name: str | None = None,
-        device: str | None = None,
-    ) -> Self:
-        return cls._wrap(Value.of(arrays), name, device)
 
     @classmethod
     def from_coo(

@@ -70,7 +70,8 @@ def region_value(dtype: RecordType, given: Any, region: tuple[int, ...]) -> Any:
         An array of another shape.
     """
     is_array = bool(region) and isinstance(given, (list, np.ndarray))
-    if not is_array or (np.ndim(given) == 0) or _is_one(dtype, given):
+    is_one = bool(dtype.shape) and is_array and np.shape(given) == dtype.shape
+    if not is_array or np.ndim(given) == 0 or is_one:
         return Literal(dtype, dtype.scalar(given))
     try:
         array = encode(dtype, given, len(region))
@@ -81,10 +82,6 @@ def region_value(dtype: RecordType, given: Any, region: tuple[int, ...]) -> Any:
             f"shape mismatch: values of shape {array.shape} for a region of shape {region}"
         )
     return array
-
-
-def _is_one(dtype: RecordType, given: Any) -> bool:
-    return bool(dtype.shape) and np.shape(given) == dtype.shape
 
 
 def prepared(values: Any, dtype: Any, ndim: int = 1) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidIndex, InvalidValue, OutputNotEmpty
 from semira.engine.values import Value
-from semira.formats import MatrixArrays, RawArrays, VectorArrays
+from semira.formats import VectorArrays
 from semira.frontend import construct, raw, reading
 from semira.frontend.call import Template
 from semira.frontend.collection import Collection
@@ -48,15 +48,6 @@ class StoredVector(ReadableVector[Made_co], Collection[Made_co]):
     @classmethod
     def _next_name(cls) -> str:
         return f"v_{next(cls._name_counter)}"
-
-    @classmethod
-    def _of(
-        cls,
-        arrays: MatrixArrays | VectorArrays | RawArrays,
-        name: str | None = None,
-        device: str | None = None,
-    ) -> Self:
-        return cls._wrap(Value.of(arrays), name, device)
 
     @classmethod
     def from_coo(

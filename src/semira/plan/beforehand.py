@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from semira.contract import Capabilities, Const, Loop, Program, Rule, Statement
+from semira.contract import Capabilities, Const, Program, Rule, Statement
 from semira.plan.chooser import plan_program
 from semira.plan.expressions import fold
 from semira.plan.products import requested_policy, situation_beforehand, weighs_ways
@@ -22,19 +22,13 @@ WAYS = (PUSH, PULL, WHOLE)
 
 @dataclass(frozen=True, slots=True)
 class Beforehand:
-    """A product whose way may be settled before it runs.
+    """A product whose way may be settled before it runs."""
 
-    Attributes
-    ----------
-    vector, matrix, out : int
-        Slots.
-    rule : Rule
-        Yields an index into `WAYS`; asks for no count that takes a look at the operands.
-    """
-
+    #: Slots.
     vector: int
     matrix: int
     out: int
+    #: Yields an index into `WAYS`; asks for no count that takes a look at the operands.
     rule: Rule
 
     def way(self, frontier: int, n: int, rows: int, nnz: int) -> str:
@@ -63,8 +57,9 @@ def weighed_beforehand(program: Program, capabilities: Capabilities) -> Beforeha
 
     Of one product without a mask, on a device where a choice costs something.
     """
-    (statement,) = program.body if len(program.body) == 1 else (None,)
-    if not capabilities.choice_costs or not _is_open_product(statement):
+    (item,) = program.body if len(program.body) == 1 else (None,)
+    is_open = isinstance(item, Statement) and item.op in DRIVER and item.mask is None
+    if not capabilities.choice_costs or not is_open:
         return None
     planned = plan_program(program, capabilities).body[0]
     assert isinstance(planned, Statement)
@@ -78,7 +73,3 @@ def weighed_beforehand(program: Program, capabilities: Capabilities) -> Beforeha
     rule = beforehand_rule(requested_policy(planned, None), situation)
     at = DRIVER[planned.op]
     return Beforehand(planned.args[at].slot, planned.args[1 - at].slot, planned.out, rule)
-
-
-def _is_open_product(item: Statement | Loop | None) -> bool:
-    return isinstance(item, Statement) and item.op in DRIVER and item.mask is None

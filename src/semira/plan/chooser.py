@@ -25,23 +25,19 @@ from semira.plan.rules_storage import MATRIX_ARGS, choose_out_storage
 
 #: How each operation without alternatives shares its work; see `Method.balance`.
 BALANCE = {
-    "ewise_add": ("edges", "each entry costs the same"),
-    "ewise_mult": ("edges", "each entry costs the same"),
-    "ewise_union": ("edges", "each entry costs the same"),
-    "apply": ("edges", "each entry costs the same"),
-    "select": ("edges", "each entry costs the same"),
+    **dict.fromkeys(
+        (
+            "ewise_add", "ewise_mult", "ewise_union", "apply", "select", "reduce", "copy",
+            "assign", "extract", "diag",
+        ),
+        ("edges", "each entry costs the same"),
+    ),
+    **dict.fromkeys(("gather", "scatter"), ("edges", "each index costs the same")),
     "select_k": ("rows", "each row is cut by itself"),
     "reduce_rows": ("rows", "each row is folded by itself"),
     "mode_rows": ("rows", "the keys of each row are summed by themselves"),
-    "reduce": ("edges", "each entry costs the same"),
-    "copy": ("edges", "each entry costs the same"),
-    "assign": ("edges", "each entry costs the same"),
-    "extract": ("edges", "each entry costs the same"),
-    "gather": ("edges", "each index costs the same"),
-    "scatter": ("edges", "each index costs the same"),
     "nvals": ("serial", "the count is kept with the object"),
-    "diag": ("edges", "each entry costs the same"),
-}
+}  # fmt: skip
 _SCALAR_BALANCE = ("serial", "a scalar is one value")
 _ON_SCALARS = ("apply", "copy", "assign", "ewise_add", "ewise_mult", "ewise_union")
 NO_FACTS = Facts()

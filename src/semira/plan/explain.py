@@ -96,7 +96,9 @@ class Explanation(Shown):
         if self.touched:
             width = max(len(way.name) for way in self.touched)
             lines.append("  touched  entries of the matrix:")
-            lines += [f"    {way.name:{width}}  {_entries_text(way)}" for way in self.touched]
+            for way in self.touched:
+                shown = f"about {way.entries:,.6g}" if way.is_estimate else f"{way.entries:,.0f}"
+                lines.append(f"    {way.name:{width}}  {shown}")
         lines.append("  because")
         lines += [f"    - {reason}" for reason in self.reasons]
         if self.phases is not None:
@@ -211,7 +213,3 @@ def _letters(statement: Statement) -> dict[int, str]:
         letters.setdefault(statement.mask.slot, "m")
     letters.setdefault(statement.out, "C" if statement.op == "mxm" else "w")
     return letters
-
-
-def _entries_text(way: Alternative) -> str:
-    return f"about {way.entries:,.6g}" if way.is_estimate else f"{way.entries:,.0f}"

@@ -99,7 +99,6 @@ def fold(rule: Rule, counts: Mapping[str, float], previous: int | None = None) -
 
     Parameters
     ----------
-    rule : Rule
     counts : mapping of count name to number
         Any of `semira.contract.rule.COUNTS`; the others stay symbols.
     previous : int or None

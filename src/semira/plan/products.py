@@ -89,25 +89,15 @@ _NARROWING = (
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """All that the plan of a product depends on.
-
-    Attributes
-    ----------
-    statement : Statement
-    capabilities : Capabilities
-    policy : Policy
-    around : Surroundings or None
-    way : str
-        See `Facts.way`.
-    cheaper : tuple of str
-        Methods with folders that cost less than compressed rows, the cheapest first.
-    """
+    """All that the plan of a product depends on."""
 
     statement: Statement
     capabilities: Capabilities
     policy: Policy
     around: Surroundings | None = None
+    #: See `Facts.way`.
     way: str = ""
+    #: Methods with folders that cost less than compressed rows, the cheapest first.
     cheaper: tuple[str, ...] = ()
 
 
@@ -344,16 +334,12 @@ def _check_demands(request: Request, names: tuple[str, ...]) -> None:
     statement = request.statement
     for pin in ("early_exit", "operand_reuse"):
         if getattr(statement.hints, pin) and not BY_ROW & set(names):
-            ways = " and ".join(names)
-            means = f"{ways} does not work row by row"
+            means = f"{' and '.join(names)} does not work row by row"
+            by_row = next(name for name in CORE_METHODS[statement.op] if name in BY_ROW)
             raise PlanError(
                 f"{statement.op}: {pin}=True is impossible: {means}, and nothing else is "
-                f"admissible; choose {pin}=None, or pins that admit {_by_row(statement)}"
+                f"admissible; choose {pin}=None, or pins that admit {by_row}"
             )
-
-
-def _by_row(statement: Statement) -> str:
-    return next(name for name in CORE_METHODS[statement.op] if name in BY_ROW)
 
 
 def _choose_reuse(request: Request) -> tuple[bool, list[Reason]]:
@@ -388,10 +374,8 @@ def situation_beforehand(statement: Statement, *, may_leave: bool, many_threads:
 
     Parameters
     ----------
-    statement : Statement
     may_leave : bool
         Whether a pull may leave rows.
-    many_threads : bool
     """
     return Situation(
         masked=False,

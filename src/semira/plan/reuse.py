@@ -38,50 +38,33 @@ DRIVER = {"vxm": 0, "mxv": 1}
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the engine knows of the objects it will bind; part of the prepared program's key.
+    """What the engine knows of the objects it will bind; part of the prepared program's key."""
 
-    Attributes
-    ----------
-    empty : frozenset of int
-        Slots of vectors without entries when the program starts.
-    present : frozenset of int
-        Slots of scalars that hold a value when the program starts.
-    way : str
-        One of `semira.plan.beforehand.WAYS`, for a product that stands by itself and was weighed
-        before; empty: it was not.
-    methods : tuple of (int, tuple of (str, str))
-        Slots of matrices for which methods that have folders cost less than compressed rows:
-        operation and name of each, the cheapest first.
-    """
-
+    #: Slots of vectors without entries when the program starts.
     empty: frozenset[int] = frozenset()
+    #: Slots of scalars that hold a value when the program starts.
     present: frozenset[int] = frozenset()
+    #: One of `semira.plan.beforehand.WAYS`, for a product that stands by itself and was weighed
+    #: before; empty: it was not.
     way: str = ""
+    #: Slots of matrices for which methods that have folders cost less than compressed rows:
+    #: operation and name of each, the cheapest first.
     methods: tuple[tuple[int, tuple[tuple[str, str], ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a statement stands: its loop, what runs before the loop, and known facts.
+    """Where a statement stands: its loop, what runs before the loop, and known facts."""
 
-    Attributes
-    ----------
-    loop : Loop
-        The innermost loop; the statement is in its only body.
-    position : int
-        Index of the statement in that body.
-    before : tuple of Statement or Loop
-        Items ahead of the loop in the body around it.
-    at_top : bool
-        The loop is not inside another loop.
-    empty, present : frozenset of int
-        See `Facts`; `present` holds for the whole run.
-    """
-
+    #: The innermost loop; the statement is in its only body.
     loop: Loop
+    #: Index of the statement in that body.
     position: int
+    #: Items ahead of the loop in the body around it.
     before: tuple[Item, ...] = ()
+    #: The loop is not inside another loop.
     at_top: bool = True
+    #: See `Facts`; `present` holds for the whole run.
     empty: frozenset[int] = frozenset()
     present: frozenset[int] = frozenset()
 

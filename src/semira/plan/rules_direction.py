@@ -34,35 +34,24 @@ _TREND_TEXT = {"": "", "rising": " and rising", "falling": " and falling"}
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What a direction rule depends on, besides the policy.
+    """What a direction rule depends on, besides the policy."""
 
-    Attributes
-    ----------
-    masked : bool
-        Pull skips the rows that the mask closes; else every row is open.
-    stops_at_first : bool
-        Pull leaves a row at the first operand it meets.
-    cheap_degrees : bool
-        The degrees of the frontier may be summed; else the average degree stands for them.
-    shared : bool
-        Several vectors are driven together: a look at the matrix when pulling serves many.
-    many_threads : bool
-        A vector is driven by a device of so many threads that looks at a row, one after the
-        other, take longer than pushing as many entries, as does calling all of them; and that
-        whole rows are read sooner than as many entries are pushed.
-    alone : bool
-        The product stands by itself, not in a loop.
-    beforehand : bool
-        It is weighed before it is launched, so that a pull may be of either kind: one that leaves
-        rows, or one that reads them to their ends although it might.
-    """
-
+    #: Pull skips the rows that the mask closes; else every row is open.
     masked: bool
+    #: Pull leaves a row at the first operand it meets.
     stops_at_first: bool
+    #: The degrees of the frontier may be summed; else the average degree stands for them.
     cheap_degrees: bool
+    #: Several vectors are driven together: a look at the matrix when pulling serves many.
     shared: bool = False
+    #: A vector is driven by a device of so many threads that looks at a row, one after the other,
+    #: take longer than pushing as many entries, as does calling all of them; and that whole rows
+    #: are read sooner than as many entries are pushed.
     many_threads: bool = False
+    #: The product stands by itself, not in a loop.
     alone: bool = False
+    #: It is weighed before it is launched, so that a pull may be of either kind: one that leaves
+    #: rows, or one that reads them to their ends although it might.
     beforehand: bool = False
 
     @property
@@ -183,8 +172,6 @@ def direction_rule(policy: Policy, situation: Situation, pull: Const = ONE) -> R
 
     Parameters
     ----------
-    policy : Policy
-    situation : Situation
     pull : Const
         Index of the method that pulls.
 

@@ -214,15 +214,12 @@ def _columns_obstacle(statement: Statement, method: str, capabilities: Capabilit
     return ""
 
 
-def _is_on(row: MethodRow, capabilities: Capabilities) -> bool:
-    """Return whether a back end is one of those that a row names; the reference runs any."""
-    return not row.only_on or capabilities.parts in (*row.only_on, "any")
-
-
 def _row_obstacle(
     statement: Statement, method: str, row: MethodRow, pin: str, capabilities: Capabilities
 ) -> str:
-    if not capabilities.runs(row.name) or not _is_on(row, capabilities):
+    # The reference runs any.
+    is_on = not row.only_on or capabilities.parts in (*row.only_on, "any")
+    if not capabilities.runs(row.name) or not is_on:
         return f"{capabilities.name} cannot run {pin}"
     others = [other for found, other in _pinned_methods(statement) if found is not row]
     if others:

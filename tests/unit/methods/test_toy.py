@@ -123,7 +123,6 @@ FILES = {
         """,
     "cuda.py": """
         from dataclasses import dataclass
-        from semira.backends.cuda.runtime.made import lines_on_host
         from toy_format.arrays import backwards
 
         DESCRIPTOR = ("ToyDescriptor", 4)
@@ -147,7 +146,7 @@ FILES = {
                 return [*(int(part.handle) for part in parts), matrix.nvals]
 
         def make(matrix, made):
-            parts = backwards(lines_on_host(matrix, made), dict(made.parameters)["pad"])
+            parts = backwards(matrix.download(made.orientation), dict(made.parameters)["pad"])
             return CudaToy(*(matrix.runtime.upload(part) for part in parts), len(parts[1]))
 
         def opened(a_type, place, made):

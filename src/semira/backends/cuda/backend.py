@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -152,7 +153,7 @@ class CudaBackend:
 
     def statistics(self) -> Statistics:
         """Return how often the host waited, launched, uploaded and compiled so far."""
-        return self.runtime.snapshot()
+        return replace(self.runtime.statistics)
 
     @contextmanager
     def profiled(self) -> Iterator[Profile]:
@@ -339,7 +340,7 @@ class CudaBackend:
             self.runtime.check_process()
             for handle, _ in (left, right):
                 check_alive(handle)  # type: ignore[arg-type]
-            made = kronecker(self.runtime, self.store.module, (left, right), operator)  # type: ignore[arg-type]
+            made = kronecker(self.runtime, (left, right), operator)  # type: ignore[arg-type]
             return Rearranged(made, made.shape, made.dtype)
 
     def fixed_point(

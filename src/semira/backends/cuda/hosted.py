@@ -11,11 +11,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from semira.backends.cuda.lower.apart import stands_apart
+from semira.backends.cuda.lower.uses import slots_in
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import CudaExecutable
 from semira.backends.cuda.runtime.launch import resolve_side
@@ -31,10 +32,10 @@ from semira.contract import (
     LoopReport,
     Program,
     Rows,
-    ShownRows,
     Slot,
     Statement,
     TraceRow,
+    UnreadRows,
     lost_rows,
     walk_statements,
 )
@@ -52,20 +53,13 @@ UNREAD = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """Statements that one executable of the backend runs, and the slots it is given.
+    """Statements that one executable of the backend runs, and the slots it is given."""
 
-    Attributes
-    ----------
-    executable : Prepared
-    slots : tuple of int
-    is_loop : bool
-    is_whole : bool
-        It replaces one output when all went well: broken, it has changed nothing.
-    """
-
+    #: What `CudaBackend.prepare` returns.
     executable: Any
     slots: tuple[int, ...]
     is_loop: bool
+    #: It replaces one output when all went well: broken, it has changed nothing.
     is_whole: bool = False
 
 
@@ -85,21 +79,14 @@ class HostedLoop:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HostedExecutable:
-    """A Program as pieces.
-
-    Attributes
-    ----------
-    program : Program
-    body : tuple of Piece and HostedLoop
-    unmade : frozenset of int
-        Temporaries that live inside one piece.
-    lone : Piece or None
-        All there is to do where the limit is 1: a sum, which changes one scalar with its launch.
-    """
+    """A Program as pieces."""
 
     program: Program
+    #: Each a `Piece` or a `HostedLoop`.
     body: tuple[Any, ...]
+    #: Temporaries that live inside one piece.
     unmade: frozenset[int] = frozenset()
+    #: All there is to do where the limit is 1: a sum, which changes one scalar with its launch.
     lone: Piece | None = None
 
 
@@ -118,7 +105,6 @@ def prepare_hosted(
 
     Parameters
     ----------
-    program : Program
     prepare : callable
         Prepares a program of one statement that stands apart, of none, or of a pair that `is_one`.
     is_one : callable
@@ -225,20 +211,7 @@ class _Cutter:
 
 def count_uses(program: Program) -> Counter[int]:
     """Return how often each slot is written or read by a statement, or by a loop's head."""
-    uses: Counter[int] = Counter()
-
-    def visit(body: Body) -> None:
-        for item in body:
-            if isinstance(item, Loop):
-                uses.update([item.limit, *(slot for slot in item.conditions if slot is not None)])
-                for inner in item.bodies:
-                    visit(inner)
-                continue
-            uses.update([item.out, *(arg.slot for arg in item.args)])
-            uses.update(spec.slot for spec in item.indices if spec.slot is not None)
-            uses.update([] if item.mask is None else [item.mask.slot])
-
-    visit(program.body)
+    uses = Counter(slots_in(program.body))
     # What gets its shape from a temporary needs it.
     for slot in program.slots:
         uses.update(part[0] for part in slot.shape or () if not isinstance(part, int))
@@ -247,24 +220,7 @@ def count_uses(program: Program) -> Counter[int]:
 
 def _slots_of(body: Body) -> tuple[int, ...]:
     """Return the slots a body touches, in order."""
-    used: set[int] = set()
-
-    def visit(items: Body) -> None:
-        for item in items:
-            if isinstance(item, Loop):
-                used.add(item.limit)
-                used.update(slot for slot in item.conditions if slot is not None)
-                for inner in item.bodies:
-                    visit(inner)
-                continue
-            used.add(item.out)
-            used.update(arg.slot for arg in item.args)
-            used.update(spec.slot for spec in item.indices if spec.slot is not None)
-            if item.mask is not None:
-                used.add(item.mask.slot)
-
-    visit(body)
-    return tuple(sorted(used))
+    return tuple(sorted({*slots_in(body)}))
 
 
 def _renumbered(slots: tuple[Slot, ...], body: Body, used: tuple[int, ...]) -> Program:
@@ -317,7 +273,7 @@ class _Unread:
         return rows
 
 
-class HostedTrace(ShownRows, Sequence[TraceRow]):
+class HostedTrace(UnreadRows):
     """The rows of pieces; the last ones are read when somebody asks, which may wait.
 
     The host's clock runs on from the end of one iteration, where it has waited for the device, to
@@ -354,31 +310,15 @@ class HostedTrace(ShownRows, Sequence[TraceRow]):
     @property
     def lost(self) -> int:
         """Older rows that there was no room for."""
-        return self._all().lost
+        return self.made().lost
 
-    def _all(self) -> Rows:
+    def made(self) -> Rows:
+        """Return all rows; waits for those that are not read yet."""
         if self._rows is None:
             while self._unread:
                 self._read_first()
             self._rows = self._read.rows()
         return self._rows
-
-    def __len__(self) -> int:
-        return len(self._all())
-
-    @overload
-    def __getitem__(self, index: int) -> TraceRow: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[TraceRow]: ...
-
-    def __getitem__(self, index: int | slice) -> TraceRow | Sequence[TraceRow]:
-        return self._all()[index]
-
-    def __eq__(self, other: object) -> bool:
-        return self._all() == other if isinstance(other, tuple) else self is other
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(slots=True)

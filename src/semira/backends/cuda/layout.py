@@ -40,24 +40,16 @@ TURNS = 3
 
 @dataclass(slots=True)
 class TableLayout:
-    """Fields in order of declaration.
+    """Fields in order of declaration."""
 
-    Attributes
-    ----------
-    offsets : dict
-        First word of each field.
-    size : int
-        Words of the whole table.
-    counters : dict
-        First word of each statement's counters, and of other state, in the memory that a launch
-        writes.
-    state_size : int
-        Words of that memory.
-    """
-
+    #: First word of each field.
     offsets: dict[str, int] = field(default_factory=dict)
+    #: Words of the whole table.
     size: int = 0
+    #: First word of each statement's counters, and of other state, in the memory that a launch
+    #: writes.
     counters: dict[str, int] = field(default_factory=dict)
+    #: Words of that memory.
     state_size: int = PROGRESS_WORDS
     _lines: list[str] = field(default_factory=list)
 

@@ -37,20 +37,13 @@ LARGE = (
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One translation unit.
+    """One translation unit."""
 
-    Attributes
-    ----------
-    name : str
-        Of the kernel, in the cache.
-    root : str
-        Kernel file that includes what the source calls.
-    source : str
-        What was generated.
-    """
-
+    #: Of the kernel, in the cache.
     name: str
+    #: Kernel file that includes what the source calls.
     root: str
+    #: What was generated.
     source: str
 
     def compile(self, arch: str) -> Compiled:
@@ -76,7 +69,6 @@ def texts_of(program: Program, *, large: bool = True) -> Iterator[Text]:
 
     Parameters
     ----------
-    program : Program
     large : bool
         Also for graphs of some hundred thousand edges and more.
 

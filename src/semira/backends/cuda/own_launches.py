@@ -26,50 +26,30 @@ from semira.contract.backend import Binding, Outcome
 
 @dataclass(frozen=True, slots=True)
 class OwnWalk:
-    """A product with a vector, as the folder of a method gets it.
-
-    Attributes
-    ----------
-    runtime : Runtime
-    module : Module
-        The kernels of its ``text``.
-    statement : Statement
-    vector : CudaVector
-    matrix : CudaMatrix
-    orientation : {"csr", "csc"}
-        Lines of the matrix that the core method walks; they are there.
-    size : int
-        Of the result.
-    """
+    """A product with a vector, as the folder of a method gets it."""
 
     runtime: Runtime
+    #: The kernels of its ``text``.
     module: Module
     statement: Statement
     vector: CudaVector
     matrix: CudaMatrix
+    #: "csr" or "csc": the lines of the matrix that the core method walks; they are there.
     orientation: str
+    #: Of the result.
     size: int
 
 
 @dataclass(slots=True, eq=False)
 class OwnExecutable:
-    """An Executable of one product.
-
-    Attributes
-    ----------
-    program : Program
-    statement : Statement
-    part : module
-        Of the method's folder.
-    module : Module
-    ending : executable
-        Of `ending_of`: writes the result as the statement says.
-    """
+    """An Executable of one product."""
 
     program: Program
     statement: Statement
+    #: Of the method's folder.
     part: ModuleType
     module: Module
+    #: The executable of `ending_of`: writes the result as the statement says.
     ending: Any
 
 

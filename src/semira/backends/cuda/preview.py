@@ -46,7 +46,6 @@ def phases_of(program: Program, sides: Mapping[int, int] | None = None) -> Outli
 
     Parameters
     ----------
-    program : Program
     sides : mapping of int to int, optional
         The longest side of what a slot is bound to. None: all are below 2**31.
 
@@ -108,7 +107,6 @@ class _Outliner:
 
         Parameters
         ----------
-        piece : Program
         slots : tuple of int
             The slot of the whole that each slot of the piece is.
         is_followed : bool
@@ -177,7 +175,6 @@ def _renumbered(steps: tuple[Step, ...], first: int, slots: tuple[int, ...]) -> 
 
     Parameters
     ----------
-    steps : tuple of Step
     first : int
         The number of the piece's first statement.
     slots : tuple of int

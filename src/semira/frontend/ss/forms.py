@@ -26,30 +26,21 @@ from semira.frontend.ss.importing import Terms
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One format.
+    """One format."""
 
-    Attributes
-    ----------
-    name : str
-        ``csr``, ``bitmap``, ..., or ``any``.
-    kind : {"matrix", "vector"}
-    build : callable (shape, arguments, terms) -> arrays
-    required : tuple of str
-        Arguments without default, keyword-only unless `positional`.
-    optional : mapping of str to default
-        Further arguments.
-    positional : bool
-        Whether the required arguments may be given by position.
-    sized : bool
-        Whether an import must give the shape.
-    """
-
+    #: ``csr``, ``bitmap``, ..., or ``any``.
     name: str
+    #: "matrix" or "vector".
     kind: str
+    #: Makes arrays of shape, arguments and terms.
     build: Callable[[Any, dict[str, Any], Terms], Any]
+    #: Arguments without default, keyword-only unless `positional`.
     required: tuple[str, ...]
+    #: Further arguments and their defaults.
     optional: Mapping[str, Any] = field(default_factory=dict)
+    #: Whether the required arguments may be given by position.
     positional: bool = False
+    #: Whether an import must give the shape.
     sized: bool = False
 
     @property

@@ -28,20 +28,13 @@ Order = Literal["C", "F"]
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How arrays are handed over.
+    """How arrays are handed over."""
 
-    Attributes
-    ----------
-    is_iso : bool
-        All entries share ``values[0]``.
-    take : bool
-        The object keeps the caller's arrays; otherwise it copies them.
-    dtype : DataType or None
-        Dtype of the object; that of the values if None.
-    """
-
+    #: All entries share ``values[0]``.
     is_iso: bool = False
+    #: The object keeps the caller's arrays; otherwise it copies them.
     take: bool = False
+    #: Dtype of the object; that of the values if None.
     dtype: DataType | None = None
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 
 from semira.backends.cuda.jit import cache
-from semira.backends.cuda.runtime.executable import CheckedSizes
+from semira.backends.cuda.lower import lower_program
+from semira.backends.cuda.runtime.executable import CudaExecutable
 from semira.base import settings
+from semira.base.dtypes import FP64
+from semira.contract import Arg, Program, Slot, Statement
 
 #: What makes a file of 1,000 bytes, with the checksum.
 CODE_BYTES = 968
@@ -47,8 +50,10 @@ def test_a_new_kernel_makes_room(tmp_path):
 
 
 def test_sizes_that_were_checked_do_not_grow_without_end():
-    sizes = CheckedSizes()
+    slots = Slot("vector", FP64), Slot("vector", FP64, "output")
+    program = Program(slots, (Statement("copy", 1, (Arg(0),)),))
+    checked = CudaExecutable(program, lower_program(program), "copy").checked
     for number in range(1000):
-        sizes.add(((number,),))
-        assert ((number,),) in sizes
-    assert len(sizes) <= 256
+        checked[(number,), (number,)] = None
+        assert ((number,), (number,)) in checked
+    assert len(checked) <= 256

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semira.backends.cuda.build.shop import Shop
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.runtime.vector_memory import vector_bytes
 from semira.base.dtypes import DataType
@@ -28,23 +29,16 @@ class Lines(NamedTuple):
 
 
 class Ordered(NamedTuple):
-    """Entries sorted by key.
-
-    Attributes
-    ----------
-    given, nvals : int
-        Entries given, and positions among them.
-    order : memory or None
-        Where each entry came from, if anybody needs it.
-    offset_type, places
-        Where the entries of a position go; no `places` if no position repeats.
-    """
+    """Entries sorted by key."""
 
     keys: Any
     key_type: Any
+    #: Entries given, and positions among them.
     given: int
     nvals: int
-    order: Any
+    #: Where each entry came from, if anybody needs it.
+    order: Buffer | None
+    #: Where the entries of a position go; no `places` if no position repeats.
     offset_type: str
     places: Any
 

@@ -51,7 +51,10 @@ def export(
     cast = _cast(shop, values, handle.dtype, wanted)
     if layout != "dense":
         arrays = _handed(runtime, [*indices, cast], copy=copy)
-        listed = _one_each(arrays[-1], count)
+        listed = arrays[-1]
+        if len(listed) == 1 and count != 1:
+            # On the caller's stream, which is CuPy's current one.
+            listed = listed.repeat(count)
         return RawArrays("cuda", layout, shape, tuple(arrays[:-1]), listed, wanted)
     dense = _dense(runtime, shape, indices, cast, fill, wanted)
     return RawArrays("cuda", layout, shape, (), dense, wanted)
@@ -73,11 +76,6 @@ def _handed(runtime: Runtime, pieces: list[Piece], *, copy: bool) -> list[Any]:
         if copy:
             return [primitives.as_cupy(*piece).copy() for piece in pieces]
         return [shared_view(runtime, *piece, stream) for piece in pieces]
-
-
-def _one_each(values: Any, count: int) -> Any:
-    """Return a value per entry; on the caller's stream, which is CuPy's current one."""
-    return values.repeat(count) if len(values) == 1 and count != 1 else values
 
 
 def _dense(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.backends.cuda.jit import cache
 from semira.backends.cuda.jit.operators import operator_name, operator_struct
 from semira.backends.cuda.jit.render import BUILD
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.primitives import Module
+from semira.backends.cuda.runtime.primitives import module_of
 from semira.base.dtypes import DataType
-from semira.base.recent import Recent
 from semira.ops import TypedOp
 
 #: Bytes of the largest value that lanes can pass to one another.
@@ -22,24 +20,17 @@ class Generated:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._modules: Recent[str, Module] = Recent(256)
 
     def cast(self, given: DataType, wanted: DataType, values: Any, count: int, out: Any) -> None:
         """Write values of one dtype as those of another."""
-        module = self._module("cast", cast_source(given, wanted))
+        module = module_of(self._runtime, BUILD, "cast", cast_source(given, wanted))
         module.launch("int", "semira_cast", count, values, count, out)
 
     def fold(self, op: TypedOp, dtype: DataType, runs: int, count: int, *arguments: Any) -> None:
         """Fold runs of values; `arguments` are values, order, starts and the memory to fill."""
-        module = self._module("fold", fold_source(op, dtype))
+        module = module_of(self._runtime, BUILD, "fold", fold_source(op, dtype))
         values, order, starts, out = arguments
         module.launch("int", "semira_fold", runs, values, order, starts, runs, count, out)
-
-    def _module(self, what: str, source: str) -> Module:
-        if source not in self._modules:
-            name = f"{what}-{cache.digest(source)[:12]}"
-            self._modules[source] = Module(self._runtime, name, source, BUILD)
-        return self._modules[source]
 
 
 def cast_source(given: DataType, wanted: DataType) -> str:

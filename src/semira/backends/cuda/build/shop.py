@@ -22,24 +22,16 @@ PART = 2**30
 
 @dataclass(slots=True)
 class Shop:
-    """The tools of one build.
+    """The tools of one build."""
 
-    Attributes
-    ----------
-    xp : module
-        CuPy, on the runtime's stream; NumPy in tests.
-    runtime, primitives
-        Memory and kernels.
-    generated : Generated
-        Kernels that dtypes or operators enter.
-    require : callable
-        Raises unless so many bytes can be had.
-    """
-
+    #: CuPy, on the runtime's stream; NumPy in tests.
     xp: Any
+    #: Memory and kernels.
     runtime: Runtime
     primitives: Primitives
+    #: Kernels that dtypes or operators enter.
     generated: Generated
+    #: Raises unless so many bytes can be had.
     require: Callable[[int, str], None] = field(repr=False)
 
     def array(self, memory: Any, dtype: Any, count: int) -> Any:

@@ -22,7 +22,7 @@ from semira.backends.cuda.jit.compile import named
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
-from semira.backends.cuda.runtime.primitives import Module, address
+from semira.backends.cuda.runtime.primitives import Module, address, module_of
 from semira.backends.cuda.runtime.transfer import put_vector
 from semira.backends.cuda.runtime.waiting import SLEEP_S, SPIN_S, Interrupt
 from semira.formats import VectorArrays
@@ -44,14 +44,7 @@ class FixedPoints:
     """What was compiled, and how many blocks launches may have; of one backend."""
 
     blocks: int | None = None
-    modules: dict[str, Module] = field(default_factory=dict)
     kernels: dict[tuple[str, str, int], Kernel] = field(default_factory=dict)
-
-    def module(self, runtime: Runtime, source: str) -> Module:
-        """Return the kernels of a source that are launched without a need of the others."""
-        if source not in self.modules:
-            self.modules[source] = Module(runtime, named("fixed_point", source), source, ROOT)
-        return self.modules[source]
 
     def kernel(self, runtime: Runtime, source: str, offset: str, shared: int) -> Kernel:
         """Return the kernel that runs freely, with so much shared memory."""
@@ -118,7 +111,7 @@ def fixed_point(
     )
     described[-1:] = np.array([width], np.float64).view(np.int64)
     problem = runtime.upload(described)
-    module = kept.module(runtime, source)
+    module = module_of(runtime, ROOT, "fixed_point", source)
     first, second = vector.planes[0], vector.planes[-1]
     module.launch(
         offset, OPEN, vector.size, problem, first[0], first[1], second[0], second[1],

@@ -20,20 +20,14 @@ _PLUS, _TIMES, _MIN, _MAX = (monoid[name].binaryop for name in ("plus", "times",
 
 @dataclass(frozen=True, slots=True)
 class Accumulation:
-    """A method, and what places without a value hold under it.
+    """A method, and what places without a value hold under it."""
 
-    Attributes
-    ----------
-    method : {"any", "sum", "least", "greatest", "swap", "lock"}
-        ``any``: the first writer's value stays. ``sum``, ``least``, ``greatest``: the hardware
-        does it. ``swap``: compare-and-swap of the word that holds the value. ``lock``: one of a
-        table of locks, hashed by the address, is held meanwhile.
-    identity : numpy scalar
-        A first value added to it comes out bit by bit, NaN and -0.0 included. Not used by ``any``
-        and ``lock``, which store the first value instead.
-    """
-
+    #: ``any``: the first writer's value stays. ``sum``, ``least``, ``greatest``: the hardware does
+    #: it. ``swap``: compare-and-swap of the word that holds the value. ``lock``: one of a table of
+    #: locks, hashed by the address, is held meanwhile.
     method: str
+    #: A NumPy scalar; a first value added to it comes out bit by bit, NaN and -0.0 included. Not
+    #: used by ``any`` and ``lock``, which store the first value instead.
     identity: Any
 
     @property

@@ -28,17 +28,10 @@ witnesses: list[Callable[[str, str, str], None]] = []
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A cubin.
-
-    Attributes
-    ----------
-    code : bytes
-    log : str
-        What the compiler said; empty if it had nothing to complain about.
-    was_cached : bool
-    """
+    """A cubin."""
 
     code: bytes
+    #: What the compiler said; empty if it had nothing to complain about.
     log: str
     was_cached: bool
 

@@ -31,21 +31,13 @@ _LINE = re.compile(r"^// link (\[.*\])$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """A Python function as a kernel calls it.
+    """A Python function as a kernel calls it."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the function in `semira.ops.user`.
-    result : DataType
-    parameters : tuple of DataType
-    arguments : tuple of str
-        What it is called with, in the parameters of the operator.
-    """
-
+    #: Name of the function in `semira.ops.user`.
     name: str
     result: DataType
     parameters: tuple[DataType, ...]
+    #: What it is called with, in the parameters of the operator.
     arguments: tuple[str, ...] = ()
 
     @property

@@ -47,23 +47,15 @@ _LARGEST = 16
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """How a body is cut.
+    """How a body is cut."""
 
-    Attributes
-    ----------
-    head : int
-        Statements that may run ahead: the first ones.
-    product : int
-        Position of the product.
-    bound : int or None
-        Scalar that F's number of entries is compared with; None: the loop has no condition.
-    holds : str
-        C++: for which bounds the condition holds if F has an entry.
-    """
-
+    #: Statements that may run ahead: the first ones.
     head: int
+    #: Position of the product.
     product: int
+    #: Scalar that F's number of entries is compared with; None: the loop has no condition.
     bound: int | None = None
+    #: C++: for which bounds the condition holds if F has an entry.
     holds: str = ""
 
 
@@ -74,8 +66,6 @@ def ahead_of(
 
     Parameters
     ----------
-    program : Program
-    loop : Loop
     constants : frozenset of int
         Scalars that no statement writes.
     list_readers : frozenset of int

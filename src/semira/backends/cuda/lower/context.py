@@ -48,24 +48,15 @@ def unsupported(what: str) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a method walks in the place of a matrix: made of it before the launch.
-
-    Attributes
-    ----------
-    slot : int
-    name : str
-        Of the method.
-    orientation : str
-        Of the lines; of the end that entries are read from, if it has none.
-    parameters : tuple of (str, object)
-    needs_one : bool
-        What is walked has no values, and the product reads them: all entries must share one.
-    """
+    """What a method walks in the place of a matrix: made of it before the launch."""
 
     slot: int
+    #: Of the method.
     name: str
+    #: Of the lines; of the end that entries are read from, if it has none.
     orientation: str
     parameters: tuple[tuple[str, Any], ...] = ()
+    #: What is walked has no values, and the product reads them: all entries must share one.
     needs_one: bool = False
 
     @property
@@ -120,50 +111,33 @@ def check_moves(program: Program, statement: Statement) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """Memory a statement needs besides its operands.
+    """Memory a statement needs besides its operands."""
 
-    Attributes
-    ----------
-    name : str
-        Field of the table.
-    kind : {"plane", "queue", "partials", "carries", "handed"}
-    dtype : DataType or None
-        Values of a plane, of partial sums, of carries or of what is handed over.
-    slot : int
-        Slot whose object gives the size: a vector (plane) or a matrix (queue, carries, handed).
-    identity : object
-        Value of a plane's absent entries.
-    """
-
+    #: Field of the table.
     name: str
+    #: One of "plane", "queue", "partials", "carries" and "handed".
     kind: str
+    #: Values of a plane, of partial sums, of carries or of what is handed over.
     dtype: DataType | None
+    #: Slot whose object gives the size: a vector (plane) or a matrix (queue, carries, handed).
     slot: int
+    #: Value of a plane's absent entries.
     identity: object = None
 
 
 @dataclass(slots=True)
 class Hazards:
-    """What was read and written since the last barrier, and what is to follow the next.
-
-    Attributes
-    ----------
-    reads, writes : frozenset of str
-    refresh : tuple of str
-        Lines for one thread of each block.
-    finds : tuple of str
-        Lines for all threads at the same time: what they find lies in shared memory.
-    phases : tuple of str
-        Lines for all threads, after those.
-    phase_writes : frozenset of str
-        What these lines write.
-    """
+    """What was read and written since the last barrier, and what is to follow the next."""
 
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
+    #: Lines for one thread of each block.
     refresh: tuple[str, ...] = ()
+    #: Lines for all threads at the same time: what they find lies in shared memory.
     finds: tuple[str, ...] = ()
+    #: Lines for all threads, after those.
     phases: tuple[str, ...] = ()
+    #: What these lines write.
     phase_writes: frozenset[str] = frozenset()
 
     @property
@@ -184,80 +158,22 @@ def _vectors_of(member: Member) -> list[Operand]:
 
 @dataclass(slots=True)
 class Context:
-    """State of one lowering.
-
-    Attributes
-    ----------
-    program : Program
-    table : TableLayout
-    axes : dict
-        Vector slot -> class of vectors that are known to be of one size.
-    uses : dict
-        Slot -> numbers of the statements that name it.
-    driven : dict
-        Vector slot -> products it drives whose rule counts its edges: their numbers, and the
-        C++ object that counts.
-    group : Group or None
-        Statements that share a phase which is not written out yet.
-    totals : dict
-        Statement number of a reduction in `group` -> lines that make its result.
-    awaited : dict
-        Slot of a scalar that such a reduction writes -> statement number.
-    list_readers : frozenset of int
-        Vector slots whose list of positions a statement may walk.
-    valued : set of int
-        Scalar slots that must not be empty.
-    constants : frozenset of int
-        Scalar slots that no statement writes.
-    is_tight : bool
-        Whether its threads have few registers: phases that would spill are not made one.
-    short : int
-        Lanes that sum each row of what pulls by equal shares walk; 0 if not all rows are short.
-    variant : str
-        Which variant the kernel has of pulls that may have it; empty: none.
-    variants : dict
-        Variants that pulls may have, by name, slot and orientation.
-    has_table : bool
-        Whether a product that fills before the next barrier has filled a table.
-    limits : tuple of int
-        Slots of the limits of the loops around what is lowered now.
-    is_certain : bool
-        Whether what is lowered now will run, whatever is bound.
-    checks : dict
-        Scalar slots looked at before the first statement -> statement that needs their value.
-    may_fail : bool
-        Whether only the device can see that a statement is impossible.
-    has_changed : bool
-        Whether the iteration has changed what outlives it, so far.
-    may_break : bool
-        Whether the program may end inside of an iteration that has.
-    registers : dict
-        Declarations of what every thread holds for itself, by name.
-    shared : dict
-        Declaration and first value of what lies in shared memory, by name.
-    work : Work
-        What the iteration walks that is being lowered.
-    loop_work : list of Work
-        The same for each body of the loop.
-    solo_loops : list of SoloLoop
-        Loops whose iterations one block may run alone.
-    notes : Notes
-        Phases and barriers written so far.
-    ahead : Epilogue or None
-        What the product that is being lowered does for the next iteration.
-    joinable : Joinable or None
-        The pull lowered last, if the group behind it may take it into its phase.
-    behind : dict
-        Register that says whether the spare plane of a vector is to be emptied at the end, by slot.
-    """
+    """State of one lowering."""
 
     program: Program
     table: TableLayout = field(default_factory=TableLayout)
+    #: Vector slot -> class of vectors that are known to be of one size.
     axes: dict[int, int] = field(default_factory=dict)
+    #: Slot -> numbers of the statements that name it.
     uses: dict[int, set[int]] = field(default_factory=dict)
+    #: Vector slot -> products it drives whose rule counts its edges: their numbers, and the C++
+    #: object that counts.
     driven: dict[int, list[tuple[int, str]]] = field(default_factory=dict)
+    #: Statements that share a phase which is not written out yet.
     group: Group | None = None
+    #: Statement number of a reduction in `group` -> lines that make its result.
     totals: dict[int, list[str]] = field(default_factory=dict)
+    #: Slot of a scalar that such a reduction writes -> statement number.
     awaited: dict[int, int] = field(default_factory=dict)
     structs: dict[str, str] = field(default_factory=dict)
     workspaces: dict[str, Workspace] = field(default_factory=dict)
@@ -267,22 +183,38 @@ class Context:
     scattered: set[int] = field(default_factory=set)
     made: dict[Made, None] = field(default_factory=dict)
     headers: dict[str, None] = field(default_factory=dict)
+    #: Whether its threads have few registers: phases that would spill are not made one.
     is_tight: bool = False
+    #: Lanes that sum each row of what pulls by equal shares walk; 0 if not all rows are short.
     short: int = 0
+    #: Which variant the kernel has of pulls that may have it; empty: none.
     variant: str = ""
+    #: Variants that pulls may have, by name, slot and orientation.
     variants: dict[tuple[str, int, str], VariantPull] = field(default_factory=dict)
+    #: Whether a product that fills before the next barrier has filled a table.
     has_table: bool = False
+    #: Slots of the limits of the loops around what is lowered now.
     limits: tuple[int, ...] = ()
+    #: Scalar slots that must not be empty.
     valued: set[int] = field(default_factory=set)
+    #: Scalar slots that no statement writes.
     constants: frozenset[int] = frozenset()
+    #: Whether what is lowered now will run, whatever is bound.
     is_certain: bool = True
+    #: Scalar slots looked at before the first statement -> statement that needs their value.
     checks: dict[int, int] = field(default_factory=dict)
     products: dict[int, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    #: Declarations of what every thread holds for itself, by name.
     registers: dict[str, str] = field(default_factory=dict)
+    #: Declaration and first value of what lies in shared memory, by name.
     shared: dict[str, tuple[str, str]] = field(default_factory=dict)
+    #: Vector slots whose list of positions a statement may walk.
     list_readers: frozenset[int] = frozenset()
+    #: Whether only the device can see that a statement is impossible.
     may_fail: bool = False
+    #: Whether the iteration has changed what outlives it, so far.
     has_changed: bool = False
+    #: Whether the program may end inside of an iteration that has.
     may_break: bool = False
     epilogue: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
@@ -291,12 +223,19 @@ class Context:
     statements: int = 0
     loops: int = 0
     iteration: str = "0"
+    #: What the iteration walks that is being lowered.
     work: Work = field(default_factory=Work)
+    #: The same for each body of the loop.
     loop_work: list[Work] = field(default_factory=list)
+    #: Loops whose iterations one block may run alone.
     solo_loops: list[SoloLoop] = field(default_factory=list)
+    #: Phases and barriers written so far.
     notes: Notes = field(default_factory=Notes)
+    #: What the product that is being lowered does for the next iteration.
     ahead: Epilogue | None = None
+    #: The pull lowered last, if the group behind it may take it into its phase.
     joinable: Joinable | None = None
+    #: Register that says whether the spare plane of a vector is to be emptied at the end, by slot.
     behind: dict[int, str] = field(default_factory=dict)
 
     @property
@@ -360,7 +299,6 @@ class Context:
 
         Parameters
         ----------
-        member : Member
         slot : int
             A vector of the statement's size.
         driver : Driver, optional

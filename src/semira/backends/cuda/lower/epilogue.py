@@ -24,24 +24,15 @@ from semira.contract import Barrier, Loop, Part, Phase, Statement, Step, Why
 
 @dataclass(frozen=True, slots=True)
 class Epilogue:
-    """Writes of the next iteration, in the product of this one.
+    """Writes of the next iteration, in the product of this one."""
 
-    Attributes
-    ----------
-    number : int
-        Of the product.
-    condition : str
-        C++: whether there will be a next iteration if the product finds anything.
-    driver : Operand
-        The product's output.
-    shut_out : str
-        Vector that has none of the new entries, because it is the product's mask; or nothing.
-    writes : tuple of Write
-    """
-
+    #: Of the product.
     number: int
+    #: C++: whether there will be a next iteration if the product finds anything.
     condition: str
+    #: The product's output.
     driver: Operand
+    #: Vector that has none of the new entries, because it is the product's mask; or nothing.
     shut_out: str
     writes: tuple[Write, ...]
 

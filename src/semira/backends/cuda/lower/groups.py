@@ -18,28 +18,18 @@ LARGEST_SHARED = 16
 
 @dataclass(slots=True)
 class Group:
-    """Statements that share a phase.
+    """Statements that share a phase."""
 
-    Attributes
-    ----------
-    axis : int
-        Class of equal sizes its vectors belong to.
-    size : str
-        C++ expression of that size.
-    driver : Driver or None
-    members : list
-    within : set of str
-        Planes all of whose entries the driver has.
-    valid : dict
-        Planes whose values are positions, or the program ends behind the phase -> class of the
-        sizes that they are below.
-    """
-
+    #: Class of equal sizes its vectors belong to.
     axis: int
+    #: C++ expression of that size.
     size: str
     driver: Driver | None = None
     members: list[Member] = field(default_factory=list)
+    #: Planes all of whose entries the driver has.
     within: set[str] = field(default_factory=set)
+    #: Planes whose values are positions, or the program ends behind the phase -> class of the sizes
+    #: that they are below.
     valid: dict[str, int] = field(default_factory=dict)
 
     @property

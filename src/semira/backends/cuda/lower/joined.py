@@ -30,36 +30,24 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Joinable:
-    """A pull that was lowered last, and how it may run elsewhere.
+    """A pull that was lowered last, and how it may run elsewhere."""
 
-    Attributes
-    ----------
-    number : int
-        Of the product.
-    driver : int
-        Slot of its operand.
-    mask : int or None
-        Slot of its mask.
-    open : tuple of str
-        Lines that make its operands.
-    call : str
-        C++: the sum of its rows, each of which goes to what ``begin`` returns.
-    full : tuple of str
-        The same where operands have no gaps, of no mask; leaves in ``done`` which words it did.
-        Nothing if there is no such copy.
-    counters, turn : str
-    lines, steps : tuple of int
-        Where its own phase begins and ends, in lines and in notes.
-    """
-
+    #: Of the product.
     number: int
+    #: Slot of its operand.
     driver: int
+    #: Slot of its mask.
     mask: int | None
+    #: Lines that make its operands.
     open: tuple[str, ...]
+    #: C++: the sum of its rows, each of which goes to what ``begin`` returns.
     call: str
+    #: The same where operands have no gaps, of no mask; leaves in ``done`` which words it did.
+    #: Nothing if there is no such copy.
     full: tuple[str, ...]
     counters: str
     turn: str
+    #: Where its own phase begins and ends, in lines and in notes.
     lines: tuple[int, int]
     steps: tuple[int, int]
 

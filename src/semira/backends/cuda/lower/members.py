@@ -11,29 +11,18 @@ NO_ACCUM = "NoAccum"
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """``out<mask, replace> accum= source``.
+    """``out<mask, replace> accum= source``."""
 
-    Attributes
-    ----------
-    number : int
-        Of the statement.
-    suffix : str
-        Tells the writes of one statement apart.
-    out : Operand
-    source : Source
-    mask : Masking or None
-    accum : str
-        C++ struct.
-    replace : bool
-        Entries outside of the mask are deleted.
-    """
-
+    #: Of the statement.
     number: int
+    #: Tells the writes of one statement apart.
     suffix: str
     out: Operand
     source: Source
     mask: Masking | None = None
+    #: C++ struct.
     accum: str = NO_ACCUM
+    #: Entries outside of the mask are deleted.
     replace: bool = False
 
     by_warp = False
@@ -184,29 +173,19 @@ class Reset(Look):
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """``out[places] accum= source`` by atomics; without places each value has its own position.
+    """``out[places] accum= source`` by atomics; without places each value has its own position."""
 
-    Attributes
-    ----------
-    number : int
-        Of the statement.
-    out : Operand
-        The vector that is accumulated into; the group neither reads nor writes it otherwise.
-    source : Source
-    places : Operand or None
-        Index vector; positions that are not there are left out.
-    monoid, op : str
-        C++ structs.
-    plane : str
-        Where values go if `out` lacks entries.
-    """
-
+    #: Of the statement.
     number: int
+    #: The vector that is accumulated into; the group neither reads nor writes it otherwise.
     out: Operand
     source: Source
+    #: Index vector; positions that are not there are left out.
     places: Operand | None
+    #: C++ structs.
     monoid: str
     op: str
+    #: Where values go if `out` lacks entries.
     plane: str
 
     role = "whole"
@@ -249,24 +228,15 @@ class Send:
 
 @dataclass(slots=True)
 class Stored:
-    """A vector that a group changes.
-
-    Attributes
-    ----------
-    slot : int
-    operand : Operand
-    replaced : bool
-        Whether the group makes all of its entries anew.
-    counters, turn : str
-    degrees : tuple of (int, str)
-        Products it drives, and the object that counts their edges.
-    """
+    """A vector that a group changes."""
 
     slot: int
     operand: Operand
+    #: Whether the group makes all of its entries anew.
     replaced: bool
     counters: str
     turn: str
+    #: Products it drives, and the object that counts their edges.
     degrees: tuple[tuple[int, str], ...]
 
     @property

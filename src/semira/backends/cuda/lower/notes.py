@@ -9,17 +9,11 @@ from semira.contract import Barrier, Cause, Part, Phase, Step, Why
 
 @dataclass(slots=True)
 class Notes:
-    """What a lowering has written so far.
+    """What a lowering has written so far."""
 
-    Attributes
-    ----------
-    steps : list of Step
-        Of the body that is being written.
-    bodies : list of tuple of Step
-        Of its loop, those that are complete.
-    """
-
+    #: Of the body that is being written.
     steps: list[Step] = field(default_factory=list)
+    #: Of its loop, those that are complete.
     bodies: list[tuple[Step, ...]] = field(default_factory=list)
 
     def phase(self, statement: int, role: str) -> None:

@@ -30,30 +30,19 @@ MOST_SHARED_OUT = 16
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product's parts, named.
-
-    Attributes
-    ----------
-    number : int
-    statement : Statement
-    methods : tuple of Method
-    driver, matrix : int
-        Slots of the vector and of the matrix.
-    transposed : bool
-    pruning : Pruning or None
-        Which of its products need not be sent when it pushes.
-    alone : bool
-        Whether no other product fills between the same barriers.
-    """
+    """A product's parts, named."""
 
     number: int
     statement: Statement
     methods: tuple[Method, ...]
     rule: Rule
+    #: Slots of the vector and of the matrix.
     driver: int
     matrix: int
     transposed: bool
+    #: Which of its products need not be sent when it pushes.
     pruning: Pruning | None = None
+    #: Whether no other product fills between the same barriers.
     alone: bool = False
 
     def orientation(self, method: Method) -> str:

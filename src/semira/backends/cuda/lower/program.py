@@ -95,71 +95,46 @@ Body = tuple[Statement | Loop, ...]
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """A Program's kernel and what its launch needs.
+    """A Program's kernel and what its launch needs."""
 
-    Attributes
-    ----------
-    source : str
-        Generated C++: operator structs, the table, the kernel.
-    shape : LaunchShape
-    table : TableLayout
-    workspaces : tuple of Workspace
-    swapped : frozenset of int
-        Vector slots whose second plane is used.
-    orientations : frozenset of (int, str)
-        Matrix slots and the orientations that are walked.
-    sliced : frozenset of (int, str)
-        Those of them that are cut into equal shares of rows and entries.
-    scattered : frozenset of int
-        Matrix slots whose rows are added to what is there, at random places.
-    made : tuple of Made
-        What methods walk in the place of a matrix.
-    variants : tuple of VariantPull
-        What may take the place of pulls, at a launch that finds that it pays.
-    products : dict
-        Statement number -> operation and names of its methods.
-    written : frozenset of int
-        Slots that a statement writes.
-    valued : frozenset of int
-        Scalar slots that must not be empty.
-    may_fail : bool
-        Whether a statement may turn out to be impossible while it runs.
-    kept : tuple of int
-        Slots of which a copy is needed: the program is a loop, and may end with an error inside of
-        an iteration that has changed one of them.
-    has_loop : bool
-    has_many_parts : bool
-        Whether it adds up in a fixed order, in parts for as many blocks.
-    goes_alone : bool
-        Whether one block may run iterations of a loop.
-    phases : tuple of Step
-        Which statements run together, where blocks wait, and why.
-    room : int
-        Bytes of dynamic shared memory that a block needs.
-    kept_room : int
-        More of it with which the kernel is faster.
-    """
-
+    #: Generated C++: operator structs, the table, the kernel.
     source: str
     shape: LaunchShape
     table: TableLayout
     workspaces: tuple[Workspace, ...]
+    #: Vector slots whose second plane is used.
     swapped: frozenset[int]
+    #: Matrix slots and the orientations that are walked.
     orientations: frozenset[tuple[int, str]]
+    #: Those of them that are cut into equal shares of rows and entries.
     sliced: frozenset[tuple[int, str]]
+    #: Matrix slots whose rows are added to what is there, at random places.
     scattered: frozenset[int]
+    #: What methods walk in the place of a matrix.
     made: tuple[Made, ...]
+    #: What may take the place of pulls, at a launch that finds that it pays.
     variants: tuple[VariantPull, ...]
+    #: Statement number -> operation and names of its methods.
     products: dict[int, tuple[str, tuple[str, ...]]]
+    #: Slots that a statement writes.
     written: frozenset[int]
+    #: Scalar slots that must not be empty.
     valued: frozenset[int]
+    #: Whether a statement may turn out to be impossible while it runs.
     may_fail: bool
+    #: Slots of which a copy is needed: the program is a loop, and may end with an error inside of
+    #: an iteration that has changed one of them.
     kept: tuple[int, ...]
     has_loop: bool
+    #: Whether it adds up in a fixed order, in parts for as many blocks.
     has_many_parts: bool
+    #: Whether one block may run iterations of a loop.
     goes_alone: bool
+    #: Which statements run together, where blocks wait, and why.
     phases: tuple[Step, ...]
+    #: Bytes of dynamic shared memory that a block needs.
     room: int
+    #: More of it with which the kernel is faster.
     kept_room: int
 
 

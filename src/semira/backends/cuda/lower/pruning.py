@@ -38,23 +38,15 @@ _SUPPORTED = frozenset({"copy", "apply", "select", "ewise_mult"})
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """A comparison that tells what may be dropped.
+    """A comparison that tells what may be dropped."""
 
-    Attributes
-    ----------
-    comparison : Statement
-        Its operator is applied to a product and to what `held` has at its position.
-    held : int
-        Vector slot.
-    product_first : bool
-        Whether the product is the operator's first operand.
-    blank : bool
-        Absent values of `held` are NaN all the time; see `blanked`.
-    """
-
+    #: Its operator is applied to a product and to what `held` has at its position.
     comparison: Statement
+    #: Vector slot.
     held: int
+    #: Whether the product is the operator's first operand.
     product_first: bool
+    #: Absent values of `held` are NaN all the time; see `blanked`.
     blank: bool = False
 
 
@@ -63,7 +55,6 @@ def pruning_of(program: Program, number: int, uses: dict[int, set[int]]) -> Prun
 
     Parameters
     ----------
-    program : Program
     number : int
         Of the product, as `walk_statements` counts.
     uses : dict
@@ -100,7 +91,6 @@ def blanked(program: Program, uses: dict[int, set[int]]) -> dict[int, TypedMonoi
 
     Parameters
     ----------
-    program : Program
     uses : dict
         As `pruning_of` takes it.
     """

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from semira.backends.cuda.lower.uses import slots_of
+from semira.backends.cuda.lower.uses import slots_in
 from semira.contract import Loop, Program, Statement
 
 #: Statements that work position by position, cannot fail and read no scalar of their own.
@@ -22,13 +22,9 @@ class Rotation:
     """How a body is cut: the head, the rest up to ``tail``, and what only writes scalars.
 
     An iteration runs the rest, the head for the next iteration, and the tail.
-
-    Attributes
-    ----------
-    head, tail : int
-        Positions in the body.
     """
 
+    #: Positions in the body.
     head: int
     tail: int
 
@@ -38,8 +34,6 @@ def rotation_of(program: Program, loop: Loop, uses: dict[int, set[int]]) -> Rota
 
     Parameters
     ----------
-    program : Program
-    loop : Loop
     uses : dict
         Slot -> numbers of the statements that name it.
     """
@@ -61,14 +55,14 @@ def rotation_of(program: Program, loop: Loop, uses: dict[int, set[int]]) -> Rota
     made = {each.out for each in statements[:head]}
     rest = statements[head:]
     inside = sum(len(uses[slot]) for slot in made)
-    named = sum(len(made & slots_of(each)) for each in statements)
+    named = sum(len(made.intersection(slots_in((each,)))) for each in statements)
     kept_apart = (
         # Nobody outside of the loop sees what the head makes, nobody else makes it, ...
         inside == named
         and len(made) == head
         and not made & {each.out for each in rest}
         # ... and what comes after the head of the next iteration does not look at it.
-        and not any(made & slots_of(each) for each in statements[tail:])
+        and not any(made.intersection(slots_in((each,))) for each in statements[tail:])
         and not made & {loop.limit, *loop.conditions}
     )
     return Rotation(head, tail) if head and kept_apart else None

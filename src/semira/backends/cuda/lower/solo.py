@@ -29,18 +29,12 @@ FEW_THREADS, FEW_WORK = 256, 8192
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """What a product walks, whose driver's edges can be counted.
+    """What a product walks, whose driver's edges can be counted."""
 
-    Attributes
-    ----------
-    driver, degrees : str
-        The vector, and C++ for the degrees of its positions.
-    known, unknown : tuple of str
-        What it walks besides the edges, and what it walks at most, if they are not counted.
-    """
-
+    #: The vector, and C++ for the degrees of its positions.
     driver: str
     degrees: str
+    #: What it walks besides the edges, and what it walks at most, if they are not counted.
     known: tuple[str, ...]
     unknown: tuple[str, ...]
 
@@ -50,22 +44,15 @@ class Work:
     """What one iteration of a loop walks, as far as its head can know.
 
     An entry born inside the iteration is counted where it is made, not where it is read.
-
-    Attributes
-    ----------
-    terms : Counter of str
-        C++ expressions: how often each stands in the sum.
-    edges : dict of Edges
-        By numbers of products.
-    written : set of str
-        Vectors that the iteration has written so far.
-    turns : list of str
-        Turns that it passes on.
     """
 
+    #: C++ expressions: how often each stands in the sum.
     terms: Counter[str] = field(default_factory=Counter)
+    #: By numbers of products.
     edges: dict[int, Edges] = field(default_factory=dict)
+    #: Vectors that the iteration has written so far.
     written: set[str] = field(default_factory=set)
+    #: Turns that it passes on.
     turns: list[str] = field(default_factory=list)
 
     def walks(self, *terms: str) -> None:
@@ -109,20 +96,13 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class SoloLoop:
-    """A loop whose iterations one block may run.
+    """A loop whose iterations one block may run."""
 
-    Attributes
-    ----------
-    text : str
-        Its C++.
-    written : frozenset of int
-        Slots that its statements write.
-    turns : tuple of lists of str
-        Of each body the turns that pass on once in every iteration, and so are alike.
-    """
-
+    #: Its C++.
     text: str
+    #: Slots that its statements write.
     written: frozenset[int]
+    #: Of each body the turns that pass on once in every iteration, and so are alike.
     turns: tuple[list[str], ...]
 
 
@@ -192,18 +172,12 @@ def _know_edges(ctx: Context, number: int, edges: Edges, entry: Hazards) -> None
 # what all blocks have alike ----------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """The variables that every block holds alike, and that loops of one block may change.
+    """The variables that every block holds alike, and that loops of one block may change."""
 
-    Attributes
-    ----------
-    registers, shared : dict
-        Name -> type, of what each thread and of what each block holds.
-    same : dict
-        Register -> an earlier one that has the same value at the head of every such loop.
-    """
-
+    #: Name -> type, of what each thread and of what each block holds.
     registers: dict[str, str]
     shared: dict[str, str]
+    #: Register -> an earlier one that has the same value at the head of every such loop.
     same: dict[str, str]
 
     @classmethod

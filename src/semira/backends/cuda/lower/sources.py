@@ -12,17 +12,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A plane that is read or written at the position of the result.
+    """A plane that is read or written at the position of the result."""
 
-    Attributes
-    ----------
-    name : str
-        ``v3``: the entries of the vector in slot 3; else a workspace.
-    ctype : str
-        C++ type of its values.
-    """
-
+    #: ``v3``: the entries of the vector in slot 3; else a workspace.
     name: str
+    #: C++ type of its values.
     ctype: str
 
     @property
@@ -43,19 +37,12 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """A plane outside of whose entries a phase changes nothing.
-
-    Attributes
-    ----------
-    operand : Operand
-    listed : str
-        C++ condition under which the plane has a list of its entries.
-    nvals : str
-        C++ expression of their number.
-    """
+    """A plane outside of whose entries a phase changes nothing."""
 
     operand: Operand
+    #: C++ condition under which the plane has a list of its entries.
     listed: str
+    #: C++ expression of their number.
     nvals: str
 
     @classmethod
@@ -80,32 +67,21 @@ def as_cell(operand: Operand) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a statement computes at a position.
+    """What a statement computes at a position."""
 
-    Attributes
-    ----------
-    head : str
-        C++ template.
-    types : tuple of str
-        Its arguments before those of the operands.
-    operands : tuple of Operand
-        Read at the position itself.
-    extras : tuple of (str, str)
-        Type and object of what else it holds; an empty type is not a template argument.
-    elsewhere : frozenset of str
-        Planes it reads at other positions.
-    scalars : frozenset of int
-        Slots of the scalars it reads.
-    support : frozenset of str
-        Names of operands each of which holds every position with a result.
-    """
-
+    #: C++ template.
     head: str
+    #: Its arguments before those of the operands.
     types: tuple[str, ...] = ()
+    #: Read at the position itself.
     operands: tuple[Operand, ...] = ()
+    #: Type and object of what else it holds; an empty type is not a template argument.
     extras: tuple[tuple[str, str], ...] = ()
+    #: Planes it reads at other positions.
     elsewhere: frozenset[str] = frozenset()
+    #: Slots of the scalars it reads.
     scalars: frozenset[int] = frozenset()
+    #: Names of operands each of which holds every position with a result.
     support: frozenset[str] = frozenset()
 
     def text(self, view: View = as_plane) -> str:

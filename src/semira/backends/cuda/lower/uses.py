@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from semira.contract import Program, Statement, walk_statements
+from collections.abc import Iterator
+
+from semira.contract import Loop, Program, Statement, walk_statements
 
 
 def reads_of(statement: Statement) -> set[int]:
@@ -11,17 +13,25 @@ def reads_of(statement: Statement) -> set[int]:
     return {*(arg.slot for arg in statement.args), *masks}
 
 
-def slots_of(statement: Statement) -> set[int]:
-    """Return the slots that a statement names: its output, operands, mask and index lists."""
-    indices = [spec.slot for spec in statement.indices if spec.slot is not None]
-    return {statement.out, *reads_of(statement), *indices}
+def slots_in(body: tuple[Statement | Loop, ...]) -> Iterator[int]:
+    """Yield the slots that statements and heads of loops name, as often as they do."""
+    for item in body:
+        if isinstance(item, Loop):
+            yield from (item.limit, *(slot for slot in item.conditions if slot is not None))
+            for inner in item.bodies:
+                yield from slots_in(inner)
+            continue
+        yield from (item.out, *(arg.slot for arg in item.args))
+        yield from (spec.slot for spec in item.indices if spec.slot is not None)
+        if item.mask is not None:
+            yield item.mask.slot
 
 
 def uses_of(program: Program) -> dict[int, set[int]]:
     """Return, for each slot, the numbers of the statements that name it."""
     uses: dict[int, set[int]] = {}
     for number, statement in enumerate(walk_statements(program.body)):
-        for slot in slots_of(statement):
+        for slot in {*slots_in((statement,))}:
             uses.setdefault(slot, set()).add(number)
     return uses
 

@@ -11,35 +11,23 @@ from semira.contract import variant_part
 
 @dataclass(frozen=True, slots=True)
 class VariantPull:
-    """Pulls in equal shares over an orientation of a matrix that may have a variant.
+    """Pulls in equal shares over an orientation of a matrix that may have a variant."""
 
-    Attributes
-    ----------
-    variant : str
-        Its name.
-    slot : int
-        Of the matrix.
-    orientation : str
-    figures : tuple of int or float
-        See `VariantRow.figures`.
-    width : int
-        Bytes of the largest values of their vectors.
-    reads : bool
-        Whether values of the matrix are multiplied.
-    limits : tuple of int or None
-        For each of them the slot of its loop's limit, if every iteration pulls; None: one product,
-        as far as one can know.
-    alone : bool
-        The product is the whole program.
-    """
-
+    #: Its name.
     variant: str
+    #: Of the matrix.
     slot: int
     orientation: str
+    #: See `VariantRow.figures`.
     figures: tuple[float, ...]
+    #: Bytes of the largest values of their vectors.
     width: int
+    #: Whether values of the matrix are multiplied.
     reads: bool
+    #: For each of them the slot of its loop's limit, if every iteration pulls; None: one product,
+    #: as far as one can know.
     limits: tuple[int | None, ...]
+    #: The product is the whole program.
     alone: bool = False
 
     def joined(self, other: VariantPull) -> VariantPull:
@@ -55,50 +43,32 @@ class VariantPull:
 
 @dataclass(frozen=True, slots=True)
 class SharesWalk:
-    """A pull in equal shares, as a variant writes it.
+    """A pull in equal shares, as a variant writes it."""
 
-    Attributes
-    ----------
-    lines : str
-        The C++ variable of the matrix.
-    given : str
-        Most arguments of a pull: threads, operands, rows, mask, result, degrees.
-    counters : str
-        The last argument.
-    lanes : int
-        Lanes that sum each row where all are short, else 0.
-    emit : callable
-        Appends lines of C++ to the kernel. All threads of the grid run them.
-    fill : callable
-        Appends a call that fills a table for the pull, between barriers.
-    pull : callable
-        Appends the pull of the core, with more template arguments.
-    """
-
+    #: The C++ variable of the matrix.
     lines: str
+    #: Most arguments of a pull: threads, operands, rows, mask, result, degrees.
     given: str
+    #: The last argument.
     counters: str
+    #: Lanes that sum each row where all are short, else 0.
     lanes: int
+    #: Appends lines of C++ to the kernel. All threads of the grid run them.
     emit: Callable[[str], None]
+    #: Appends a call that fills a table for the pull, between barriers.
     fill: Callable[[str], None]
+    #: Appends the pull of the core, with more template arguments.
     pull: Callable[[str], None]
 
 
 class PullVariant(Protocol):
-    """What the module ``cuda`` of a variant's folder has.
+    """What the module ``cuda`` of a variant's folder has."""
 
-    Attributes
-    ----------
-    HEADERS : tuple of str
-        Files under its ``kernels`` that its pull calls.
-    ROWS : str
-        Template that walks short rows in a phase with other statements; empty: the core's does.
-    WORDS : int
-        Its words of a CompressedDescriptor (kernels/common/matrix.cuh).
-    """
-
+    #: Files under its ``kernels`` that its pull calls.
     HEADERS: tuple[str, ...]
+    #: Template that walks short rows in a phase with other statements; empty: the core's does.
     ROWS: str
+    #: Its words of a CompressedDescriptor (kernels/common/matrix.cuh).
     WORDS: int
 
     def serves(self, pull: VariantPull) -> bool:

@@ -10,17 +10,11 @@ from semira.backends.cuda.lower.context import Made
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """What pulls and pushes have in common.
+    """What pulls and pushes have in common."""
 
-    Attributes
-    ----------
-    made : Made
-        What is walked.
-    emit : callable
-        Appends lines of C++ to the kernel. All threads of the grid run them.
-    """
-
+    #: What is walked.
     made: Made
+    #: Appends lines of C++ to the kernel. All threads of the grid run them.
     emit: Callable[..., None]
 
     @property
@@ -34,31 +28,21 @@ class PullWalk(_Walk):
     """A pull: each row of the result gathers its operands.
 
     ``team`` names the threads, ``gather`` what reads the operands (kernels/vxm/pull.cuh).
-
-    Attributes
-    ----------
-    exits : bool
-        Whether a row may be left at the monoid's terminal value.
-    rows : str
-        Length of the result.
-    mask : str
-        Object that says which rows are open: ``allows(row)``.
-    target : str
-        Plane for the result, empty before.
-    degrees : str
-        Object that counts the edges of the result's entries, where ``kCounted`` says so.
-    counters : str
-        Pointer to what counts entries of the result and of the matrix that are read.
-    counts : bool
-        Whether each sum is the number of entries that meet.
     """
 
+    #: Whether a row may be left at the monoid's terminal value.
     exits: bool
+    #: Length of the result.
     rows: str
+    #: Object that says which rows are open: ``allows(row)``.
     mask: str
+    #: Plane for the result, empty before.
     target: str
+    #: Object that counts the edges of the result's entries, where ``kCounted`` says so.
     degrees: str
+    #: Pointer to what counts entries of the result and of the matrix that are read.
     counters: str
+    #: Whether each sum is the number of entries that meet.
     counts: bool = False
 
     def call(self, function: str, *flags: bool) -> None:
@@ -75,15 +59,9 @@ class PullWalk(_Walk):
 
 @dataclass(frozen=True, slots=True)
 class PushWalk(_Walk):
-    """A push: entries of the vector scatter their products; ``team`` names the threads.
+    """A push: entries of the vector scatter their products; ``team`` names the threads."""
 
-    Attributes
-    ----------
-    driver : str
-        The vector.
-    scatter : str
-        Object that multiplies, looks at the mask, and adds to the result (kernels/vxm/push.cuh).
-    """
-
+    #: The vector.
     driver: str
+    #: Object that multiplies, looks at the mask, and adds to the result (kernels/vxm/push.cuh).
     scatter: str

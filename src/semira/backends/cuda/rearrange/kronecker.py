@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from semira.backends.companions import Companions
@@ -11,7 +9,12 @@ from semira.backends.cuda.jit.operators import operator_name, operator_struct
 from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix
-from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, Module, address, offset_type_of
+from semira.backends.cuda.runtime.primitives import (
+    OFFSET_BYTES,
+    address,
+    module_of,
+    offset_type_of,
+)
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.runtime.transfer import put_matrix
 from semira.base.dtypes import DataType
@@ -50,7 +53,6 @@ def kronecker_source(op: TypedOp, left: DataType, right: DataType) -> str:
 
 def kronecker(
     runtime: Runtime,
-    module: Callable[[str, str, str], Module],
     sides: tuple[tuple[CudaMatrix, bool], tuple[CudaMatrix, bool]],
     op: TypedOp,
 ) -> CudaMatrix:
@@ -58,8 +60,6 @@ def kronecker(
 
     Parameters
     ----------
-    module : callable
-        Returns the kernels of a name, a source and a root, made when they are first needed.
     sides : two of (matrix, whether it is transposed)
 
     Raises
@@ -78,7 +78,8 @@ def kronecker(
     require(runtime, sum(widths), f"a Kronecker product of {count} entries")
     given = [word for side in sides for word in _words(*side, is_wide=kind != "int")]
     indptr, indices, rows, values = (runtime.allocate(width) for width in widths)
-    module("kronecker", kronecker_source(op, a.dtype, b.dtype), ROOT).launch(
+    source = kronecker_source(op, a.dtype, b.dtype)
+    module_of(runtime, ROOT, "kronecker", source).launch(
         kind, KERNEL, max(count, shape[0] + 1), *given, shapes[1][1], indptr, indices, rows, values
     )
     offset_type = np.dtype(np.int32 if kind == "int" else np.int64)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, primitives_of
 
 #: Rows of which one word tells whether they have an entry.
@@ -30,24 +31,15 @@ def present_bytes(rows: int, ncols: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """The entries of a matrix by column.
-
-    Attributes
-    ----------
-    rows, ncols : int
-    present : buffer
-        A word for each column and 32 rows: whether they have an entry there.
-    values : buffer or None
-        Of entry (i, j) at ``j * rows + i``, or the one that all share; None: nobody has asked for
-        them yet, and the matrix has them elsewhere.
-    iso : bool
-    nvals : int
-    """
+    """The entries of a matrix by column."""
 
     rows: int
     ncols: int
-    present: Any
-    values: Any
+    #: A word for each column and 32 rows: whether they have an entry there.
+    present: Buffer
+    #: Of entry (i, j) at ``j * rows + i``, or the one that all share; None: nobody has asked for
+    #: them yet, and the matrix has them elsewhere.
+    values: Buffer | None
     iso: bool
     nvals: int
 

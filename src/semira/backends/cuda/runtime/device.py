@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,26 +38,17 @@ PAIRED = 1 << 20
 
 @dataclass(slots=True)
 class Statistics:
-    """What a backend has done since it was opened.
+    """What a backend has done since it was opened."""
 
-    Attributes
-    ----------
-    synchronisations : int
-        Times the host waited for the device.
-    launches, uploads : int
-        Kernels started; tables sent.
-    compiled, loaded : int
-        Kernels compiled, and kernels taken from the cache on disk.
-    allocations, bytes_allocated : int
-        Requests for device memory, CuPy's included; bytes asked for, whatever was given back
-        since.
-    """
-
+    #: Times the host waited for the device.
     synchronisations: int = 0
+    #: Kernels started; tables sent.
     launches: int = 0
     uploads: int = 0
+    #: Kernels compiled, and kernels taken from the cache on disk.
     compiled: int = 0
     loaded: int = 0
+    #: Requests for device memory, CuPy's included; bytes asked for, whatever was given back since.
     allocations: int = 0
     bytes_allocated: int = 0
 
@@ -136,10 +127,6 @@ class Runtime:
         version = int(check(self._driver.cuDriverGetVersion(), "asking the driver's version"))
         driver = f"{version // 1000}.{version % 1000 // 10}"
         return {"gpu": self.device.name, "arch": self.arch, "driver_cuda": driver}
-
-    def snapshot(self) -> Statistics:
-        """Return a copy of the statistics."""
-        return replace(self.statistics)
 
     # kernels ---------------------------------------------------------------------------------
     def compile(self, source: str, name: str, offset_type: str, root: str = PROGRAM) -> bytes:
@@ -355,7 +342,9 @@ class Runtime:
         image = value.tobytes()
         if len(image) == 8 and image[:4] == image[4:]:
             image = image[:4]
-        fill = _fills(self._driver).get(len(image))
+        driver = self._driver
+        fills = {1: driver.cuMemsetD8Async, 2: driver.cuMemsetD16Async, 4: driver.cuMemsetD32Async}
+        fill = fills.get(len(image))
         if fill is not None:
             unit = int.from_bytes(image, "little")
             self._fill(fill, buffer, unit, buffer.size // len(image))
@@ -455,11 +444,6 @@ class Runtime:
         """Return an empty profile that takes the launches from now on."""
         self.profile = Profile(int(self.device.properties.max_threads_per_multiprocessor))
         return self.profile
-
-
-def _fills(driver: Any) -> dict[int, Any]:
-    """Return the driver's functions that fill memory, by the bytes of their unit."""
-    return {1: driver.cuMemsetD8Async, 2: driver.cuMemsetD16Async, 4: driver.cuMemsetD32Async}
 
 
 def _address(array: NDArray[Any]) -> int:

@@ -14,8 +14,10 @@ from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.frame import Frame
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaVector
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.vector_memory import NO_ENTRIES
+from semira.base.recent import Recent
 from semira.contract import TRACE_ROWS, Loop, Program, variant_part, walk_statements
 
 #: Reports of loops that one execution keeps.
@@ -43,67 +45,44 @@ _FRESH = np.array([0, 0, -1, -1, -1, 0, 0, 0, 0, 0], np.int64)
 _CHECKED = 256
 
 
-class CheckedSizes(set[tuple[tuple[int, ...], ...]]):
-    """Sizes that fit together; all are forgotten when there are too many, and checked again."""
-
-    def add(self, sizes: tuple[tuple[int, ...], ...]) -> None:
-        """Remember sizes."""
-        if len(self) >= _CHECKED:
-            self.clear()
-        super().add(sizes)
-
-
 @dataclass(slots=True, eq=False)
 class CudaExecutable:
-    """A lowered Program, its kernels, and the memory they work in.
-
-    Attributes
-    ----------
-    kernels : dict
-        By type of offsets and shape.
-    frame : Frame
-        The table as it was filled last.
-    state : buffer or None
-        What a launch writes for itself: zero between launches.
-    table : buffer or None
-        The table on the device, where it is too long for a parameter.
-    has_regions : bool
-        Whether a statement names positions.
-    keeps : bool
-        Whether an error takes a broken iteration back; not if the host takes more back than that.
-    savepoint : Savepoint or None
-        Copies of what the program writes, if it may end inside of an iteration.
-    once : int or None
-        Slot of the limit, if the program is a loop that nothing but its limit ends.
-    shares_results : bool
-        Whether its results are long, and all such programs take turns with them.
-    row_capacity : int
-        Rows of the trace that fit, a power of two: later ones take the places of the first.
-    """
+    """A lowered Program, its kernels, and the memory they work in."""
 
     program: Program
     lowered: Lowered
     name: str
+    #: The table as it was filled last.
     frame: Frame = field(init=False)
+    #: Whether a statement names positions.
     has_regions: bool = field(init=False)
+    #: Slot of the limit, if the program is a loop that nothing but its limit ends.
     once: int | None = field(init=False)
+    #: Whether its results are long, and all such programs take turns with them.
     shares_results: bool = field(init=False)
+    #: Rows of the trace that fit, a power of two: later ones take the places of the first.
     row_capacity: int = field(init=False)
+    #: By type of offsets and shape.
     kernels: dict[tuple[str, LaunchShape], Kernel] = field(default_factory=dict)
     code_bytes: int = 0
     memory: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
     temporaries: dict[int, CudaVector] = field(default_factory=dict)
-    checked: CheckedSizes = field(default_factory=CheckedSizes)
+    #: Sizes that fit together.
+    checked: Recent[tuple[tuple[int, ...], ...], None] = field(init=False)
+    #: Whether an error takes a broken iteration back; not if the host takes more back than that.
     keeps: bool = True
+    #: Copies of what the program writes, if it may end inside of an iteration.
     savepoint: Savepoint | None = None
-    table: Any = None
+    #: The table on the device, where it is too long for a parameter.
+    table: Buffer | None = None
     rows: Any = None
-    state: Any = None
+    #: What a launch writes for itself: zero between launches.
+    state: Buffer | None = None
     results: list[NDArray[np.int64]] = field(default_factory=list)
     _placed: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        self.frame = Frame(self.program, self.lowered.table)
+        self.frame, self.checked = Frame(self.program, self.lowered.table), Recent(_CHECKED)
         self.has_regions = any(
             spec.slot is not None
             for statement in walk_statements(self.program.body)

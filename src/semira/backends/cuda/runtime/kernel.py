@@ -8,27 +8,17 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One kernel of one cubin.
+    """One kernel of one cubin."""
 
-    Attributes
-    ----------
-    loaded : cuda.core.Kernel
-        Keeps the cubin loaded; has the kernel's attributes.
-    function : CUfunction
-        What the driver launches.
-    fitting : int
-        Blocks that fit on one multiprocessor at once.
-    name : str
-        Of the program, for messages.
-    threads : int
-        Of a block.
-    shared : int
-        Bytes of dynamic shared memory that a block may ask for.
-    """
-
+    #: A cuda.core.Kernel: keeps the cubin loaded; has the kernel's attributes.
     loaded: Any
+    #: The CUfunction that the driver launches.
     function: Any
+    #: Blocks that fit on one multiprocessor at once.
     fitting: int
+    #: Of the program, for messages.
     name: str
+    #: Of a block.
     threads: int
+    #: Bytes of dynamic shared memory that a block may ask for.
     shared: int = 0

@@ -24,40 +24,25 @@ SPARE_ROOM = 2
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What a variant is asked about.
-
-    Attributes
-    ----------
-    runtime : Runtime
-    pulls : sequence of VariantPull
-        Of the program, all that may have it.
-    things : list
-        What slots are bound to.
-    shape : callable
-        Returns the shape of the launch without variants. It may wait.
-    """
+    """What a variant is asked about."""
 
     runtime: Runtime
+    #: Of the program, all that may have it.
     pulls: Sequence[VariantPull]
+    #: What slots are bound to.
     things: list[Any]
+    #: Returns the shape of the launch without variants. It may wait.
     shape: Callable[[], LaunchShape]
 
 
 class Choice(NamedTuple):
-    """What a variant answers.
+    """What a variant answers."""
 
-    Attributes
-    ----------
-    shape : LaunchShape or None
-        Of its kernel; None: it is not ready, or refused.
-    shared : int or None
-        Bytes of dynamic shared memory; None: what the kernel takes without the variant.
-    is_open : bool
-        Whether a later run may find more.
-    """
-
+    #: Of its kernel; None: it is not ready, or refused.
     shape: LaunchShape | None = None
+    #: Bytes of dynamic shared memory; None: what the kernel takes without the variant.
     shared: int | None = None
+    #: Whether a later run may find more.
     is_open: bool = False
 
 

@@ -100,7 +100,7 @@ def _prepare(
     sizes = tuple([_sizes(thing) for thing in things])
     if sizes not in executable.checked:
         check_shapes(executable.program, things)
-        executable.checked.add(sizes)
+        executable.checked[sizes] = None
     frame.waits = lowered.may_fail or _may_miss_value(executable, things)
     wide = _need_matrices(lowered, things)
     for slot in lowered.swapped:
@@ -281,17 +281,15 @@ def resolve_side(program: Program, things: list[Any], number: int, axis: int = 0
     if isinstance(thing, BoundRegion):
         return thing.count
     if isinstance(thing, CudaMatrix):
-        return (thing.nrows, thing.ncols)[along]
+        return thing.shape[along]
     if program.slots[source].kind == "index":
         return len(range(*thing)) if isinstance(thing, tuple) else len(thing)
     return int(thing.size)
 
 
 def _sizes(thing: Any) -> tuple[int, ...]:
-    if isinstance(thing, CudaVector):
-        return (thing.size,)
-    if isinstance(thing, CudaMatrix):
-        return (thing.nrows, thing.ncols)
+    if isinstance(thing, (CudaVector, CudaMatrix)):
+        return thing.shape
     return (thing.count,) if isinstance(thing, BoundRegion) else ()
 
 

@@ -5,40 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from semira.backends.cuda.runtime.parts import Buffer
+
 #: Pieces of a row from which on a block adds them up (kernels/mxm/pieces.cuh).
 FEW_SLOTS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class LinePieces:
-    """Pieces of the lines of an orientation that have entries, in their order.
+    """Pieces of the lines of an orientation that have entries, in their order."""
 
-    Attributes
-    ----------
-    length : int
-        Entries that a piece has at most.
-    count, num_long, num_many, slots : int
-        Pieces; lines of more than one, and of more than `FEW_SLOTS`; pieces of long lines.
-    begins, owners, rows : buffer or None
-        Of each piece: its first entry (one number more), its line or the complement of its slot,
-        its row. None, as all that follow, where no line is long.
-    lines, starts : buffer or None
-        Of each long line: which it is, its first slot (one number more).
-    many : buffer or None
-        Long lines of more than `FEW_SLOTS`.
-    """
-
+    #: Entries that a piece has at most.
     length: int
+    #: Pieces; lines of more than one, and of more than `FEW_SLOTS`; pieces of long lines.
     count: int
     num_long: int = 0
     num_many: int = 0
     slots: int = 0
-    begins: Any = None
-    owners: Any = None
-    rows: Any = None
-    lines: Any = None
-    starts: Any = None
-    many: Any = None
+    #: Of each piece: its first entry (one number more), its line or the complement of its slot, its
+    #: row. None, as all that follow, where no line is long.
+    begins: Buffer | None = None
+    owners: Buffer | None = None
+    rows: Buffer | None = None
+    #: Of each long line: which it is, its first slot (one number more).
+    lines: Buffer | None = None
+    starts: Buffer | None = None
+    #: Long lines of more than `FEW_SLOTS`.
+    many: Buffer | None = None
 
     @property
     def nbytes(self) -> int:
@@ -56,27 +49,18 @@ class LinePieces:
 
 @dataclass(slots=True)
 class Occupied:
-    """The rows of an orientation that have entries.
-
-    Attributes
-    ----------
-    count : int
-    listed : buffer or None
-        Which they are; None: all.
-    before : buffer or None
-        How many come before each row; None: as many as there are rows before it.
-    pieces : dict of int to LinePieces
-        The rows cut into pieces, by the entries that a piece has at most.
-    even : tuple of (int, str, buffer) or None
-        Entries of each of the rows in a whole matrix, the type of its offsets, and they, as they
-        were asked for last.
-    """
+    """The rows of an orientation that have entries."""
 
     count: int
-    listed: Any = None
-    before: Any = None
+    #: Which they are; None: all.
+    listed: Buffer | None = None
+    #: How many come before each row; None: as many as there are rows before it.
+    before: Buffer | None = None
+    #: The rows cut into pieces, by the entries that a piece has at most.
     pieces: dict[int, LinePieces] = field(default_factory=dict)
-    even: tuple[int, str, Any] | None = None
+    #: Entries of each of the rows in a whole matrix, the type of its offsets, and they, as they
+    #: were asked for last.
+    even: tuple[int, str, Buffer] | None = None
 
     @property
     def nbytes(self) -> int:

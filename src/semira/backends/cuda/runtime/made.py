@@ -4,29 +4,20 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-import numpy as np
-
 from semira.backends.companions import Kind
 from semira.backends.cuda.lower.context import Made
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.base.errors import PlanError
 from semira.contract import no_values, part_of
-from semira.formats import MatrixArrays
 from semira.formats.index import WIDE
 
 
 class DeviceArrays(Protocol):
-    """What a method's ``make`` returns.
+    """What a method's ``make`` returns."""
 
-    Attributes
-    ----------
-    slots : int
-        Places for entries, padding included; more than 2**31 need offsets of 64 bits.
-    positions : int
-        Places that a product walks beside the entries of the matrix; decides how many threads run.
-    """
-
+    #: Places for entries, padding included; more than 2**31 need offsets of 64 bits.
     slots: int
+    #: Places that a product walks beside the entries of the matrix; decides how many threads run.
     positions: int
 
     @property
@@ -74,23 +65,6 @@ def describe_made(matrix: CudaMatrix, made: Made) -> list[int]:
 def positions_walked(matrix: CudaMatrix, made: Made) -> int:
     """Return how many places a product walks beside the entries of the matrix."""
     return int(_found(matrix, made).positions)
-
-
-def lines_on_host(matrix: CudaMatrix, made: Made) -> MatrixArrays:
-    """Return the lines as arrays: rows of a csr, or columns of a csc. Waits."""
-    lines, nvals = matrix.sides(made.orientation)[0], matrix.nvals
-    indptr, indices, values = matrix.orientations[made.orientation]
-    download = matrix.runtime.download
-    return MatrixArrays(
-        matrix.nrows,
-        matrix.ncols,
-        matrix.dtype,
-        made.orientation,
-        download(indptr, matrix.offset_type, lines + 1),
-        download(indices, np.int32, nvals),
-        download(values, matrix.dtype.array_dtype, 1 if matrix.iso else nvals),
-        matrix.iso,
-    )
 
 
 def _name(made: Made) -> str:

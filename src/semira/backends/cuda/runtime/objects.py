@@ -15,7 +15,7 @@ from semira.backends.cuda.runtime.blocks import Block, spell_out
 from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS, OCCUPIED, SLICES
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.lines import Occupied
-from semira.backends.cuda.runtime.parts import Made, allocate_parts
+from semira.backends.cuda.runtime.parts import Buffer, Made, allocate_parts
 from semira.backends.cuda.runtime.primitives import (
     Slices,
     offset_type_of,
@@ -51,31 +51,22 @@ WASTED = 1 << 20
 
 @dataclass(slots=True, eq=False)
 class CudaVector:
-    """A vector: two planes, of which the device knows which one is in use.
-
-    Attributes
-    ----------
-    planes : list of (values, words, list) buffers
-        The second plane is made when a program first needs it.
-    state : buffer
-        Number of entries, plane in use, and whether its list is complete.
-    is_new : bool
-        `CudaBackend.put` made it without entries, and no program has seen it since.
-    built : int
-        Entries that it was built of where they lie; statements since do not count.
-    stamp : int
-        Changes with the buffers; 0 once they are released.
-    """
+    """A vector: two planes, of which the device knows which one is in use."""
 
     runtime: Runtime
     size: int
     dtype: DataType
-    planes: list[tuple[Any, Any, Any]]
-    state: Any
+    #: (values, words, list) of each; the second plane is made when a program first needs it.
+    planes: list[tuple[Buffer, Buffer, Buffer]]
+    #: Number of entries, plane in use, and whether its list is complete.
+    state: Buffer
+    #: `CudaBackend.put` made it without entries, and no program has seen it since.
     is_new: bool = False
+    #: Entries that it was built of where they lie; statements since do not count.
     built: int = 0
     device: str = "cuda"
     kind: str = "vector"
+    #: Changes with the buffers; 0 once they are released.
     stamp: int = field(default_factory=stamps.__next__)
     _words: array[int] | None = None
     _memory: VectorMemory | None = None
@@ -169,47 +160,35 @@ class CudaVector:
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
 class CudaMatrix:
-    """A matrix: one orientation or both, each (indptr, indices, values).
-
-    Attributes
-    ----------
-    held : dict or None
-        Orientations that are there; None: no entries, and nobody has asked for arrays of them. The
-        indices of a csr may be None: its rows are whole (empty, or with every column), and nobody
-        has walked it yet.
-    most : int
-        Entries there is room for; as many as there are if `is_exact`.
-    is_exact : bool
-        Whether the host knows the number of entries; the device does by the last offset.
-    base : int
-        Entries of what it was made of, when the host last knew a number.
-    companions : Companions
-        Everything that was made of the entries so far.
-    block : Block or None
-        The entries by column as well; all there is if nothing is `held`.
-    driven : (int, int)
-        Method of the last product that it was the left operand or the result of, by its index in
-        the plan, and entries then if they were counted.
-    stamp : int
-        Changes with the arrays and with what is known of them; 0 once they are released.
-    """
+    """A matrix: one orientation or both, each (indptr, indices, values)."""
 
     runtime: Runtime
     nrows: int
     ncols: int
+    #: Entries there is room for; as many as there are if `is_exact`.
     most: int
     dtype: DataType
     iso: bool
     symmetric: bool | None
+    #: Orientations that are there; None: no entries, and nobody has asked for arrays of them. The
+    #: indices of a csr may be None: its rows are whole (empty, or with every column), and nobody
+    #: has walked it yet.
     held: dict[str, tuple[Any, Any, Any]] | None
     offset_type: np.dtype[Any]
     device: str = "cuda"
     kind: str = "matrix"
+    #: Everything that was made of the entries so far.
     companions: Companions = field(default_factory=Companions)
+    #: The entries by column as well; all there is if nothing is `held`.
     block: Block | None = None
+    #: Method of the last product that it was the left operand or the result of, by its index in the
+    #: plan, and entries then if they were counted.
     driven: tuple[int, int] = UNDRIVEN
+    #: Whether the host knows the number of entries; the device does by the last offset.
     is_exact: bool = True
+    #: Entries of what it was made of, when the host last knew a number.
     base: int = 0
+    #: Changes with the arrays and with what is known of them; 0 once they are released.
     stamp: int = field(default_factory=stamps.__next__)
 
     @property
@@ -464,10 +443,6 @@ class CudaMatrix:
         is_wide = offset_type_of(block.nvals) != "int"
         self.offset_type = np.dtype(np.int64 if is_wide else np.int32)
         self._change()
-
-    def keep_block(self, block: Block) -> None:
-        """Keep the entries by column beside the arrays."""
-        self.block = block
 
     def release(self) -> None:
         """Forget the buffers; another matrix may share them."""

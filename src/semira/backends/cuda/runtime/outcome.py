@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import overload
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,38 +18,21 @@ from semira.backends.cuda.runtime.executable import (
     CudaExecutable,
 )
 from semira.base.errors import EmptyObject, IndexOutOfBound, InvalidValue, IterationLimit
-from semira.contract import LoopReport, Rows, ShownRows, TraceRow
+from semira.contract import LateRows, LoopReport, Rows, TraceRow, UnreadRows
 from semira.contract.backend import Outcome
 
 #: What an empty scalar operand is answered with.
 EMPTY = "an empty Scalar was used where a value is needed"
 
 
-class LateTrace(ShownRows, Sequence[TraceRow]):
+class LateTrace(LateRows):
     """The row of a product; what only the device knows is read when somebody reads the row."""
 
     def __init__(self, read: Callable[[], TraceRow]) -> None:
-        self._read: Callable[[], TraceRow] | None = read
-        self._row: TraceRow | None = None
-
-    def __len__(self) -> int:
-        return 1
-
-    @overload
-    def __getitem__(self, index: int) -> TraceRow: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[TraceRow]: ...
-
-    def __getitem__(self, index: int | slice) -> TraceRow | Sequence[TraceRow]:
-        if self._row is None:
-            # The device knows it once; what it was read from need not be kept after that.
-            assert self._read is not None
-            self._row, self._read = self._read(), None
-        return (self._row,)[index]
+        super().__init__(1, lambda: [read()])
 
 
-class DeviceTrace(ShownRows, Sequence[TraceRow]):
+class DeviceTrace(UnreadRows):
     """A trace that costs nothing until somebody reads it.
 
     The trace of an eager statement waits for the device when it is first read; the trace of a
@@ -87,20 +69,6 @@ class DeviceTrace(ShownRows, Sequence[TraceRow]):
     def __len__(self) -> int:
         return len(self._words())
 
-    @overload
-    def __getitem__(self, index: int) -> TraceRow: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[TraceRow]: ...
-
-    def __getitem__(self, index: int | slice) -> TraceRow | Sequence[TraceRow]:
-        return self._decoded()[index]
-
-    def __eq__(self, other: object) -> bool:
-        return tuple(self) == other if isinstance(other, tuple) else self is other
-
-    __hash__ = None  # type: ignore[assignment]
-
     @property
     def lost(self) -> int:
         """Older rows that there was no room for."""
@@ -115,7 +83,8 @@ class DeviceTrace(ShownRows, Sequence[TraceRow]):
         assert self._raw is not None
         return self._raw
 
-    def _decoded(self) -> Rows:
+    def made(self) -> Rows:
+        """Return the rows, decoded once."""
         if self._rows is None:
             raw, products = self._words(), self._executable.lowered.products
             elapsed = np.diff(raw[:, -1], prepend=self._begun_ns).tolist()

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
 
+#: Device memory, with `handle` and `size`: a buffer of cuda.core, or a `Part` of one.
+Buffer = Any
+
 #: Every part begins on a cache line.
 ALIGNMENT = 128
 
@@ -21,26 +24,18 @@ JOINED = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a statement has made of a matrix, in row order.
+    """What a statement has made of a matrix, in row order."""
 
-    Attributes
-    ----------
-    parts : (indptr, indices, values)
-    rows : buffer or None
-        Row of every entry; None: not made. Of whole rows neither are the indices.
-    most, is_exact
-        Entries there is room for; as many as there are if `is_exact`.
-    base : int
-        Greatest number of entries that the host knew of its operands.
-    iso, wide : bool
-        Whether all entries share one value; whether offsets have 64 bits.
-    """
-
-    parts: tuple[Any, Any, Any]
-    rows: Any
+    #: (indptr, indices, values).
+    parts: tuple[Buffer, Buffer, Buffer]
+    #: Row of every entry; None: not made. Of whole rows neither are the indices.
+    rows: Buffer | None
+    #: Entries there is room for; as many as there are if `is_exact`.
     most: int
     is_exact: bool
+    #: Greatest number of entries that the host knew of its operands.
     base: int
+    #: Whether all entries share one value; whether offsets have 64 bits.
     iso: bool
     wide: bool
 

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semira.backends.cuda.jit.compile import named
 from semira.backends.cuda.jit.render import BASE, kernels_of
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported, unavailable
 from semira.backends.cuda.runtime.lines import Occupied
-from semira.backends.cuda.runtime.parts import Part
+from semira.backends.cuda.runtime.parts import Buffer, Part
 from semira.backends.cuda.runtime.scratch import Scratch
 from semira.backends.cuda.runtime.shares import ROW_ITEMS, items_of_share
 from semira.base.errors import OutOfMemory
+from semira.base.recent import Recent
 from semira.formats.index import WIDE
 
 if TYPE_CHECKING:
@@ -40,6 +42,9 @@ DEFAULT_SHARED = 47 << 10
 
 #: Bytes that are compared at once: what is flagged takes as many again.
 COMPARED = 2**28
+
+#: Modules that all programs share and that are kept; the oldest go first.
+_KEPT = 1024
 
 #: Bytes of an offset, by its type.
 OFFSET_BYTES = {"int": 4, "long long": 8}
@@ -176,22 +181,15 @@ def address(memory: Any) -> int:
 
 @dataclass(slots=True)
 class Slices:
-    """Equal shares of the rows and entries of one orientation of a matrix.
+    """Equal shares of the rows and entries of one orientation of a matrix."""
 
-    Attributes
-    ----------
-    rows : buffer
-        Row in which each share begins, and where the last one ends; then the entries of the
-        longest row.
-    count, items : int
-        Number of shares, rows and entries of each.
-    longest : int or None
-        Entries of the longest row; None as long as nobody has asked.
-    """
-
-    rows: Any
+    #: Row in which each share begins, and where the last one ends; then the entries of the longest
+    #: row.
+    rows: Buffer
+    #: Number of shares, rows and entries of each.
     count: int
     items: int
+    #: Entries of the longest row; None as long as nobody has asked.
     longest: int | None = None
 
     @property
@@ -214,7 +212,7 @@ class Primitives:
     scratch : Scratch
         What statements work in.
     modules : dict of Module
-        Kernels of methods with folders that all programs share.
+        Kernels that all programs share: of methods with folders, of arrays, of generated text.
     loops : dict
         Kernels over arrays that run in turn, each with the counter of its barrier.
     """
@@ -224,7 +222,7 @@ class Primitives:
         self.module = BaseModule(runtime)
         self.generated: Any = None
         self.scratch = Scratch(runtime)
-        self.modules: dict[Any, Module] = {}
+        self.modules: Recent[Any, Module] = Recent(_KEPT)
         self.loops: dict[Any, Any] = {}
 
     def offsets(self, offset_type: str, count: int) -> Any:
@@ -538,12 +536,17 @@ def name_of_file(root: str) -> str:
     return root.replace(":", "_").replace(".", "_")
 
 
-def module_of(runtime: Runtime, root: str) -> Module:
-    """Return the kernels of a file, ``package:file`` of a method's folder."""
+def module_of(runtime: Runtime, root: str, kind: str = "", source: str = "") -> Module:
+    """Return the kernels of a file, ``package:file`` of a method's folder, or of generated text.
+
+    They are made when they are first needed; `kind` says in the cache what the text is.
+    """
     modules = primitives_of(runtime).modules
-    if root not in modules:
-        modules[root] = Module(runtime, name_of_file(root), "", root)
-    return modules[root]
+    found = modules.get((root, source))
+    if found is None:
+        name = named(kind, source) if source else name_of_file(root)
+        found = modules[root, source] = Module(runtime, name, source, root)
+    return found
 
 
 def cupy_memory(runtime: Runtime, buffer: Any, nbytes: int, owner: Any) -> Any:

@@ -20,36 +20,24 @@ class KernelOwner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KernelUse:
-    """A kernel, or a library's call, that ran in a profiled block.
-
-    Attributes
-    ----------
-    name : str
-    launches : int
-    device_ms : float
-        Between events round each launch, summed.
-    registers, shared_bytes, local_bytes : int or None
-        Of a thread, of a block, of a thread (spilled registers and arrays); None for a library.
-    threads, blocks : int or None
-        Of a block, of the largest launch.
-    blocks_per_sm : int or None
-        Blocks that fit on a multiprocessor at once.
-    occupancy : float or None
-        Their threads as a share of what a multiprocessor can hold.
-    code_bytes, workspace_bytes : int or None
-        Of what the kernel belongs to: cubins, and memory kept between executions.
-    """
+    """A kernel, or a library's call, that ran in a profiled block."""
 
     name: str
     launches: int
+    #: Between events round each launch, summed.
     device_ms: float
+    #: Of a thread, of a block, of a thread (spilled registers and arrays); None for a library.
     registers: int | None = None
     shared_bytes: int | None = None
     local_bytes: int | None = None
+    #: Of a block, of the largest launch.
     threads: int | None = None
     blocks: int | None = None
+    #: Blocks that fit on a multiprocessor at once.
     blocks_per_sm: int | None = None
+    #: Their threads as a share of what a multiprocessor can hold.
     occupancy: float | None = None
+    #: Of what the kernel belongs to: cubins, and memory kept between executions.
     code_bytes: int | None = None
     workspace_bytes: int | None = None
 

@@ -10,34 +10,26 @@ from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.base.errors import IndexOutOfBound
 from semira.contract import Program, Statement, walk_statements
 
 
 @dataclass(slots=True)
 class BoundRegion:
-    """Positions along one axis: ``start, start + step, ...``, or a list in device memory.
+    """Positions along one axis: ``start, start + step, ...``, or a list in device memory."""
 
-    Attributes
-    ----------
-    count : int
-        Positions of the region as the caller gave it.
-    walked : int
-        Positions a kernel walks: fewer if the list of an assign names some twice.
-    extremes : tuple of int
-        First and last, or least and greatest position; empty if there is none.
-    lists : list of buffers
-        Positions, and their numbers inside the region if some were left out.
-    given : tuple or ndarray
-        The region as it was bound.
-    """
-
+    #: Positions of the region as the caller gave it.
     count: int
+    #: Positions a kernel walks: fewer if the list of an assign names some twice.
     walked: int
+    #: First and last, or least and greatest position; empty if there is none.
     extremes: tuple[int, ...] = ()
     start: int = 0
     step: int = 1
-    lists: list[Any] = field(default_factory=list)
+    #: Positions, and their numbers inside the region if some were left out.
+    lists: list[Buffer] = field(default_factory=list)
+    #: The region as it was bound.
     given: Any = ()
 
     def positions(self) -> NDArray[np.int64]:
@@ -97,7 +89,7 @@ def _axis_length(statement: Statement, things: list[Any], axis: int) -> int:
     thing = things[statement.out if is_written else arg.slot]
     if isinstance(thing, CudaMatrix):
         flipped = not is_written and arg.transposed
-        return (thing.nrows, thing.ncols)[1 - axis if flipped else axis]
+        return thing.shape[1 - axis if flipped else axis]
     return int(thing.size)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.base.dtypes import DataType
 
 #: Stamps of objects: one for each state of the buffers of each object, none twice.
@@ -24,18 +25,7 @@ LITERAL_BYTES = 8
 
 @dataclass(slots=True, eq=False)
 class CudaScalar:
-    """A scalar: one cell, its value's bytes in whole words and whether there is one.
-
-    Attributes
-    ----------
-    has_value : bool
-        The host knows that there is one; False: only the device knows.
-    is_reused : bool
-        Whether the cell goes to `Runtime.spares` when it is released.
-    is_sent : bool
-        Whether the cell holds what the scalar does. An empty one is sent when somebody first looks
-        for it there: most are written before.
-    """
+    """A scalar: one cell, its value's bytes in whole words and whether there is one."""
 
     runtime: Runtime
     dtype: DataType
@@ -43,8 +33,12 @@ class CudaScalar:
     device: str = "cuda"
     kind: str = "scalar"
     stamp: int = field(default_factory=stamps.__next__)
+    #: The host knows that there is one; False: only the device knows.
     has_value: bool = False
+    #: Whether the cell goes to `Runtime.spares` when it is released.
     is_reused: bool = False
+    #: Whether the cell holds what the scalar does. An empty one is sent when somebody first looks
+    #: for it there: most are written before.
     is_sent: bool = True
 
     def know(self, has_value: bool) -> None:
@@ -99,20 +93,13 @@ class CudaScalar:
 
 @dataclass(slots=True)
 class Literal:
-    """A scalar bound by value, or a temporary one.
+    """A scalar bound by value, or a temporary one."""
 
-    Attributes
-    ----------
-    word : int
-        Bytes of a value that fits one.
-    has : bool
-    cell : buffer or None
-        Holds a value that needs more than a word.
-    """
-
+    #: Bytes of a value that fits one.
     word: int
     has: bool
-    cell: Any = None
+    #: Holds a value that needs more than a word.
+    cell: Buffer | None = None
 
     @classmethod
     def bound(cls, runtime: Runtime | None, dtype: DataType, value: Any) -> Literal:

@@ -37,11 +37,8 @@ def check_shapes(program: Program, things: list[Any]) -> None:
 
 def _check_product(number: int, statement: Statement, things: list[Any]) -> None:
     vector, matrix = statement.args if statement.op == "vxm" else statement.args[::-1]
-    bound = things[matrix.slot]
-    assert isinstance(bound, CudaMatrix)
-    along, across = bound.nrows, bound.ncols
-    if (statement.op == "mxv") != matrix.transposed:
-        along, across = across, along
+    is_turned = (statement.op == "mxv") != matrix.transposed
+    along, across = _shape(things[matrix.slot], transposed=is_turned)
     _require(number, statement, "vector", things[vector.slot].size, along)
     _require(number, statement, "output", things[statement.out].size, across)
 
@@ -57,10 +54,9 @@ def _check_alike(number: int, statement: Statement, things: list[Any]) -> None:
 
 def _shape(thing: Any, *, transposed: bool = False) -> tuple[int, ...]:
     """Return a matrix' shape as it is used, a vector's, or () for a scalar."""
-    if isinstance(thing, CudaMatrix):
-        shape = (thing.nrows, thing.ncols)
-        return shape[::-1] if transposed else shape
-    return (thing.size,) if isinstance(thing, CudaVector) else ()
+    if not isinstance(thing, (CudaMatrix, CudaVector)):
+        return ()
+    return thing.shape[::-1] if transposed else thing.shape
 
 
 def _check_matrix(number: int, statement: Statement, things: list[Any]) -> None:
@@ -95,7 +91,7 @@ def _region_sizes(
     statement: Statement, things: list[Any], indexed: Any, *, is_written: bool = False
 ) -> list[int]:
     """Return the length of the region along each axis that it keeps."""
-    lengths = [indexed.nrows, indexed.ncols] if isinstance(indexed, CudaMatrix) else [indexed.size]
+    lengths = [*indexed.shape]
     if not is_written and isinstance(indexed, CudaMatrix) and statement.args[0].transposed:
         lengths.reverse()
     if not statement.indices:
@@ -108,11 +104,9 @@ def _region_sizes(
 
 
 def _check_extract(number: int, statement: Statement, things: list[Any]) -> None:
-    out, sizes = (
-        things[statement.out],
-        _region_sizes(statement, things, things[statement.args[0].slot]),
-    )
+    out = things[statement.out]
     if isinstance(out, CudaVector):
+        sizes = _region_sizes(statement, things, things[statement.args[0].slot])
         _require(number, statement, "output", out.size, sizes[0])
 
 
@@ -158,7 +152,7 @@ def _check_mode_rows(number: int, statement: Statement, things: list[Any]) -> No
 def _check_diag(number: int, statement: Statement, things: list[Any]) -> None:
     (arg,) = statement.args
     matrix, k = things[arg.slot], int(statement.param("k", 0))
-    shape = (matrix.ncols, matrix.nrows) if arg.transposed else (matrix.nrows, matrix.ncols)
+    shape = _shape(matrix, transposed=arg.transposed)
     length = max(0, min(shape[0] - max(-k, 0), shape[1] - max(k, 0)))
     _require(number, statement, "output", things[statement.out].size, length)
 

@@ -191,24 +191,19 @@ def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
     runtime, plane, dtype = vector.runtime, vector.planes[0], vector.dtype
     runtime.upload(np.array(_state(arrays), np.int64), vector.state)
     if arrays.storage == "full":
-        if arrays.iso:
-            runtime.repeat(arrays.values, plane[0])
-        else:
-            runtime.upload(arrays.values, plane[0])
+        _upload_values(vector, arrays)
         _fill_words(vector)
         return
-    indices, values = arrays.entry_indices(), arrays.entry_values()
+    indices = arrays.entry_indices()
     if arrays.storage == "sparse":
         runtime.upload(indices.astype(np.int32, copy=False), plane[2])
     if arrays.nvals <= FEW:
         runtime.clear(plane[1])
         _upload_entries(runtime, plane, dtype, *_few(arrays))
         return
-    dense = np.zeros(vector.size, dtype.array_dtype)
-    dense[indices] = values
+    _upload_values(vector, arrays)
     present = np.zeros(32 * vector.num_words, bool)
     present[indices] = True
-    runtime.upload(dense, plane[0])
     runtime.upload(np.packbits(present, bitorder="little"), plane[1])
 
 
@@ -231,8 +226,7 @@ def _upload_entries(
 def get_vector(vector: CudaVector) -> VectorArrays:
     """Copy a vector to the host: full, bitmap, or sparse where at most 1 in 32 is present."""
     runtime, size, dtype = vector.runtime, vector.size, vector.dtype
-    state = runtime.download(vector.state, np.int64, STATE_WORDS)
-    nvals, plane = int(state[0]), vector.planes[int(state[1])]
+    nvals, plane = vector.read_state()
     values = runtime.download(plane[0], dtype.array_dtype, size)
     if nvals == size:
         return VectorArrays.full(dtype, values)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.parts import upload_parts
+from semira.backends.cuda.runtime.parts import Buffer, upload_parts
 from semira.formats import MatrixArrays
 
 #: Matrices with at most so many entries, rows and columns together are turned on the host.
@@ -21,17 +21,12 @@ FEW = 1 << 15
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """The other orientation.
+    """The other orientation."""
 
-    Attributes
-    ----------
-    parts : (indptr, indices, values)
-    rows : buffer
-        Row of every entry, if the orientation is by rows; else its column.
-    """
-
+    #: (indptr, indices, values).
     parts: tuple[Any, Any, Any]
-    rows: Any
+    #: Row of every entry, if the orientation is by rows; else its column.
+    rows: Buffer
 
 
 def turn(runtime: Runtime, arrays: MatrixArrays, values: Any) -> Turned | None:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.parts import Part, allocate_parts, laid_out
+from semira.backends.cuda.runtime.parts import Buffer, Part, allocate_parts, laid_out
 from semira.backends.cuda.runtime.room import require
 from semira.base.dtypes import DataType
 
@@ -30,22 +30,16 @@ class Form:
     """Where the parts of a vector with two planes lie in one allocation.
 
     Presence words of both planes, state and list come first: they are uploaded in one piece.
-
-    Attributes
-    ----------
-    sizes : tuple of int
-        Bytes of words, words, state, list, values, list, values.
-    state, listed, values, end : int
-        Where state, first list and first values begin, and where all ends.
-    empty : bytearray
-        The first bytes of a vector without entries, up to the list; not to be changed.
     """
 
+    #: Bytes of words, words, state, list, values, list, values.
     sizes: tuple[int, ...]
+    #: Where state, first list and first values begin, and where all ends.
     state: int
     listed: int
     values: int
     end: int
+    #: The first bytes of a vector without entries, up to the list; not to be changed.
     empty: bytearray
 
 
@@ -64,23 +58,15 @@ def form_of(size: int, itemsize: int) -> Form:
 
 @dataclass(slots=True, eq=False)
 class VectorMemory:
-    """Both planes of a vector and its state, in one allocation.
+    """Both planes of a vector and its state, in one allocation."""
 
-    Attributes
-    ----------
-    key : tuple
-        What it can hold: number of positions, bytes of a value.
-    whole : buffer
-    planes, state
-        As in `CudaVector`.
-    words : array
-        The words of its VectorDescriptor.
-    """
-
+    #: What it can hold: number of positions, bytes of a value.
     key: tuple[int, int]
-    whole: Any
+    whole: Buffer
+    #: As in `CudaVector`.
     planes: tuple[tuple[Any, Any, Any], ...]
     state: Any
+    #: The words of its VectorDescriptor.
     words: array[int]
 
 

@@ -28,16 +28,11 @@ class Interrupt:
     """Lets Ctrl-C end a loop at the end of its iteration; as a block, raises it when that is left.
 
     What leaves the block says how far the loop came: whoever rebinds names after it needs to know.
-
-    Attributes
-    ----------
-    seen : bool
-        Ctrl-C was pressed.
-    completed : int
-        Complete iterations of the outermost loop so far.
     """
 
+    #: Ctrl-C was pressed.
     seen: bool = False
+    #: Complete iterations of the outermost loop so far.
     completed: int = 0
     _is_heard: bool = field(default=False, init=False)
     _before: Any = field(default=None, init=False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, Primitives
 
 #: (threads of a row, 0 for the whole block; threads of a block; slots of a row's table). A table
@@ -40,22 +41,14 @@ COUNTING_THREADS = 256
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Rows that are treated alike.
-
-    Attributes
-    ----------
-    number : int
-    lanes : int
-        Threads of a row; 0: a block.
-    threads : int
-        Of a block.
-    slots : int
-        Of a row's table; 0: rows of any size, without a table.
-    """
+    """Rows that are treated alike."""
 
     number: int
+    #: Threads of a row; 0: a block.
     lanes: int
+    #: Of a block.
     threads: int
+    #: Of a row's table; 0: rows of any size, without a table.
     slots: int
 
     @property
@@ -176,19 +169,13 @@ def window_columns(itemsize: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Binned:
-    """Rows in bins, on the device.
+    """Rows in bins, on the device."""
 
-    Attributes
-    ----------
-    bins : tuple of Bin
-        Those with tables.
-    lists, ledger : buffers
-        Rows of each bin, and how many there are of each.
-    """
-
+    #: Those with tables.
     bins: tuple[Bin, ...]
-    lists: Any
-    ledger: Any
+    #: Rows of each bin, and how many there are of each.
+    lists: Buffer
+    ledger: Buffer
 
     def read(self, primitives: Primitives) -> list[int]:
         """Return sum of the sizes, sum of the cut sizes, rows of each bin; waits."""

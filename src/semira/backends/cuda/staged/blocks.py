@@ -10,6 +10,7 @@ import numpy as np
 
 from semira.backends.cuda.runtime.blocks import Block, present_bytes, words_of
 from semira.backends.cuda.runtime.objects import CudaMatrix
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.staged.block_source import BLOCK_THREADS, has_one_value
@@ -28,23 +29,15 @@ LONG_COLUMN = 2048
 
 @dataclass(slots=True)
 class Weighing:
-    """Push or pull: what was counted to decide, which whoever runs the product uses again.
-
-    Attributes
-    ----------
-    job : Job
-    measured : Measured or None
-        Partial products of each row, if rows were counted.
-    driven : buffer or None
-        Rows with entries as words, if a block was counted.
-    mask : buffer or None
-        The mask as a block.
-    """
+    """Push or pull: what was counted to decide, which whoever runs the product uses again."""
 
     job: Job
+    #: Partial products of each row, if rows were counted.
     measured: Measured | None = None
-    driven: Any = None
-    mask: Any = None
+    #: Rows with entries as words, if a block was counted.
+    driven: Buffer | None = None
+    #: The mask as a block.
+    mask: Buffer | None = None
     known: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -205,7 +198,7 @@ def _block_of(job: Job, driver: CudaMatrix, shape: tuple[int, int]) -> Block:
     present = _packed(job, "a", pieces, shape, to)
     made = Block(rows, shape[1], present, values, pieces.iso, job.stage.count(pieces))
     if not arg.transposed:
-        driver.keep_block(made)
+        driver.block = made
     return made
 
 

@@ -10,31 +10,20 @@ from semira.contract import Statement, part_of, row_of
 
 @dataclass(frozen=True, slots=True)
 class DotText:
-    """Kernels of dot products as text.
-
-    Attributes
-    ----------
-    statement : Statement
-    exits, structural : str
-        Whether sums may end early, and whether the mask's values are left unread.
-    semiring : str
-    parameters : str
-        That every such kernel has behind its own.
-    lines : list of str
-        Declarations, with the operands ``a``, ``b`` (its columns) and ``mask``.
-    emit : str
-        What is called with each dot product.
-    after : tuple of str
-        Lines behind the products.
-    """
+    """Kernels of dot products as text."""
 
     statement: Statement
+    #: Whether sums may end early, and whether the mask's values are left unread.
     exits: str
     structural: str
     semiring: str
+    #: That every such kernel has behind its own.
     parameters: str
+    #: Declarations, with the operands ``a``, ``b`` (its columns) and ``mask``.
     lines: list[str]
+    #: What is called with each dot product.
     emit: str
+    #: Lines behind the products.
     after: tuple[str, ...]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS
 from semira.backends.cuda.staged.dot_walks import dots_part
 from semira.backends.cuda.staged.full import is_full, masked_full
@@ -71,35 +72,22 @@ def dots(job: Job) -> tuple[Pieces, Callable[[], int]]:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What sums of blocks are kept in; statement after statement uses it.
+    """What sums of blocks are kept in; statement after statement uses it."""
 
-    Attributes
-    ----------
-    parts : int
-        Blocks there is room for.
-    values, counts : buffers
-    ticket : buffer
-        Zero between statements.
-    """
-
+    #: Blocks there is room for.
     parts: int
-    values: Any
-    counts: Any
-    ticket: Any
+    values: Buffer
+    counts: Buffer
+    #: Zero between statements.
+    ticket: Buffer
 
 
 @dataclass(frozen=True, slots=True)
 class Summed:
-    """What was started for a sum.
-
-    Attributes
-    ----------
-    tally : Tally
-    lone : Launch or None
-        The launch with all that it was given but the tally, if there is one and it lasts.
-    """
+    """What was started for a sum."""
 
     tally: Tally
+    #: The launch with all that it was given but the tally, if there is one and it lasts.
     lone: Launch | None
 
 

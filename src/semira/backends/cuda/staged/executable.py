@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from semira.backends.cuda.jit.compile import named
 from semira.backends.cuda.jit.render import BLOCK, FULL, STAGED
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import Module
 from semira.backends.cuda.staged.block_source import block_source
 from semira.backends.cuda.staged.own_products import own_part
@@ -25,37 +26,24 @@ SUMMED_BYTES = 16
 
 @dataclass(slots=True, eq=False)
 class StagedExecutable:
-    """An Executable of one statement.
+    """An Executable of one statement."""
 
-    Attributes
-    ----------
-    replaces_output : bool
-        Its output changes at the end, when nothing can fail any more.
-    program : Program
-    statement : Statement
-    module : Module
-    total : Statement or None
-        The statement that sums the result up, where nothing else is made of it.
-    sums : Sums or None
-        What such a sum works in, once it has run.
-    table : (array or None, buffer or None)
-        The words of the last execution's operands, and where they lie on the device.
-    replay : Replay or None
-        The last launch of such a sum, as long as it may be started again.
-    tallies : list of buffers
-        Memory for what rows of a trace tell that nobody will read any more.
-    """
-
+    #: Its output changes at the end, when nothing can fail any more.
     replaces_output: ClassVar[bool] = True
 
     program: Program
     statement: Statement
     module: Module
+    #: The statement that sums the result up, where nothing else is made of it.
     total: Statement | None = None
+    #: The `dots.Sums` that such a sum works in, once it has run.
     sums: Any = None
-    table: tuple[Any, Any] = (None, None)
+    #: The words of the last execution's operands, and where they lie on the device.
+    table: tuple[Buffer, Buffer] = (None, None)
+    #: The last launch of such a sum, a `Replay`, as long as it may be started again.
     replay: Any = None
-    tallies: list[Any] = field(default_factory=list)
+    #: Memory for what rows of a trace tell that nobody will read any more.
+    tallies: list[Buffer] = field(default_factory=list)
     _rule: Callable[[Callable[[str], float], int], float] | None = None
     _full: Module | None = None
     _block: Module | None = None

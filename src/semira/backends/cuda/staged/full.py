@@ -34,15 +34,9 @@ _FEW_STEPS = 128
 
 @dataclass(frozen=True, slots=True)
 class FullOperand:
-    """An operand that has every entry, at ``values[i * step_i + j * step_j]``.
+    """An operand that has every entry, at ``values[i * step_i + j * step_j]``."""
 
-    Attributes
-    ----------
-    pieces : Pieces
-        Without indices.
-    step_i, step_j : int
-    """
-
+    #: Without indices.
     pieces: Pieces
     step_i: int
     step_j: int

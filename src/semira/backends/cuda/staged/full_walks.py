@@ -7,57 +7,40 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.contract import Statement, part_of
 
 
 @dataclass(frozen=True, slots=True)
 class FullText:
-    """A kernel of sparse times full as text.
+    """A kernel of sparse times full as text."""
 
-    Attributes
-    ----------
-    types : str
-        Semiring, and the types of both operands' values.
-    a_type : str
-        Type of the left operand's values.
-    exits : str
-        Whether sums may end early.
-    given : str
-        Parameters that every such kernel has.
-    lines : list of str
-        Declarations; the last one is ``product``, a SparseTimesFull (kernels/mxm/spmm.cuh).
-    """
-
+    #: Semiring, and the types of both operands' values.
     types: str
+    #: Type of the left operand's values.
     a_type: str
+    #: Whether sums may end early.
     exits: str
+    #: Parameters that every such kernel has.
     given: str
+    #: Declarations; the last one is ``product``, a SparseTimesFull (kernels/mxm/spmm.cuh).
     lines: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class FullLaunch:
-    """A launch of such a kernel.
+    """A launch of such a kernel."""
 
-    Attributes
-    ----------
-    start : callable
-        Takes the kernel's name, how many threads it has work for, and arguments.
-    given : tuple
-        Arguments for the parameters that every such kernel has.
-    line_of : buffer or None
-        Number of each row among those that have entries; None: all have.
-    nrows, ncols : int
-        Of the result.
-    itemsize : int
-        Bytes of its values.
-    """
-
+    #: Takes the kernel's name, how many threads it has work for, and arguments.
     start: Callable[..., None]
+    #: Arguments for the parameters that every such kernel has.
     given: tuple[Any, ...]
-    line_of: Any
+    #: Number of each row among those that have entries; None: all have.
+    line_of: Buffer | None
+    #: Of the result.
     nrows: int
     ncols: int
+    #: Bytes of its values.
     itemsize: int
 
 

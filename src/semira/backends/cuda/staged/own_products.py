@@ -17,7 +17,6 @@ def own_part(statement: Statement, *, sparse: bool = True) -> ModuleType | None:
 
     Parameters
     ----------
-    statement : Statement
     sparse : bool
         Whether the right operand lacks entries: with one that does not, other ways of sharing work
         out are the core's.

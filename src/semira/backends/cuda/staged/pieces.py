@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.parts import JOINED, allocate_parts
+from semira.backends.cuda.runtime.parts import JOINED, Buffer, allocate_parts
 from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, Module, Primitives, address
 from semira.backends.cuda.runtime.scratch import Scratch
 from semira.backends.cuda.staged.executable import StagedExecutable
@@ -24,30 +24,20 @@ BOUND_BYTES = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """A matrix in row order.
-
-    Attributes
-    ----------
-    shape : (nrows, ncols)
-    most : int
-        Entries there is room for; as many as there are if `is_exact`. The device knows their number
-        by the last offset.
-    dtype : DataType
-    indptr, indices, rows, values : device memory
-        `rows` names the row of every entry; None where no kernel asks for it. Without `indices`
-        rows are whole: empty, or with every column.
-    iso : bool
-        `values` is a single one.
-    is_exact : bool
-    """
+    """A matrix in row order."""
 
     shape: tuple[int, int]
+    #: Entries there is room for; as many as there are if `is_exact`. The device knows their number
+    #: by the last offset.
     most: int
     dtype: DataType
-    indptr: Any
-    indices: Any
-    rows: Any
-    values: Any
+    #: `rows` names the row of every entry; None where no kernel asks for it. Without `indices` rows
+    #: are whole: empty, or with every column.
+    indptr: Buffer
+    indices: Buffer
+    rows: Buffer
+    values: Buffer
+    #: `values` is a single one.
     iso: bool = False
     is_exact: bool = True
 
@@ -64,49 +54,34 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One launch of a kernel of a statement.
-
-    Attributes
-    ----------
-    kernel : str
-    blocks, threads, shared : int
-    given : tuple
-        Its arguments; who starts it may add others.
-    is_full : bool
-        Whether it is a kernel for an operand with every entry.
-    is_lasting : bool
-        Whether the same arguments do the same in the statement's next execution on the same
-        operands: it uses no memory that is cut anew.
-    """
+    """One launch of a kernel of a statement."""
 
     kernel: str
     blocks: int
     threads: int
     shared: int
+    #: Its arguments; who starts it may add others.
     given: tuple[Any, ...]
+    #: Whether it is a kernel for an operand with every entry.
     is_full: bool = False
+    #: Whether the same arguments do the same in the statement's next execution on the same
+    #: operands: it uses no memory that is cut anew.
     is_lasting: bool = False
 
 
 @dataclass(slots=True)
 class Stage:
-    """One execution of a staged statement.
-
-    Attributes
-    ----------
-    offset_type : {"int", "long long"}
-    operands : dict
-        Name in the table -> `Pieces`, or the words of a scalar.
-    sent : buffer or None
-        The table on the device; None once an operand has changed.
-    """
+    """One execution of a staged statement."""
 
     runtime: Runtime
     primitives: Primitives
     executable: StagedExecutable
+    #: "int" or "long long".
     offset_type: str
+    #: Name in the table -> `Pieces`, or the words of a scalar.
     operands: dict[str, Any] = field(default_factory=dict)
-    sent: Any = None
+    #: The table on the device; None once an operand has changed.
+    sent: Buffer | None = None
 
     @property
     def scratch(self) -> Scratch:

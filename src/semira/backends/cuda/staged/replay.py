@@ -80,33 +80,22 @@ def _entries_of(matrix: CudaMatrix) -> Callable[[], int]:
 
 @dataclass(slots=True, eq=False)
 class Replay:
-    """The launch of a sum.
-
-    Attributes
-    ----------
-    executable : StagedExecutable
-    module : Module
-        Of the kernel.
-    offset_type : {"int", "long long"}
-    launch : Launch
-        Its arguments are words.
-    bound : tuple of (int, int, weakref)
-        Slot and stamp of each matrix, and the matrix, which this does not keep in memory.
-    out : int
-        Slot of the scalar.
-    place : int
-        Where the table says that it is.
-    is_sure : bool
-        Whether it has a value then, whatever there is to sum up.
-    """
+    """The launch of a sum."""
 
     executable: StagedExecutable
+    #: Of the kernel.
     module: Module
+    #: "int" or "long long".
     offset_type: str
+    #: Its arguments are words.
     launch: Launch
+    #: Slot and stamp of each matrix, and the matrix, which this does not keep in memory.
     bound: tuple[tuple[int, int, weakref.ref[CudaMatrix]], ...]
+    #: Slot of the scalar.
     out: int
+    #: Where the table says that it is.
     place: int
+    #: Whether it has a value then, whatever there is to sum up.
     is_sure: bool
 
     @classmethod

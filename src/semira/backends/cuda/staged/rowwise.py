@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, offset_type_of
 from semira.backends.cuda.runtime.room import fit_together, fits, require, spendable
 from semira.backends.cuda.staged.bins import (
@@ -54,21 +55,15 @@ ONE_WINDOW = 1
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of a product.
-
-    Attributes
-    ----------
-    a, b : Pieces
-    work, sizes, places : buffers
-        Of each row: partial products, entries once they are counted, and where there is room for
-        as many as it may have.
-    """
+    """The rows of a product."""
 
     a: Pieces
     b: Pieces
-    work: Any
-    sizes: Any
-    places: Any
+    #: Of each row: partial products, entries once they are counted, and where there is room for as
+    #: many as it may have.
+    work: Buffer
+    sizes: Buffer
+    places: Buffer
 
 
 def operands(job: Job, *, by_columns: bool = False) -> tuple[Pieces, Pieces]:
@@ -79,22 +74,14 @@ def operands(job: Job, *, by_columns: bool = False) -> tuple[Pieces, Pieces]:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The rows of a product by their partial products.
-
-    Attributes
-    ----------
-    rows : Rows
-    binned : Binned
-    products, most : int
-        Of all rows; entries that these may have together.
-    counts : list of int
-        Rows of each bin.
-    """
+    """The rows of a product by their partial products."""
 
     rows: Rows
     binned: Binned
+    #: Of all rows; entries that these may have together.
     products: int
     most: int
+    #: Rows of each bin.
     counts: list[int]
 
 
@@ -176,8 +163,10 @@ def rowwise(job: Job, measured: Measured | None = None) -> tuple[Pieces, Callabl
     total = measured.products
     if total == 0:
         return job.nothing(job.dtype), lambda: 0
-    made = _made_at_once if _is_made_at_once(job, measured) else _counted_first
-    result = made(job, measured)
+    if _is_made_at_once(job, measured):
+        result = _gathered(job, measured.rows, measured.binned, measured.counts, measured.most)
+    else:
+        result = _counted_first(job, measured)
     job.is_masked = masks_here(job)
     return result, lambda: total
 
@@ -226,10 +215,6 @@ def _is_made_at_once(job: Job, measured: Measured) -> bool:
     has_windows = job.shape[1] <= ONE_WINDOW * window_columns(job.dtype.itemsize)
     cursors = OFFSET_BYTES[job.stage.offset_type] * measured.rows.a.most
     return has_windows and _has_room(job, measured.most, cursors)
-
-
-def _made_at_once(job: Job, measured: Measured) -> Pieces:
-    return _gathered(job, measured.rows, measured.binned, measured.counts, measured.most)
 
 
 def _gathered(job: Job, rows: Rows, binned: Binned, counts: list[int], most: int) -> Pieces:
@@ -299,19 +284,12 @@ def new_result(job: Job, nvals: int) -> Pieces:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """How rows go window by window.
-
-    Attributes
-    ----------
-    blocks : int
-    cursors : buffer
-        How far the rows of B were read.
-    room : int
-        Numbers that each block has for itself; 0: there is one for each entry of A.
-    """
+    """How rows go window by window."""
 
     blocks: int
-    cursors: Any
+    #: How far the rows of B were read.
+    cursors: Buffer
+    #: Numbers that each block has for itself; 0: there is one for each entry of A.
     room: int
 
 

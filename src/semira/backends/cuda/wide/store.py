@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from semira.backends.companions import Companions
-from semira.backends.cuda.jit import cache, segments
+from semira.backends.cuda.jit import segments
 from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
 from semira.backends.cuda.runtime.primitives import (
     SCAN_TILE,
-    Module,
     Primitives,
     array_library,
+    module_of,
     offset_type_of,
     primitives_of,
 )
@@ -49,7 +49,6 @@ class CudaStore:
     def __init__(self, backend: Backend, runtime: Runtime) -> None:
         self._backend, self._runtime = backend, runtime
         self._prepared: Recent[Program, Any] = Recent(_KEPT)
-        self._modules: Recent[str, Module] = Recent(_KEPT)
 
     @property
     def library(self) -> Any:
@@ -216,14 +215,6 @@ class CudaStore:
         """Let an ordinary object hold what another one holds, which is given up."""
         thing.become(made)
 
-    def module(self, name: str, text: str, root: str) -> Module:
-        """Return the kernels of a source, made when they are first needed."""
-        found = self._modules.get(text)
-        if found is None:
-            name = f"{name}-{cache.digest(text)[:12]}"
-            found = self._modules[text] = Module(self._runtime, name, text, root)
-        return found
-
     # operators on entries ------------------------------------------------------------------
     def applied(
         self, op: TypedOp, thing: Any, places: tuple[Array, ...], bound: Any, *, left: bool
@@ -235,7 +226,7 @@ class CudaStore:
         library, runtime = self.library, self._runtime
         value, dtype = (None, None) if bound is None else bound
         text = listed_source(op, thing.dtype, dtype, left=left)
-        module = self.module("listed", text, ROOT)
+        module = module_of(runtime, ROOT, "listed", text)
         other = None
         if dtype is not None:
             other = runtime.upload(np.array([value], dtype.np_type))
@@ -259,7 +250,8 @@ class CudaStore:
         out = library.empty(count, monoid.type.np_type)
         if count == 0:
             return out
-        module = self.module("runs", segments.scan_source(monoid, dtype), segments.ROOT)
+        source = segments.scan_source(monoid, dtype)
+        module = module_of(self._runtime, segments.ROOT, "runs", source)
         tiles = -(-count // SCAN_TILE)
         sums, fresh = library.empty(tiles, monoid.type.np_type), library.empty(tiles, np.bool_)
         items = (library.ascontiguousarray(values), library.ascontiguousarray(heads), count)
@@ -280,7 +272,8 @@ class CudaStore:
         order = library.arange(count, dtype=np.int64)
         if count == 0:
             return order
-        module = self.module("order", segments.order_source(before, dtype), segments.ROOT)
+        source = segments.order_source(before, dtype)
+        module = module_of(self._runtime, segments.ROOT, "order", source)
         given = [library.ascontiguousarray(part) for part in (values, starts, lengths)]
         width = 1
         while width < longest:
