@@ -22,9 +22,10 @@ demo: $(VENV)/.demo
 	$(BIN)/semira demo --out demo $(if $(GRAPH),--graph "$(GRAPH)")
 
 # Tests, then the examples in the docstrings. Most of the time would go into optimising kernels that run
-# for microseconds: SEMIRA_OPTIMISE=1 does it here too, `make conformance` always does.
+# for microseconds: SEMIRA_OPTIMISE=1 does it here too. What computes for long is in `make conformance`.
 test: $(VENV)/.test
-	SEMIRA_OPTIMISE=$${SEMIRA_OPTIMISE:-0} $(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile --no-loadscope-reorder --doctest-modules tests src/semira benchmarks $(ARGS)
+	SEMIRA_OPTIMISE=$${SEMIRA_OPTIMISE:-0} $(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile --no-loadscope-reorder \
+		--doctest-modules --ignore-glob='*_real_graphs.py' tests src/semira benchmarks $(ARGS)
 
 # All that needs an NVIDIA GPU; a missing one is a failure, not a skip.
 test-gpu: test-gpu-backend test-gpu-suite test-gpu-order test-gpu-sanitizer test-gpu-long
@@ -198,7 +199,8 @@ records: $(VENV)/.gpu
 
 # python-graphblas' own tests against Semira; the score in docs/conformance.md must be that of the run.
 conformance: $(VENV)/.test
-	$(BIN)/python -m pytest --quiet --device cpu tests/unit/backends/cpu tests/conformance/test_cover.py
+	$(BIN)/python -m pytest --quiet --device cpu tests/unit/backends/cpu tests/conformance/test_cover.py \
+		tests/conformance/test_algorithms_real_graphs.py tests/conformance/test_more_algorithms_real_graphs.py
 	$(BIN)/python -m tests.pgb --docs docs/conformance.md $(ARGS)
 
 clean:

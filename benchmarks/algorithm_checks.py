@@ -299,7 +299,6 @@ def _farthest(pattern: Any, sources: NDArray[Any]) -> NDArray[np.int64]:
     """Return the largest distance from each source; a bit per source says who reaches a vertex."""
     if len(sources) * pattern.nnz > 64 * MOST_PRODUCTS:
         raise TooLarge(f"{len(sources)} searches of {pattern.nnz:,} edges would check it")
-    rows = np.flatnonzero(np.diff(pattern.indptr))
     farthest = np.zeros(len(sources), np.int64)
     for first in range(0, len(sources), 1024):
         starts = sources[first : first + 1024]
@@ -307,13 +306,19 @@ def _farthest(pattern: Any, sources: NDArray[Any]) -> NDArray[np.int64]:
         one_hot[starts, np.arange(len(starts))] = True
         reached, is_new = np.packbits(one_hot, axis=1), np.ones(len(starts), bool)
         while is_new.any():
-            before = reached.copy()
-            near = np.bitwise_or.reduceat(before[pattern.indices], pattern.indptr[rows], axis=0)
-            reached[rows] |= near
+            before = reached
+            reached = before | _of_neighbours(pattern, before)
             new = np.bitwise_or.reduce(reached & ~before, axis=0)
             is_new = np.unpackbits(new, count=len(starts)).astype(bool)
             farthest[first : first + 1024] += is_new
     return farthest
+
+
+def _of_neighbours(pattern: Any, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return for each row of a pattern the rows of packed bits at its columns, joined by or."""
+    joined, rows = np.zeros_like(bits), np.flatnonzero(np.diff(pattern.indptr))
+    joined[rows] = np.bitwise_or.reduceat(bits[pattern.indices], pattern.indptr[rows], axis=0)
+    return joined
 
 
 # sets and numbers of vertices --------------------------------------------------------------------
@@ -542,15 +547,20 @@ def check_all_pairs(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> 
 
 
 def check_reached(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
-    """Compare with powers of the matrix, squared until nothing is added."""
-    expected = np.zeros((graph.n, graph.n), np.float32)
-    expected[pattern_of(graph).nonzero()] = 1
-    for _ in range(graph.n.bit_length()):
-        expected = (expected + expected @ expected > 0).astype(np.float32)
+    """Compare with sets of bits: what neighbours reach is added until nothing is new."""
+    pattern = pattern_of(graph)
+    if graph.n * pattern.nnz > 8 * 10**9:
+        raise TooLarge(f"{graph.n:,} bits for each of {pattern.nnz:,} edges would check it")
+    near = np.zeros((graph.n, graph.n), bool)
+    near[pattern.nonzero()] = True
+    expected, before = np.packbits(near, axis=1), None
+    while not np.array_equal(expected, before):
+        before = expected
+        expected = before | _of_neighbours(pattern, before)
     rows, cols, values = result.reach.to_coo()
-    found = np.zeros(expected.shape, bool)
+    found = np.zeros((graph.n, graph.n), bool)
     found[rows.astype(np.int64), cols.astype(np.int64)] = values
-    return {"pairs differ": not np.array_equal(found, expected > 0)}
+    return {"pairs differ": not np.array_equal(np.packbits(found, axis=1), expected)}
 
 
 def check_eigenpairs(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
