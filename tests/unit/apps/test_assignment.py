@@ -365,6 +365,13 @@ def test_auctions_of_many_magnitudes_are_exact_or_left_to_paths(monkeypatch):
     assert left
 
 
+def test_fractions_beside_a_large_part_in_common_decide():
+    fractions = np.random.default_rng(20).random((20, 20))
+    with gb.device("cpu"):
+        found = linear_sum_assignment(fractions + 1e8, method="auction")
+    assert np.array_equal(found.col_ind, scipys(fractions)[1])
+
+
 def test_auctions_of_few_rows_bid_little():
     with gb.device("cpu"):
         for shape in ((40, 900), (300, 340)):
