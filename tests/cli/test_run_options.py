@@ -392,7 +392,7 @@ def test_a_target_changes_nothing_else(invoke_json, labelled, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "command"), [("connected_components", "cc"), ("triangle_count", "tc")]
+    ("name", "command"), [("connected_components", "cc"), ("triangle-count", "tc")]
 )
 def test_the_name_in_python_is_taken_too(invoke, name, command) -> None:
     found = [invoke("run", each, "grid:3x3", "--json") for each in (name, command)]

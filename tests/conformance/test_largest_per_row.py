@@ -102,8 +102,13 @@ def test_equal_values_and_empty_matrices(device: str) -> None:
         assert A.largest_per_row(2).new().to_dicts() == {0: {1: 7, 2: 7}, 2: {0: 7}}
         assert gb.Matrix("FP64", 0, 3).largest_per_row(1).new().nvals == 0
         assert gb.Matrix("FP64", 3, 3).largest_per_row(1).new().nvals == 0
-        with pytest.raises(InvalidValue, match="k=-1 must not be negative"):
+        with pytest.raises(InvalidValue, match="k=-1 must lie in"):
             A.largest_per_row(-1)
+        for k in (1.5, None):
+            with pytest.raises(InvalidValue, match=f"k must be an integer, got {k}"):
+                A.first_per_row(k)
+        for cut in (A.first_per_row, A.largest_per_row):
+            assert cut(2**40).new().isequal(A)
         with pytest.raises(DomainMismatch, match="FC64 have no order"):
             gb.Matrix("FC64", 2, 2).largest_per_row(1)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.exceptions import FileFormatError, MissingFile
+from semira.exceptions import FileFormatError, FileReadError, MissingFile
 from semira.files.source import open_source
 
 
@@ -55,13 +56,16 @@ def array_of(path: str) -> NDArray[Any]:
 
     Raises
     ------
-    MissingFile, FileFormatError
+    MissingFile, FileReadError, FileFormatError
     """
     try:
-        found: NDArray[Any] = np.load(path, allow_pickle=False)
+        with Path(path).open("rb") as stream:
+            found: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
     except FileNotFoundError as error:
         raise MissingFile(f"{path}: no such file; check the path") from error
-    except (OSError, ValueError, EOFError) as error:
+    except OSError as error:
+        raise FileReadError(f"{path}: {error.strerror}") from error
+    except (ValueError, EOFError, MemoryError) as error:
         raise FileFormatError(f"{path} is no array of NumPy: {error}") from error
     return found
 
@@ -96,6 +100,11 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_index(text: str) -> bool:
+    """Return whether a text is an integer from 0 on, of 64 bits."""
+    return text.isdecimal() and len(text) < 19
 
 
 def numbers_of(labels: NDArray[Any] | None) -> dict[str, int] | None:

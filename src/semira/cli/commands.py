@@ -231,7 +231,7 @@ class Algorithms(Group):
         # What Python calls it, where the command has a shorter name.
         shorter = {row.name: name for name, row in CATALOGUE.items()}
         shorter |= {row.name: name for name, row in APPLICATIONS.items() if name in names}
-        args = [*(shorter.get(word, word) for word in args[:1]), *args[1:]]
+        args = [*(shorter.get(word.replace("-", "_"), word) for word in args[:1]), *args[1:]]
         named = next((at for at, word in enumerate(args) if word in names), 0)
         if named and args[0] not in ctx.help_option_names:
             args = [args[named], *args[:named], *args[named + 1 :]]

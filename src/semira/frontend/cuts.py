@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from semira.base.dtypes import BOOL, INT32, INT64
-from semira.base.errors import DomainMismatch, InvalidValue
+from semira.base.errors import DomainMismatch
 from semira.frontend import construct
 from semira.frontend.call import Template, expression
 
@@ -17,8 +17,8 @@ def cut_rows(matrix: Any, k: int, *, largest: bool) -> Any:
             f"largest_per_row compares values, and those of {matrix.dtype} have no order; apply "
             "an operator with real results first"
         )
-    if k < 0:
-        raise InvalidValue(f"k={k} must not be negative")
+    # No row has more entries than columns, and kernels count those of a row in 32 bits.
+    k = min(construct.check_size(k, "k"), matrix.shape[1])
     source = matrix.new() if matrix._is_transposed else matrix
     params = (("k", k), ("largest", True)) if largest else (("k", k),)
     dims = (0, 0), (0, 1)

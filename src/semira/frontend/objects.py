@@ -217,7 +217,7 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         Raises
         ------
         InvalidValue
-            `k` is negative.
+            `k` is negative or no integer.
         """
         return cuts.cut_rows(self, k, largest=False)  # type: ignore[no-any-return]
 
@@ -236,7 +236,7 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         Raises
         ------
         InvalidValue
-            `k` is negative.
+            `k` is negative or no integer.
         DomainMismatch
             The values have no order: complex numbers and records.
 

@@ -279,8 +279,9 @@ def test_what_is_refused(costs, options, error, text):
 
 def test_transposes_and_paths_on_gpus_are_refused(monkeypatch):
     A = gb.Matrix(float, 2, 2)
-    with pytest.raises(DomainMismatch, match=r"make one of it with .new\(\)"):
-        linear_sum_assignment(A.T)
+    for other in (A.T, gb.Vector(float, 2)):
+        with pytest.raises(DomainMismatch, match="needs a Matrix or an array"):
+            linear_sum_assignment(other)
     monkeypatch.setattr(solve, "device_traits", lambda _: type("T", (), {"own_memory": True}))
     with gb.device("cpu"), pytest.raises(InvalidValue, match="on hosts alone"):
         linear_sum_assignment([[1]], method="paths")
@@ -344,7 +345,11 @@ def test_auctions_of_many_magnitudes_are_exact_or_left_to_paths(monkeypatch):
     left = 0
     # Of the second ones, rounded prices make columns seem to be worth something that are left over.
     heavy = (np.random.default_rng(seed).pareto(0.3, (40, 12)) for seed in (8, 18, 35, 38))
-    for costs in (*map(of_many_magnitudes, range(4)), *heavy):
+    # Half of them are 1e17, which no best sum has: duals as large would hide what others lose.
+    rng = np.random.default_rng(7)
+    small = rng.integers(0, 9, (12, 4, 5)).astype(float)
+    beside = np.where(rng.random(small.shape) < 0.45, 1e17, small)
+    for costs in (*map(of_many_magnitudes, range(4)), *heavy, *beside):
         best = pytest.approx(costs[scipys(costs)].sum(), rel=1e-9)
         with gb.device("cpu"):
             assert linear_sum_assignment(costs, method="paths").cost == best
@@ -358,6 +363,13 @@ def test_auctions_of_many_magnitudes_are_exact_or_left_to_paths(monkeypatch):
                 with pytest.raises(InvalidValue, match="auction rounds costs"):
                     linear_sum_assignment(costs, method="auction")
     assert left
+
+
+def test_fractions_beside_a_large_part_in_common_decide():
+    fractions = np.random.default_rng(20).random((20, 20))
+    with gb.device("cpu"):
+        found = linear_sum_assignment(fractions + 1e8, method="auction")
+    assert np.array_equal(found.col_ind, scipys(fractions)[1])
 
 
 def test_auctions_of_few_rows_bid_little():

@@ -92,8 +92,10 @@ def checked(cost: Any, maximize: bool, absent: str, xp: Any) -> tuple[Costs, boo
     """
     if absent not in ABSENT:
         raise InvalidValue(f"{NAME}: absent={absent!r} is none of {', '.join(ABSENT)}")
-    if getattr(cost, "kind", None) == "matrix" and not isinstance(cost, Matrix):
-        raise DomainMismatch(f"{NAME} needs a Matrix or an array; make one of it with .new()")
+    if hasattr(cost, "kind") and not isinstance(cost, Matrix):
+        raise DomainMismatch(
+            f"{NAME} needs a Matrix or an array; make a Matrix of an expression with .new()"
+        )
     sign = -1.0 if maximize else 1.0
     if not isinstance(cost, Matrix):
         if hasattr(cost, "tocsr"):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.apps.classification.problem import EdgeFeatures
-from semira.apps.texts import array_of, is_number, numbers_of, open_text
+from semira.apps.texts import array_of, is_index, is_number, numbers_of, open_text
 from semira.exceptions import FileFormatError
 
 _Labels = NDArray[Any] | None
@@ -133,7 +133,7 @@ def _heading(path: str, ids: int) -> tuple[int, int | None, int, str | None]:
         return 0, None, 0, None
     number, first = seen[0]
     following = len(seen[-1][1])
-    if len(first) == 2 and following != 2 and all(each.isdecimal() for each in first):
+    if len(first) == 2 and following != 2 and all(map(is_index, first)):
         if int(first[1]) not in (following, following - ids):
             raise FileFormatError(
                 f"{path}, line {number}: states {first[1]} fields, but {following} follow"
@@ -151,7 +151,8 @@ def _vertices(path: str, names: Any, labels: _Labels, size: int | None) -> NDArr
         if -1 in found:
             raise FileFormatError(f"{path}: {names[found.index(-1)]!r} is no vertex of the graph")
         return np.array(found, np.int64)
-    at: NDArray[np.int64] = names.astype(np.int64)
+    with np.errstate(invalid="ignore"):
+        at: NDArray[np.int64] = names.astype(np.int64)
     bad = (at != names) | (at < 0) | (at >= (np.iinfo(np.int64).max if size is None else size))
     if bad.any():
         limit = "" if size is None else f" of {size} that count from 0"

@@ -160,11 +160,15 @@ def move_in_order(
     totals[:], totals_in[:] = 0, 0
     graph.add_strengths(labels, totals, totals_in)
     gains, sums = xp.zeros(1, xp.float64), xp.full(n, -1, xp.int64)
-    _move_in_order(
-        1, *graph.edges, labels, totals, graph.strengths, totals_in, graph.strengths_in,
-        graph.is_directed, pull, rule[0] * unit, rule[1], space.next_state(), gains, sums,
-        space.take("targets", graph, xp.int32), device=graph.device,
+    state = space.next_state()
+    given = (
+        *graph.edges, labels, totals, graph.strengths, totals_in, graph.strengths_in,
+        graph.is_directed, pull, rule[0] * unit, rule[1], state, gains, sums,
+        space.take("targets", graph, xp.int32),
     )  # fmt: skip
+    # Ctrl-C takes effect between rounds.
+    while not state[0]:
+        _move_in_order(1, *given, device=graph.device)
     return totals, totals_in, float(gains[0]) / unit
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.apps.texts import is_number, numbers_of, open_text, vertex_of
+from semira.apps.texts import is_index, is_number, numbers_of, open_text, vertex_of
 from semira.exceptions import FileFormatError, InvalidValue
 from semira.generators import generate_geometric, geometric_points, is_generator_spec, parse_spec
 
@@ -52,8 +52,9 @@ def read_labels(path: str, size: int, labels: NDArray[Any] | None = None) -> Loc
     first, text, is_csv = _first_line(path)
     if is_csv:
         return _placed(path, _csv_rows(path, first), size, labels, 0)
-    if first and text.split()[1:] == ["2", "2"]:
-        return _lines(path, first, size, int(text.split()[0]))
+    stated, *others = text.split() or [""]
+    if others == ["2", "2"] and is_index(stated):
+        return _lines(path, first, size, int(stated))
     return _lines(path, first - 1, size, size)
 
 
@@ -107,7 +108,8 @@ def _lines(path: str, skipped: int, size: int, stated: int) -> Locations:
 def _is_sound(table: NDArray[np.float64], size: int) -> bool:
     """Return whether every line is of another vertex and a location."""
     at, lat, lon = table.T
-    inside = (at >= 1) & (at <= size) & (at % 1 == 0) & (np.abs(lat) <= 90) & (np.abs(lon) <= 180)
+    inside = (at >= 1) & (at <= size) & (np.abs(lat) <= 90) & (np.abs(lon) <= 180)
+    inside &= at == np.floor(at)
     return bool(inside.all()) and len(np.unique(at)) == len(at)
 
 
@@ -117,10 +119,14 @@ def _csv_rows(path: str, first: int) -> Iterator[tuple[int, list[str]]]:
         for _ in range(first - 1):
             next(stream)
         reader = csv.reader(stream)
-        for at, fields in enumerate(reader):
-            is_heading = at == 0 and len(fields) == 3 and not any(map(is_number, fields[1:]))
-            if fields and not is_heading:
-                yield first - 1 + reader.line_num, fields
+        try:
+            for at, fields in enumerate(reader):
+                is_heading = at == 0 and len(fields) == 3 and not any(map(is_number, fields[1:]))
+                if fields and not is_heading:
+                    yield first - 1 + reader.line_num, fields
+        except csv.Error as error:
+            line = first - 1 + reader.line_num
+            raise FileFormatError(f"{path}, line {line}: {error}") from error
 
 
 def _placed(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import Matrix, io
-from semira.apps.texts import lines_of, numbers_of
+from semira.apps.texts import is_index, lines_of, numbers_of
 from semira.exceptions import FileFormatError
 
 _Labels = NDArray[Any] | None
@@ -94,4 +94,4 @@ def _vertex(word: str, known: Mapping[str, Any] | None) -> Any:
     """Return what a word of a file means to `graph_match`; None if it is no vertex."""
     if known is not None:
         return known.get(word)
-    return int(word) if word.isdecimal() else None
+    return int(word) if is_index(word) else None

@@ -47,6 +47,9 @@ def matrix(path: str, n: int | None) -> NDArray[np.floating[Any]]:
     """
     if path.endswith(".npy"):
         found = array_of(path)
+        if found.ndim != 2 or found.dtype.kind not in "biuf":
+            told = f"{path}: has {found.dtype} of shape {found.shape}"
+            raise FileFormatError(f"{told}; give a table of real numbers")
     else:
         with open_text(path) as stream:
             try:
@@ -55,7 +58,8 @@ def matrix(path: str, n: int | None) -> NDArray[np.floating[Any]]:
                 raise FileFormatError(f"{path} is no table of numbers: {error}") from error
     if n is not None and len(found) != n:
         raise DimensionMismatch(f"{path} has {len(found)} rows for {n} vertices")
-    return found if found.dtype == np.float16 else found.astype(np.float32)
+    with np.errstate(over="ignore"):  # infinite numbers are refused later
+        return found if found.dtype == np.float16 else found.astype(np.float32)
 
 
 def weights(path: str, n: int) -> NDArray[np.float32]:

@@ -144,7 +144,8 @@ def _add_loops(problem: Problem, edges: Matrix, found: Vector) -> None:
         return
     loops = edges.dup(mask=loops.S)
     of_rows, _ = _sums(problem)
-    ones = Vector.from_scalar(1, edges.nrows, _INT)
+    with device(edges.device):
+        ones = Vector.from_scalar(1, edges.nrows, _INT)
     mine = loops.mxv(ones, of_rows).new()
     found(binary.plus) << edges.mxv(mine, semiring.plus_second[_INT])
     found(binary.minus) << mine
