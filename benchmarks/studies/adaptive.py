@@ -38,8 +38,10 @@ class AdaptiveOptions(Options):
     seconds: float = option(2.0)
 
 
-#: Arguments of each variant.
-_WAYS: dict[str, dict[str, Any]] = {"plain": {}, "adaptive": {"adaptive": True}}
+#: Arguments of each variant. Without an option hosts compute ranks without products.
+_WAYS: dict[str, dict[str, Any]] = {
+    "plain": {"policy": "auto"}, "adaptive": {"adaptive": True}
+}  # fmt: skip
 
 
 def trial(options: AdaptiveOptions, graph: BenchGraph) -> Iterator[Record]:

@@ -106,19 +106,21 @@ class Case:
     exact: bool = True
 
 
+#: Without an option hosts run loops over edges in the place of products.
+_PRODUCTS = {"policy": "auto"}
+
 #: Cases by the names of ``--algorithms``. Betweenness from one source is excluded: it searches
 #: with vectors, not blocks.
 CASES: dict[str, Case] = {
     "bfs": Case(
         "multi_source_bfs", "level",
-        # Without an option these are no products.
-        lambda run, matrix, sources, pins: run(matrix, sources, **(pins or {"policy": "auto"})),
+        lambda run, matrix, sources, pins: run(matrix, sources, **(pins or _PRODUCTS)),
         walk_searches, _first_levels, _drawn,
     ),
     "bc": Case(
         "betweenness_centrality", "centrality",
         lambda run, matrix, sources, pins: run(
-            matrix, sources=sources, batch=len(sources), **pins
+            matrix, sources=sources, batch=len(sources), **(pins or _PRODUCTS)
         ),
         walk_centrality, _sums, _drawn, lambda _n, width: width > 1,
         False,

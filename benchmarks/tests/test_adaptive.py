@@ -18,7 +18,7 @@ def measured() -> list[Record]:
 def test_both_ways_are_right_and_close(measured: list[Record]) -> None:
     plain, adaptive = measured
     assert (plain.verified, adaptive.verified) == (True, True)
-    assert (plain.options, adaptive.options) == ({}, {"adaptive": True})
+    assert (plain.options, adaptive.options) == ({"policy": "auto"}, {"adaptive": True})
     assert plain.facts == {"largest": 0.0, "sum": 0.0}
     assert 0 < adaptive.facts["sum"] < 1e-5
     assert 0 < adaptive.facts["largest"] < 1e-3

@@ -19,6 +19,7 @@ _DECIDE = ArrayKernel(_PLACE, "decide")
 _WALK = ArrayKernel(_PLACE, "walk")
 _COUNT = ArrayKernel(_PLACE, "count_levels", lanes=32)
 _LIST = ArrayKernel(_PLACE, "list_levels", lanes=32)
+_MIRRORED = ArrayKernel("semira.algorithms.kernels:mirrored", "compare_mirrored")
 
 #: Sources of a word, and most words of a block of searches.
 _BITS, _WORDS = 64, 4
@@ -227,8 +228,18 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
 
 def is_own_transpose(A: Matrix) -> bool:
     """Return whether every edge goes both ways, with one value; known until `A` is written."""
-    # Not `Matrix.symmetric`, which looks at arrays of the host.
-    return A.derived("is its transpose", lambda: bool(A.isequal(A.T)))
+    return A.derived("is its transpose", lambda: _is_mirrored(A))
+
+
+def _is_mirrored(A: Matrix) -> bool:
+    if not device_traits(A.device).compiled_loops or A.dtype.np_type.kind not in "biuf":
+        # Not `Matrix.symmetric`, which looks at arrays of the host.
+        return bool(A.isequal(A.T))
+    # No transpose is made: one that is not needed would double the memory.
+    rows, differs = rows_of(A), np.zeros(1, np.int64)
+    place = rows.indptr[:-1].astype(np.int64)
+    _MIRRORED(1, *rows[:3], place, differs, device=A.device)
+    return not differs[0]
 
 
 def backward(A: Matrix) -> Matrix:

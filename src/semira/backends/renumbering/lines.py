@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from semira.backends.renumbering.objects import (
     with_values,
 )
 from semira.base.dtypes import DataType
+from semira.base.locks import cached_property
 
 
 @dataclass(eq=False)
