@@ -553,7 +553,7 @@ def check_reached(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> di
         raise TooLarge(f"{graph.n:,} bits for each of {pattern.nnz:,} edges would check it")
     near = np.zeros((graph.n, graph.n), bool)
     near[pattern.nonzero()] = True
-    expected, before = np.packbits(near, axis=1), None
+    before, expected = near[:0], np.packbits(near, axis=1)
     while not np.array_equal(expected, before):
         before = expected
         expected = before | _of_neighbours(pattern, before)
