@@ -197,10 +197,10 @@ records: $(VENV)/.gpu
 	$(BIN)/python -m benchmarks.scripts.hot_gpu --out bench/results/hot_gpu.json
 	$(BIN)/python -m benchmarks.scripts.memory_policies --out bench/results/memory_policies.json
 
-# python-graphblas' own tests against Semira; the score in docs/conformance.md must be that of the run.
+# What `make test` leaves out, and python-graphblas' own tests: the score in docs/conformance.md must be that of the run.
 conformance: $(VENV)/.test
-	$(BIN)/python -m pytest --quiet --device cpu tests/unit/backends/cpu tests/conformance/test_cover.py \
-		tests/conformance/test_algorithms_real_graphs.py tests/conformance/test_more_algorithms_real_graphs.py
+	$(BIN)/python -m pytest --quiet --device cpu $(addprefix tests/conformance/test_,cover.py algorithms_real_graphs.py \
+		more_algorithms_real_graphs.py)
 	$(BIN)/python -m tests.pgb --docs docs/conformance.md $(ARGS)
 
 clean:
