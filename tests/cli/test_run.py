@@ -511,3 +511,11 @@ def test_a_forest_has_each_edge_once(invoke_json, tmp_path):
     target = tmp_path / "forest.csv"
     invoke_json("run", "msf", "grid:2x2", "--out", target)
     assert len(target.read_text().split()) == 1 + 3  # a header and one line for each edge
+
+
+def test_a_closure_counts_the_pairs_that_it_lists(invoke_json, tmp_path):
+    path, target = tmp_path / "edges.txt", tmp_path / "pairs.csv"
+    path.write_text("a b\nb c\nc a\nc d\n")
+    record = invoke_json("run", "closure", str(path), "--out", target)
+    assert record["result"]["pairs"] == 12
+    assert len(target.read_text().split()) == 1 + 12

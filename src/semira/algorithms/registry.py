@@ -282,7 +282,7 @@ _ROWS = (
     ),
     Row(
         name="transitive_closure", title="transitive closure", section=PATHS, command="closure",
-        result="ClosureResult", picture=Picture.none, facts=("pairs", "components"),
+        result="ClosureResult", picture=Picture.none, facts=("pairs=entries", "components"),
         cost=_searches, oracle=f"{_CHECKS}:check_reached",
         peers=(Peer("networkx:transitive_closure", {"reflexive": False}),),
         cases=(Case("closure", most=_FEW),),

@@ -31,8 +31,8 @@ from semira.exceptions import OutOfMemory
 #: Levels that a block of searches keeps, and the least sources of one: a bit for each.
 _LEVELS, _SOURCES = 1 << 26, 256
 
-#: Bytes of an index, in the product and in what it is put together from; those of a pair of
-#: components, in blocks and in what joins them.
+#: Bytes for each pair of the result, two indices of 4; and for each pair of components, which is
+#: held twice while blocks are joined.
 _ENTRY, _JOINED = 8, 16
 
 _ANY_PAIR = semiring.any_pair["BOOL"]
@@ -158,7 +158,7 @@ def _reached(D: Matrix, reflexive: bool, where: str, opts: ProductOptions) -> Ma
 
 
 def _check_room(pairs: int, vertices: int, where: str, width: int = _ENTRY) -> None:
-    """Check that pairs of so many bytes each fit into memory.
+    """Check that `pairs` pairs of `width` bytes fit into memory.
 
     Raises
     ------

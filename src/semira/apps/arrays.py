@@ -86,12 +86,12 @@ def per_vertex(
 
 
 def check_room(needed: int, device: str, what: str, remedy: str, *, least: int = 2**26) -> None:
-    """Check that a device has so many bytes; of fewer than `least` it is not asked.
+    """Check that `needed` bytes are free on a device; fewer than `least` are taken to be.
 
     Raises
     ------
     OutOfMemory
-        It has not; the message says how many are needed, and free.
+        They are not; the message says how many bytes are needed, and how many are free.
     """
     # Asking costs more than a small call.
     free = free_memory(device) if needed >= least else None

@@ -42,7 +42,7 @@ def picture(
 
 
 def thinned(places: Any, most: int) -> Any:
-    """Return at most so many of some places: every second, third, ... of more.
+    """Return at most `most` of the places, evenly spaced: all of them, every second, third, ...
 
     Examples
     --------

@@ -220,7 +220,7 @@ def _solved(
     column_of, v, coarse, steps = run(costs, device, xp)
     tolerance = max(coarse, _LOOSE * costs.largest)
     u, taken = _duals(costs, column_of, v, tolerance, most, device, xp)
-    # Columns may be left over, and what they are worth must not count: no more than 0.
+    # A column that is left over may not have a dual value above 0.
     paid = v if costs.rows == costs.columns else xp.minimum(v, 0.0)
     cost, bound = float(taken.sum()), float(u.sum() + paid.sum())
     scale, gap = float(abs(taken).sum()), abs(cost - bound)

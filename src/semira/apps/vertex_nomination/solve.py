@@ -195,7 +195,7 @@ def _combined(problem: Problem, distance: Matrix) -> Matrix:
     """Return the weighted sums of the distances of vertices that all sets reach, as one row."""
     assert problem.weights is not None
     if distance.dtype.kind == "F":
-        # Nobody gets there, and 0 times infinity is no number.
+        # Vertices that no set reaches: 0 times infinity would be NaN.
         distance = distance.select(select.valuelt, np.inf).new()
     count = distance.nrows
     with device(distance.device):

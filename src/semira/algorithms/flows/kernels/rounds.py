@@ -143,7 +143,7 @@ def turn(side, mode, state):
         state[7] = 0
         state[10] += 1
         state[5 - side] = 0
-        # With nobody to be found, it finds all distances: the last search.
+        # Without vertices to look for, the search finds all distances: it is the last one.
         if state[15] == 0:
             state[15] = -1
     elif mode == 1:

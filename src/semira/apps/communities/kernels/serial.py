@@ -2,16 +2,8 @@
 
 import numpy as np
 
-from semira.kernels import helper, kernel
-
-
-@helper
-def gain(weight, total, total_in, share, share_in, is_directed):
-    """Return weights less those expected; every operation is rounded by itself."""
-    if is_directed:
-        least = np.float64(weight) - np.float64(total_in) * share
-        return least - np.float64(total) * share_in
-    return np.float64(weight) - np.float64(total) * share
+from semira.apps.communities.kernels.moves import gain
+from semira.kernels import kernel
 
 
 @kernel
