@@ -50,7 +50,7 @@ _LEVEL, _PER_VERTEX = 250_000, 0.5
 #: in the order of the sources, so that threads do not decide about the last digits.
 _BLOCKS, _SUMS = 32, 1 << 25
 
-#: Vertices by each that was found from which on a search gives a list of them.
+#: A search returns a sparse vector where the graph has so many vertices for each that was found.
 _LISTED = 16
 
 
@@ -304,7 +304,7 @@ def distances(A: Matrix, number: Any) -> Matrix:
 
 
 def corners(edges: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the triangles and the neighbours of each vertex, by edges that make no circle.
+    """Return the triangles and the neighbours of each vertex, from edges oriented without cycles.
 
     O(edges times the longest row); 12 bytes for each vertex and thread.
     """

@@ -115,7 +115,7 @@ def with_paths(
 
 
 def _by_heap(A: Matrix, algorithm: str, opts: VectorProductOptions, number: Any) -> bool:
-    """Return whether vertices are settled one by one, whose lengths were checked then."""
+    """Return whether Dijkstra's algorithm runs; if so, the lengths have been checked."""
     if algorithm == "dijkstra":
         is_sequential(A, algorithm, (algorithm,), opts)
         check_lengths(A, "sssp", number)

@@ -13,7 +13,7 @@ from semira.kernels import atomic_add, kernel
 def count_corners(
     low: Any, high: Any, indptr: Any, indices: Any, counts: Any, mark: Any, mine: Any, stop: Any
 ) -> None:
-    """Count the triangles of each vertex by edges that make no circle, each given once.
+    """Count the triangles of each vertex along an acyclic orientation of the edges.
 
     Neighbours of a vertex are marked with its number and 1 more, and looked for among those of
     each.

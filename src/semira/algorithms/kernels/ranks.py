@@ -66,7 +66,7 @@ def rank_block(
     indptr: Any, indices: Any, values: Any, scale: Any, sinks: Any, starts: Any, rank: Any,
     share: Any, at: Any, there: Any, anew: Any, sums: Any, block: Any, width: Any,
 ) -> None:  # fmt: skip
-    """Rank a block of vertices; sum up how far they moved, and what sinks have of rank.
+    """Rank a block of vertices; sum up how far they moved, and the rank of sinks.
 
     Positions are counted unsigned: a negative one would count from the end, and be tested for it.
     """
