@@ -72,7 +72,7 @@ def choose(algorithm: str, device: str, n: int, arcs: int) -> tuple[str, str]:
     if not device_traits(device).own_memory:
         return "highest_label", f"{what}: one thread of a host needs the fewest pushes"
     if arcs <= _FEW_ARCS:
-        return "highest_label", f"{what}: few for a GPU; its host is expected to be quicker"
+        return "highest_label", f"{what}: too few for a GPU; its host is expected to be quicker"
     return "push_relabel", f"{what}: a GPU pushes from all vertices at once"
 
 
