@@ -49,22 +49,15 @@ Undo = Callable[[], None]
 
 @dataclass(slots=True, eq=False)
 class Cell:
-    """A handle of an interpreting backend: a place whose contents statements replace.
-
-    Attributes
-    ----------
-    device : str
-    kind : {"matrix", "vector", "scalar"}
-    data : object
-        What the backend stores; None after `release`.
-    method, frontier : int
-        Hysteresis of eager products driven by this vector: index of the last method and the
-        number of entries then; -1 at first.
-    """
+    """A handle of an interpreting backend: a place whose contents statements replace."""
 
     device: str
+    #: One of "matrix", "vector", "scalar".
     kind: str
+    #: What the backend stores; None after `release`.
     data: Any
+    #: Hysteresis of eager products driven by this vector: index of the last method and the number
+    #: of entries then; -1 at first.
     method: int = -1
     frontier: int = -1
 
@@ -210,20 +203,12 @@ class _Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interpreted:
-    """An Executable that is its own Program.
-
-    Attributes
-    ----------
-    program : Program
-    loops : dict of loop id to NativeLoop
-        Loops some of whose iterations the backend runs by itself.
-    steps : dict of statement id to _Step
-        Made as statements are met, which live as long as the program.
-    has_loops : bool, derived
-    """
+    """An Executable that is its own Program."""
 
     program: Program
+    #: Loops some of whose iterations the backend runs by itself.
     loops: Mapping[int, NativeLoop] = field(default_factory=dict)
+    #: Made as statements are met, which live as long as the program.
     steps: dict[int, _Step] = field(default_factory=dict)
     has_loops: bool = field(init=False)
 

@@ -38,24 +38,16 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Features:
-    """What a cost may ask of a matrix.
-
-    Attributes
-    ----------
-    nrows, ncols, nvals : int
-    itemsize : int
-        Bytes of a value.
-    iso : bool
-        Whether all entries have one value.
-    arrays : callable
-        Returns the `MatrixArrays` on the host; copies them from a device.
-    """
+    """What a cost may ask of a matrix."""
 
     nrows: int
     ncols: int
     nvals: int
+    #: Bytes of a value.
     itemsize: int
+    #: Whether all entries have one value.
     iso: bool
+    #: Returns the `MatrixArrays` on the host; copies them from a device.
     arrays: Callable[[], MatrixArrays]
 
 

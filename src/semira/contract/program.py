@@ -64,25 +64,17 @@ KINDS = ("matrix", "vector", "scalar", "index")
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A symbol of a Program.
+    """A symbol of a Program."""
 
-    Attributes
-    ----------
-    kind : {"matrix", "vector", "scalar", "index"}
-        ``index`` slots are bound to an index region: a ``(start, stop, step)`` tuple or an
-        array of positions.
-    dtype : DataType
-    role : {"input", "output", "inout", "temp"}
-        A ``temp`` is made by the executable and dropped at the end of the iteration; it is
-        born in a statement with the parameter ``new``.
-    shape : tuple of (slot, axis) or int, or None
-        Only for ``temp``: where each dimension comes from: a slot bound to an object and
-        which of its dimensions, an index slot (its length), or a fixed number.
-    """
-
+    #: One of "matrix", "vector", "scalar", "index". ``index`` slots are bound to an index region: a
+    #: ``(start, stop, step)`` tuple or an array of positions.
     kind: str
     dtype: DataType
+    #: One of "input", "output", "inout", "temp". A ``temp`` is made by the executable and dropped
+    #: at the end of the iteration; it is born in a statement with the parameter ``new``.
     role: str = "input"
+    #: Only for ``temp``: where each dimension comes from: a slot bound to an object and which of
+    #: its dimensions, an index slot (its length), or a fixed number.
     shape: tuple[tuple[int, int] | int, ...] | None = None
 
 
@@ -174,42 +166,28 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Solo:
-    """When one worker runs iterations of a loop alone: what it costs to wait for the others.
+    """When one worker runs iterations of a loop alone: what it costs to wait for the others."""
 
-    Attributes
-    ----------
-    enter, leave : int
-        Items that an iteration walks: from fewer than `enter` on one worker runs them, until
-        there are more than `leave`.
-    """
-
+    #: Items that an iteration walks: from fewer than `enter` on one worker runs them, until there
+    #: are more than `leave`.
     enter: int
     leave: int
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Run `bodies` in turn until `conditions` of the body just run is false or empty.
+    """Run `bodies` in turn until `conditions` of the body just run is false or empty."""
 
-    Attributes
-    ----------
-    bodies : tuple of tuples of Statement or Loop
-        More than one if the recorded body rebinds objects (``p, q = q, p``): iteration t
-        runs body ``t % len(bodies)``.
-    conditions : tuple of int or None
-        Slot of the BOOL scalar that says "go on", per body; None: run to the limit.
-    limit : int
-        Slot of the INT64 scalar with the largest number of iterations.
-    explicit_limit : bool
-        The caller chose the limit: reaching it is not an error.
-    solo : Solo or None
-        Part of the plan, as `Statement.plan` is.
-    """
-
+    #: More than one if the recorded body rebinds objects (``p, q = q, p``): iteration t runs body
+    #: ``t % len(bodies)``.
     bodies: tuple[tuple[Statement | Loop, ...], ...]
+    #: Slot of the BOOL scalar that says "go on", per body; None: run to the limit.
     conditions: tuple[int | None, ...]
+    #: Slot of the INT64 scalar with the largest number of iterations.
     limit: int
+    #: The caller chose the limit: reaching it is not an error.
     explicit_limit: bool
+    #: Part of the plan, as `Statement.plan` is.
     solo: Solo | None = None
 
 

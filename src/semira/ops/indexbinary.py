@@ -29,21 +29,13 @@ _AT_ONE_PLACE = "{name}(a, i, k, b, i, k, {theta})"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BoundIndexOp(BinaryOp):
-    """A binary operator that also sees where its operands are.
+    """A binary operator that also sees where its operands are."""
 
-    Attributes
-    ----------
-    in_place : BoundIndexOp or None
-        The same for two entries at one position.
-    theta : number
-    theta_type : DataType
-    is_in_place : bool
-        Whether it is such an operator.
-    """
-
+    #: The same for two entries at one position.
     in_place: BoundIndexOp | None = None
     theta: Any = None
     theta_type: DataType = INT64
+    #: Whether it is such an operator.
     is_in_place: bool = False
 
     @property

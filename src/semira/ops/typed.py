@@ -25,33 +25,23 @@ def _same_dtype(operator: Operator | None, dtype: DataType) -> Any:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TypedOp:
-    """An operator at one dtype: operands are cast to `type`, the result is a `return_type`.
-
-    Attributes
-    ----------
-    parent : Operator
-    name : str
-        Name of the meaning in force (``plus`` on BOOL is ``lor``).
-    type, return_type : DataType
-    python, cuda : str
-        Expressions in ``a``, ``b``; index-unary ones in ``a``, ``i``, ``j``, ``t``;
-        positional binary ones in ``i``, ``k``, ``j`` (entry (i, k) meets entry (k, j)).
-    reads_a, reads_b : bool
-        Whether the result depends on the value of each operand (structure-only if neither).
-    second_type : DataType or None
-        Dtype of the second operand, if it is another than `type` (user-defined dtypes only).
-    """
+    """An operator at one dtype: operands are cast to `type`, the result is a `return_type`."""
 
     parent: Operator
+    #: Name of the meaning in force (``plus`` on BOOL is ``lor``).
     name: str
     type: DataType
     return_type: DataType
+    #: Expressions in ``a``, ``b``; index-unary ones in ``a``, ``i``, ``j``, ``t``; positional
+    #: binary ones in ``i``, ``k``, ``j`` (entry (i, k) meets entry (k, j)).
     python: str
     cuda: str
+    #: Whether the result depends on the value of each operand (structure-only if neither).
     reads_a: bool = True
     reads_b: bool = True
     is_commutative: bool = False
     is_positional: bool = False
+    #: Dtype of the second operand, if it is another than `type` (user-defined dtypes only).
     second_type: DataType | None = None
 
     @property
@@ -125,24 +115,16 @@ class TypedOp:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TypedMonoid:
-    """An associative, commutative operator at one dtype, with identity and terminal value.
-
-    Attributes
-    ----------
-    parent : Operator
-    op : TypedOp
-    identity : numpy scalar
-    terminal : numpy scalar or None
-        A value that no further operand changes: reductions may stop there.
-    is_any : bool
-        Any operand will do: reductions may stop at the first.
-    is_idempotent : bool
-    """
+    """An associative, commutative operator at one dtype, with identity and terminal value."""
 
     parent: Operator
     op: TypedOp
+    #: A NumPy scalar.
     identity: Any
+    #: A NumPy scalar that no further operand changes: reductions may stop there. None: there is
+    #: none.
     terminal: Any
+    #: Any operand will do: reductions may stop at the first.
     is_any: bool
     is_idempotent: bool
 

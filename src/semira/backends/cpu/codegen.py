@@ -41,16 +41,10 @@ def wrapped(dtype: DataType, text: str) -> str:
 
 @dataclass(slots=True)
 class Header:
-    """Definitions of a template's slots, collected in order.
-
-    Attributes
-    ----------
-    parts : dict of name to source text
-    flags : dict of name to bool or int
-        Folded into the template; those not given are off.
-    """
+    """Definitions of a template's slots, collected in order."""
 
     parts: dict[str, str] = field(default_factory=dict)
+    #: Folded into the template; those not given are off.
     flags: dict[str, Any] = field(default_factory=dict)
 
     def helper(self, name: str) -> None:

@@ -28,21 +28,13 @@ _OPEN = object()
 
 @dataclass(slots=True, eq=False)
 class VectorMask:
-    """A vector mask: position p may be written if ``(may[p] and truth[p]) != complement``.
-
-    Attributes
-    ----------
-    size : int
-    complement : bool
-    listed : ndarray or None
-        The positions that are set, sorted, if the mask is a list of entries.
-    may, truth : ndarray of bool or None
-        Presence and truth otherwise; while open, of a list as well.
-    """
+    """A vector mask: position p may be written if ``(may[p] and truth[p]) != complement``."""
 
     size: int
     complement: bool
+    #: The positions that are set, sorted, if the mask is a list of entries.
     listed: Array | None = None
+    #: Presence and truth otherwise; while open, of a list as well.
     may: Array | None = None
     truth: Array | None = None
 

@@ -31,18 +31,12 @@ ENTRY_BYTES = 80
 
 @dataclass(slots=True, eq=False)
 class Entries:
-    """A scalar, vector or matrix.
+    """A scalar, vector or matrix."""
 
-    Attributes
-    ----------
-    shape : tuple of int
-        ``()``, ``(size,)`` or ``(nrows, ncols)``.
-    dtype : DataType
-    items : dict of position to NumPy scalar of the dtype
-    """
-
+    #: ``()``, ``(size,)`` or ``(nrows, ncols)``.
     shape: Position
     dtype: DataType
+    #: Values are NumPy scalars of the dtype.
     items: dict[Position, Any] = field(default_factory=dict)
 
     @property

@@ -21,27 +21,17 @@ from semira.base.locks import cached_property
 
 @dataclass(eq=False)
 class Lines:
-    """The entries of an object line by line. Nothing is as long as the object has lines.
-
-    Attributes
-    ----------
-    store : Store
-    x : WideObject
-    by_columns : bool
-    entries : array or None
-        Which entry of the object, by rows, each one is; None: they are in that order.
-    major, minor : array
-        Line of each entry, and position in it.
-    heads : array
-        Whether each entry is the first of its line.
-    """
+    """The entries of an object line by line. Nothing is as long as the object has lines."""
 
     store: Store
     x: WideObject
     by_columns: bool
+    #: Which entry of the object, by rows, each one is; None: they are in that order.
     entries: Array | None
+    #: Line of each entry, and position in it.
     major: Array
     minor: Array
+    #: Whether each entry is the first of its line.
     heads: Array
 
     @cached_property

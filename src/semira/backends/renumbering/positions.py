@@ -24,20 +24,13 @@ POSITIONS = frozenset("ikj")
 
 @dataclass(frozen=True, slots=True)
 class Taking:
-    """A statement whose operand `which` holds positions as values.
+    """A statement whose operand `which` holds positions as values."""
 
-    Attributes
-    ----------
-    statement : Statement
-        With ``first`` or ``second`` in place of the operator.
-    which : int
-        The operand.
-    names : "ik" or "kj"
-        What the operator calls the row and the column of that operand's entries.
-    """
-
+    #: With ``first`` or ``second`` in place of the operator.
     statement: Statement
+    #: The operand.
     which: int
+    #: ``ik`` or ``kj``: what the operator calls the row and the column of that operand's entries.
     names: str
 
 

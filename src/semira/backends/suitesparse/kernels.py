@@ -30,23 +30,15 @@ from semira.ops.modes import mode_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pending:
-    """What a statement will write: nothing has run yet, so that SuiteSparse sees the mask.
+    """What a statement will write: nothing has run yet, so that SuiteSparse sees the mask."""
 
-    Attributes
-    ----------
-    expression : object
-        Expression, object, or Scalar of python-graphblas.
-    keys : tuple or None
-        Region of an assign.
-    submask : bool
-        The mask has the shape of the region.
-    apart : bool
-        It must not be accumulated while it is computed (see `_multiplied`).
-    """
-
+    #: Expression, object, or Scalar of python-graphblas.
     expression: Any
+    #: Region of an assign.
     keys: Any = None
+    #: The mask has the shape of the region.
     submask: bool = False
+    #: It must not be accumulated while it is computed (see `_multiplied`).
     apart: bool = False
 
 

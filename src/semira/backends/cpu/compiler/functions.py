@@ -27,21 +27,13 @@ _MOST_PASSES = 8
 
 @dataclass(slots=True)
 class Unit:
-    """A module of a kernel, as text and as LLVM.
-
-    Attributes
-    ----------
-    functions : dict of str to ast.FunctionDef
-    constants : dict of str to ast.expr
-    module : ir.Module
-    made : dict
-        Functions by name and types of the arguments: LLVM's function and its result; None while
-        it is being written.
-    """
+    """A module of a kernel, as text and as LLVM."""
 
     functions: dict[str, ast.FunctionDef]
     constants: dict[str, ast.expr]
     module: ir.Module
+    #: Functions by name and types of the arguments: LLVM's function and its result; None while it
+    #: is being written.
     made: dict[tuple[Any, ...], tuple[Any, Type] | None] = field(default_factory=dict)
 
 

@@ -32,19 +32,12 @@ _kernels: Recent[tuple[TypedOp, bool, bool], ModuleType] = Recent(cache.KEPT_BY_
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
-    """An operator with its bound operand in place.
-
-    Attributes
-    ----------
-    op : TypedOp
-    bound_left : bool
-        The bound scalar is the left operand.
-    bound : NumPy scalar
-        Bound operand or thunk; anything for unary operators.
-    """
+    """An operator with its bound operand in place."""
 
     op: TypedOp
+    #: The bound scalar is the left operand.
     bound_left: bool
+    #: NumPy scalar: bound operand or thunk; anything for unary operators.
     bound: Any
 
     @property

@@ -40,18 +40,12 @@ _DENSE_SHARE = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairing:
-    """An element-wise operation.
-
-    Attributes
-    ----------
-    op : TypedOp
-    kind : {"ewise_add", "ewise_mult", "ewise_union"}
-    left, right : NumPy scalar
-        Defaults of a missing entry (ewise_union).
-    """
+    """An element-wise operation."""
 
     op: TypedOp
+    #: One of "ewise_add", "ewise_mult", "ewise_union".
     kind: str
+    #: NumPy scalars: defaults of a missing entry (ewise_union).
     left: Any
     right: Any
 

@@ -58,27 +58,19 @@ def full_operand(matrix: CpuMatrix, transposed: bool, dtype: DataType | None) ->
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Product:
-    """Lines of one operand, each to be multiplied with all of the full one.
-
-    Attributes
-    ----------
-    lines : Compressed
-        Rows of the left operand, or columns of the right one if the left one is full (`is_left`):
-        then the result is made by columns.
-    full : FullOperand
-        Seen from the lines: of (k, position in a line of the result).
-    across : int
-        Length of a line of the result.
-    iso : value or None
-        The one value of every entry of the result.
-    """
+    """Lines of one operand, each to be multiplied with all of the full one."""
 
     add: TypedMonoid
     multiply: TypedOp
+    #: Rows of the left operand, or columns of the right one if the left one is full (`is_left`):
+    #: then the result is made by columns.
     lines: Compressed
+    #: Seen from the lines: of (k, position in a line of the result).
     full: FullOperand
+    #: Length of a line of the result.
     across: int
     is_left: bool
+    #: The one value of every entry of the result.
     iso: Any
     may_exit: bool
 

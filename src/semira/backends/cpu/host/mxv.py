@@ -42,26 +42,16 @@ DUMMY = np.zeros(1, np.int32)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Product:
-    """One matrix-vector product, orientation and operand order resolved.
-
-    Attributes
-    ----------
-    add : TypedMonoid
-    multiply : TypedOp
-    vector_first : bool
-        The vector is the left operand of the multiplication (vxm).
-    edges : Compressed
-        The orientation that the method walks.
-    vector : CpuVector
-    size : int
-        Length of the result.
-    """
+    """One matrix-vector product, orientation and operand order resolved."""
 
     add: TypedMonoid
     multiply: TypedOp
+    #: The vector is the left operand of the multiplication (vxm).
     vector_first: bool
+    #: The orientation that the method walks.
     edges: Compressed
     vector: CpuVector
+    #: Length of the result.
     size: int
 
     @property
@@ -341,26 +331,17 @@ def pull_bounds(product: Product, rows: Array | None) -> list[int]:
 
 @dataclass(slots=True, eq=False)
 class Lines:
-    """Lines as a kernel that pulls walks them.
-
-    Attributes
-    ----------
-    template : str
-    flag : (str, bool)
-        What it knows of their layout.
-    places : tuple
-        Arguments that say where entries lie.
-    held : Valued
-        Their values.
-    bounds : callable
-        Takes the product and the lines that are listed, or None for all; returns those between
-        which threads share out about equally.
-    """
+    """Lines as a kernel that pulls walks them."""
 
     template: str
+    #: What it knows of their layout.
     flag: tuple[str, bool]
+    #: Arguments that say where entries lie.
     places: tuple[Any, ...]
+    #: Their values.
     held: Valued
+    #: Takes the product and the lines that are listed, or None for all; returns those between which
+    #: threads share out about equally.
     bounds: Callable[[Product, Array | None], list[int]] = pull_bounds
 
 

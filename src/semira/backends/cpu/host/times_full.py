@@ -28,28 +28,17 @@ from semira.ops import TypedMonoid, TypedOp, TypedSemiring
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FullWalk:
-    """A product with a full matrix, as the folder of a method gets it.
-
-    Attributes
-    ----------
-    method : Method
-    semiring : TypedSemiring
-    left : CpuMatrix
-    by_columns : bool
-        Whether lines of `a` are columns of `left`.
-    a : Compressed
-        Rows of the left operand, transposed if the statement says so; its columns for `COLUMNS`.
-    b : FullOperand
-    out : Compressed
-        Rows of the result, with room for all values; those of `a` without entries have none.
-    """
+    """A product with a full matrix, as the folder of a method gets it."""
 
     method: Method
     semiring: TypedSemiring
     left: CpuMatrix
+    #: Whether lines of `a` are columns of `left`.
     by_columns: bool
+    #: Rows of the left operand, transposed if the statement says so; its columns for `COLUMNS`.
     a: Compressed
     b: FullOperand
+    #: Rows of the result, with room for all values; those of `a` without entries have none.
     out: Compressed
 
     def need(self, kind: Kind) -> Any:

@@ -54,20 +54,13 @@ WRITTEN = "Offset* indptr, Index* indices, Index* rows, void* values"
 
 @dataclass(frozen=True, slots=True)
 class _Emit:
-    """What becomes of dot products.
+    """What becomes of dot products."""
 
-    Attributes
-    ----------
-    parameters : str
-        Of the kernels.
-    before, after : tuple of str
-        Lines round the products.
-    name : str
-        What is called with each of them.
-    """
-
+    #: Of the kernels.
     parameters: str
+    #: Lines round the products.
     before: tuple[str, ...]
+    #: What is called with each of them.
     name: str
     after: tuple[str, ...] = ()
 
