@@ -21,20 +21,13 @@ _current: ContextVar[Recording | None] = ContextVar("semira_recording", default=
 
 
 class Recording:
-    """The calls of one run of a loop body.
-
-    Attributes
-    ----------
-    calls : list of Call or LoopCall
-    condition : Value or None
-        Set when the body has returned.
-    returned_at : Place or None
-        Where the body returned, once it has: what is recorded then belongs to what it returned.
-    """
+    """The calls of one run of a loop body."""
 
     def __init__(self, outer: Recording | None) -> None:
         self.calls: list[Call | LoopCall] = []
+        #: Set when the body has returned.
         self.condition: Value | None = None
+        #: Where the body returned, once it has: what is recorded then belongs to what it returned.
         self.returned_at: Place | None = None
         self.outer = outer
         self._started: int = Value("scalar", BOOL, ()).serial if outer is None else outer._started

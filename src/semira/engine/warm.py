@@ -91,29 +91,20 @@ class Asked:
 
 
 class Reading:
-    """What a call or a loop asks, read without building its Program.
-
-    Attributes
-    ----------
-    key : list
-        All that the Program is made of.
-    bound : list
-        A Value, literal or index region for each slot; None for a temporary.
-    numbers : dict of Value to int
-        Every value that outlives the call, and its slot.
-    temporaries : dict of Value to int
-        Those of a loop's body.
-    known_by : object or None
-        Stands for the key, and is found sooner.
-    """
+    """What a call or a loop asks, read without building its Program."""
 
     __slots__ = ("bound", "key", "known_by", "numbers", "temporaries")
 
     def __init__(self) -> None:
+        #: All that the Program is made of.
         self.key: list[Any] = []
+        #: A Value, literal or index region for each slot; None for a temporary.
         self.bound: list[Any] = []
+        #: Every value that outlives the call, and its slot.
         self.numbers: dict[Value, int] = {}
+        #: Those of a loop's body.
         self.temporaries: dict[Value, int] = {}
+        #: Stands for the key, and is found sooner.
         self.known_by: Any = None
 
     def add(self, value: Value) -> None:

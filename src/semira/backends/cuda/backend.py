@@ -120,25 +120,17 @@ PREVIEW = Preview(CAPABILITIES, phases_of)
 
 
 class CudaBackend:
-    """GraphBLAS on one NVIDIA GPU.
-
-    Attributes
-    ----------
-    name : str
-    blocks : int or None
-        Blocks of every launch; None: as many as fit and are worth it. A testing aid.
-    shape : LaunchShape or None
-        Block size and occupancy of programs prepared from now on; None: by what they do.
-    store : CudaStore
-        What objects with a side of 2**31 or more are made of.
-    """
+    """GraphBLAS on one NVIDIA GPU."""
 
     name = "cuda"
 
     def __init__(self) -> None:
         self.runtime = Runtime()
+        #: Blocks of every launch; None: as many as fit and are worth it. A testing aid.
         self.blocks: int | None = None
+        #: Block size and occupancy of programs prepared from now on; None: by what they do.
         self.shape: LaunchShape | None = None
+        #: What objects with a side of 2**31 or more are made of.
         self.store = CudaStore(self, self.runtime)  # type: ignore[arg-type]
         self._fixed_points = FixedPoints()
         self._lock = locks.rlock()

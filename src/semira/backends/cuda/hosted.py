@@ -129,13 +129,7 @@ def _lone_sum(body: tuple[Any, ...]) -> Piece | None:
 
 
 class _Cutter:
-    """Cuts bodies into pieces and loops.
-
-    Attributes
-    ----------
-    unmade : set of int
-        Temporaries inside of pairs met so far.
-    """
+    """Cuts bodies into pieces and loops."""
 
     def __init__(
         self,
@@ -150,6 +144,7 @@ class _Cutter:
             for slot in program.slots
         )
         self.uses = count_uses(program)
+        #: Temporaries inside of pairs met so far.
         self.unmade: set[int] = set()
         self.depth = 0
 

@@ -70,19 +70,13 @@ def _name_of(program: Program, slot: int) -> str:
 
 
 class _Outliner:
-    """Tells what pieces are, by the numbers that statements and slots have in the whole program.
-
-    Attributes
-    ----------
-    program : Program
-    number : int
-        Statements met so far: pieces come in the order of the program.
-    """
+    """Tells what pieces are, by the numbers that statements and slots have in the whole program."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.uses = count_uses(program)
         self.statements = tuple(walk_statements(program.body))
+        #: Statements met so far: pieces come in the order of the program.
         self.number = 0
 
     def pieces(self, items: tuple[Any, ...]) -> tuple[HostStep, ...]:

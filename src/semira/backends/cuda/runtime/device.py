@@ -54,31 +54,7 @@ class Statistics:
 
 
 class Runtime:
-    """Device 0, opened. Not usable in a forked child.
-
-    Attributes
-    ----------
-    memory : MemoryResource
-        Where buffers come from: the driver's pool unless replaced.
-    primitives : Primitives or None
-        The base kernels, once something needed them.
-    profile : Profile or None
-        Takes every launch while there is one; a benchmarking aid.
-    keeps_apart : bool
-        Whether every buffer of an object is an allocation of its own, so that a sanitizer sees each
-        step outside of it; a testing aid.
-    spares : Spares
-        Memory of objects that were released.
-    paired_bytes : int
-        Vectors of at most so many bytes, both planes together, have both from the start, in memory
-        that goes to `spares`.
-    results : list of arrays
-        Page-locked memory for results of loops that nobody uses.
-    shared : int
-        Bytes of shared memory that a multiprocessor has for its blocks.
-    unit : int
-        Sizes of buffers are rounded up to multiples of it; 1 with the exact testing aid.
-    """
+    """Device 0, opened. Not usable in a forked child."""
 
     def __init__(self) -> None:
         self.statistics = Statistics()
@@ -92,14 +68,24 @@ class Runtime:
         if not self.device.properties.cooperative_launch:
             reason = f"{self.device.name} has no cooperative launch"
             raise unavailable(reason, "use another GPU, or device='cpu'")
+        #: Where buffers come from: the driver's pool unless replaced.
         self.memory: Any = self.device.memory_resource
+        #: The base kernels, once something needed them.
         self.primitives: Any = None
+        #: Takes every launch while there is one; a benchmarking aid.
         self.profile: Profile | None = None
+        #: Whether every buffer of an object is an allocation of its own, so that a sanitizer sees
+        #: each step outside of it; a testing aid.
         self.keeps_apart = False
         total = int(check(self._driver.cuDeviceTotalMem(0), "asking for the device's memory"))
+        #: Memory of objects that were released.
         self.spares = Spares(max(MOST_BYTES, total // SPARE_SHARE))
+        #: Vectors of at most so many bytes, both planes together, have both from the start, in
+        #: memory that goes to `spares`.
         self.paired_bytes = max(PAIRED, total // PAIRED_SHARE)
+        #: Sizes of buffers are rounded up to multiples of it; 1 with the exact testing aid.
         self.unit = 16
+        #: Page-locked memory for results of loops that nobody uses.
         self.results: list[NDArray[np.int64]] = []
         self._pinned: tuple[int, int] = (0, 0)
         self._landing: int | None = None
@@ -109,6 +95,7 @@ class Runtime:
         self._not_ready = self._driver.CUresult.CUDA_ERROR_NOT_READY
         self.arch = f"sm_{self.device.arch}"
         self.multiprocessors = self.device.properties.multiprocessor_count
+        #: Bytes of shared memory that a multiprocessor has for its blocks.
         self.shared = int(self.device.properties.max_shared_memory_per_multiprocessor)
 
     def check_process(self) -> None:

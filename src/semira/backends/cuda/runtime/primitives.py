@@ -68,20 +68,14 @@ def transpose_bytes(nvals: int, itemsize: int) -> int:
 
 
 class Module:
-    """The kernels of one translation unit, compiled once per type of offsets.
+    """The kernels of one translation unit, compiled once per type of offsets."""
 
-    Attributes
-    ----------
-    code_bytes : int
-        Of the cubins loaded.
-    workspace_bytes : int
-        0: its kernels work in memory of the call.
-    """
-
+    #: 0: its kernels work in memory of the call.
     workspace_bytes = 0
 
     def __init__(self, runtime: Runtime, name: str, source: str, root: str) -> None:
         self._runtime, self._name, self._source, self._root = runtime, name, source, root
+        #: Of the cubins loaded.
         self.code_bytes = 0
         self._codes: dict[str, Any] = {}
         self._kernels: dict[tuple[str, str], Any] = {}
@@ -203,26 +197,18 @@ class Slices:
 
 
 class Primitives:
-    """The base kernels of one runtime.
-
-    Attributes
-    ----------
-    generated : Generated or None
-        Kernels of builds that dtypes or operators enter, once something was built.
-    scratch : Scratch
-        What statements work in.
-    modules : dict of Module
-        Kernels that all programs share: of methods with folders, of arrays, of generated text.
-    loops : dict
-        Kernels over arrays that run in turn, each with the counter of its barrier.
-    """
+    """The base kernels of one runtime."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.module = BaseModule(runtime)
+        #: Kernels of builds that dtypes or operators enter, once something was built.
         self.generated: Any = None
+        #: What statements work in.
         self.scratch = Scratch(runtime)
+        #: Kernels that all programs share: of methods with folders, of arrays, of generated text.
         self.modules: Recent[Any, Module] = Recent(_KEPT)
+        #: Kernels over arrays that run in turn, each with the counter of its barrier.
         self.loops: dict[Any, Any] = {}
 
     def offsets(self, offset_type: str, count: int) -> Any:

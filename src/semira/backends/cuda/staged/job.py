@@ -20,24 +20,15 @@ from semira.contract import Statement, TraceRow
 
 
 class Job:
-    """A statement with its objects.
-
-    Attributes
-    ----------
-    stage : Stage
-    statement : Statement
-    things : list
-        What is bound to each slot.
-    out : CudaMatrix
-    is_masked : bool
-        The result has no entry that the mask does not let through.
-    """
+    """A statement with its objects."""
 
     def __init__(self, stage: Stage, statement: Statement, things: list[Any]) -> None:
+        #: `things`: what is bound to each slot.
         self.stage, self.statement, self.things = stage, statement, things
         self.out: CudaMatrix = things[statement.out]
         self.dtype = result_dtype(stage.executable.program, statement)
         self.trace: Sequence[TraceRow] = ()
+        #: The result has no entry that the mask does not let through.
         self.is_masked = False
         self.numbers: tuple[Any, Any] = (None, None)
         self._enter_mask()
