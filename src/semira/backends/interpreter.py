@@ -114,12 +114,7 @@ class KernelSet(Protocol):
         ...
 
     def compute(
-        self,
-        statement: Statement,
-        method: Method,
-        args: list[Any],
-        mask: MaskData | None,
-        out: Any,
+        self, statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: Any
     ) -> Produced:
         """Return ``op(args)``.
 

@@ -49,14 +49,7 @@ from semira.contract.phases import (
     barriers_in,
     phases_in,
 )
-from semira.contract.plan import (
-    INTERSECTIONS,
-    Method,
-    Plan,
-    Reason,
-    Variant,
-    packs_of,
-)
+from semira.contract.plan import INTERSECTIONS, Method, Plan, Reason, Variant, packs_of
 from semira.contract.program import (
     CORE_METHODS,
     PRODUCTS,

@@ -164,9 +164,7 @@ def repeat_body(
 
 
 def recorded_loop(
-    step: Callable[[], Any],
-    condition_value: ConditionValue,
-    max_iterations: Value | int | None,
+    step: Callable[[], Any], condition_value: ConditionValue, max_iterations: Value | int | None
 ) -> LoopCall:
     """Return the loop that `repeat_body` would run; rebound names are as they were."""
     limit, explicit = _limit(max_iterations), max_iterations is not None

@@ -19,13 +19,7 @@ from semira.base.errors import (
 from semira.engine.calls import Literal
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, coo_to_vector
 from semira.formats.build import Merge
-from semira.formats.index import (
-    MAX_SIZE,
-    WIDE,
-    check_bounds,
-    check_range,
-    index_dtype,
-)
+from semira.formats.index import MAX_SIZE, WIDE, check_bounds, check_range, index_dtype
 from semira.frontend.call import as_literal
 from semira.frontend.checks import bad_type
 from semira.frontend.operators import as_accum

@@ -27,14 +27,7 @@ from semira.frontend.expression_text import (
 )
 from semira.frontend.grid import Grid, ends, first_entries, matrix_grid, vector_grid
 from semira.frontend.kinds import provides
-from semira.frontend.layout import (
-    Table,
-    heading,
-    heading_html,
-    table_html,
-    table_text,
-    value_text,
-)
+from semira.frontend.layout import Table, heading, heading_html, table_html, table_text, value_text
 from semira.frontend.mask import Mask
 from semira.frontend.ss.exporting import stored_format
 

@@ -64,12 +64,7 @@ class ScalarOperand(Operand["ScalarExpression"]):
         return reading.equal(self, _as_scalar(other, self), check_dtype=check_dtype)
 
     def isclose(
-        self,
-        other: Any,
-        *,
-        rel_tol: float = 1e-7,
-        abs_tol: float = 0.0,
-        check_dtype: bool = False,
+        self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False
     ) -> bool:
         """Whether both are empty or hold values that are close."""
         return reading.equal(

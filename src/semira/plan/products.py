@@ -25,12 +25,7 @@ from semira.contract import (
 )
 from semira.plan.expressions import ONE, ZERO
 from semira.plan.pins import parameter_fault, pinned, values_of
-from semira.plan.policy import (
-    BLOCK_ROWS,
-    BLOCK_SHARE,
-    Policy,
-    policy_named,
-)
+from semira.plan.policy import BLOCK_ROWS, BLOCK_SHARE, Policy, policy_named
 from semira.plan.reasons import Code, reason
 from semira.plan.reuse import Surroundings, reuse_obstacle, shape_obstacle
 from semira.plan.rules_cost import is_free, weighed_rows, weighed_rule, with_method

@@ -7,14 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from semira.backends.cpu.exchange import empty_data
-from semira.backends.cpu.host import (
-    blocks,
-    finish_matrix,
-    finish_vector,
-    mxm,
-    mxv,
-    vector_product,
-)
+from semira.backends.cpu.host import blocks, finish_matrix, finish_vector, mxm, mxv, vector_product
 from semira.backends.cpu.host.structure import count_entries
 from semira.backends.cpu.host.update import Result, Update
 from semira.backends.cpu.masks import matrix_mask, vector_mask
@@ -88,12 +81,7 @@ class CpuKernels:
         return blocks.count(name, statement, args, mask, out)
 
     def compute(
-        self,
-        statement: Statement,
-        method: Method,
-        args: list[Any],
-        mask: MaskData | None,
-        out: Any,
+        self, statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: Any
     ) -> Produced:
         """Return ``op(args)`` as a `Result`."""
         if statement.op in ("mxv", "vxm"):

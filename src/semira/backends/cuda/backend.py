@@ -13,21 +13,11 @@ from semira.backends.cuda import array_kernels
 from semira.backends.cuda.build import build, export, joined
 from semira.backends.cuda.fixed_point import fixed_point
 from semira.backends.cuda.fixed_point.fixed_points import FixedPoints
-from semira.backends.cuda.hosted import (
-    HostedExecutable,
-    execute_hosted,
-    is_hosted,
-    prepare_hosted,
-)
+from semira.backends.cuda.hosted import HostedExecutable, execute_hosted, is_hosted, prepare_hosted
 from semira.backends.cuda.jit.compile import named
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
-from semira.backends.cuda.own_launches import (
-    OwnExecutable,
-    execute_own,
-    is_own,
-    prepare_own,
-)
+from semira.backends.cuda.own_launches import OwnExecutable, execute_own, is_own, prepare_own
 from semira.backends.cuda.preview import phases_of
 from semira.backends.cuda.rearrange.kronecker import kronecker
 from semira.backends.cuda.runtime.device import Runtime, Statistics
@@ -61,14 +51,7 @@ from semira.backends.renumbering.rearrangements import rearrange
 from semira.base import locks
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue, NotImplementedException
-from semira.contract import (
-    COLUMNS,
-    INTERSECTIONS,
-    Backend,
-    Capabilities,
-    Preview,
-    Program,
-)
+from semira.contract import COLUMNS, INTERSECTIONS, Backend, Capabilities, Preview, Program
 from semira.contract.array_kernels import KernelText, Launch
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.contract.rearrange import Rearranged, Rearrangement
@@ -277,11 +260,7 @@ class CudaBackend:
             load_kernel(self.runtime, executable, "int", lowered.shape)
         return executable
 
-    def execute(
-        self,
-        executable: Prepared,
-        bindings: list[Binding],
-    ) -> Outcome:
+    def execute(self, executable: Prepared, bindings: list[Binding]) -> Outcome:
         """Run a prepared Program: one launch; one wait if it holds a loop.
 
         A statement that writes a matrix takes a few launches and waits for sizes, and so does a
@@ -336,11 +315,7 @@ class CudaBackend:
             return Rearranged(made, made.shape, made.dtype)
 
     def fixed_point(
-        self,
-        vector: Handle,
-        matrix: tuple[Handle, bool],
-        semiring: TypedSemiring,
-        width: float,
+        self, vector: Handle, matrix: tuple[Handle, bool], semiring: TypedSemiring, width: float
     ) -> tuple[Rearranged, int] | None:
         """Return the fixed point reached from a vector; see `engine.rearranging.fixed_point`."""
         handle, transposed = matrix

@@ -132,10 +132,7 @@ class _Cutter:
     """Cuts bodies into pieces and loops."""
 
     def __init__(
-        self,
-        program: Program,
-        prepare: Callable[[Program], Any],
-        is_one: Callable[[Program], bool],
+        self, program: Program, prepare: Callable[[Program], Any], is_one: Callable[[Program], bool]
     ) -> None:
         self.program, self.prepare, self.is_one = program, prepare, is_one
         # What is a temporary of the whole lives on between its pieces.

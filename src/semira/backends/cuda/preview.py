@@ -7,13 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from semira.backends.cuda.hosted import (
-    HostedLoop,
-    Piece,
-    count_uses,
-    is_hosted,
-    prepare_hosted,
-)
+from semira.backends.cuda.hosted import HostedLoop, Piece, count_uses, is_hosted, prepare_hosted
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.own_launches import ending_of, is_own, own_text
 from semira.backends.cuda.staged import is_staged, is_summed

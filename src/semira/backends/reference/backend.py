@@ -15,15 +15,7 @@ from semira.backends.interpreter import Cell, Interpreted, MaskData, Produced, U
 from semira.backends.reference import array_kernels, operations
 from semira.backends.reference.objects import Entries, Position, from_arrays, to_arrays
 from semira.base.errors import HiddenSize, Panic
-from semira.contract import (
-    SEARCH_LOOKS,
-    SHARED,
-    Capabilities,
-    Method,
-    Program,
-    Slot,
-    Statement,
-)
+from semira.contract import SEARCH_LOOKS, SHARED, Capabilities, Method, Program, Slot, Statement
 from semira.contract.array_kernels import KernelText, Launch
 from semira.contract.backend import Arrays, Binding, Outcome
 

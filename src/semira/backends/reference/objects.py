@@ -14,13 +14,7 @@ import numpy as np
 from semira.base.dtypes import DataType
 from semira.base.memory import require_bytes
 from semira.contract.backend import Arrays
-from semira.formats import (
-    MatrixArrays,
-    ScalarArrays,
-    VectorArrays,
-    coo_to_matrix,
-    index_dtype,
-)
+from semira.formats import MatrixArrays, ScalarArrays, VectorArrays, coo_to_matrix, index_dtype
 from semira.ops.meaning import cast_array
 
 Position = tuple[int, ...]

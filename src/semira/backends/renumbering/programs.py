@@ -7,13 +7,7 @@ from typing import Any
 
 from semira.backends import interpreter
 from semira.backends.interpreter import Cell, Interpreted, MaskData, Produced, Undo
-from semira.backends.renumbering.objects import (
-    Store,
-    WideObject,
-    as_wide,
-    empty_object,
-    thing_of,
-)
+from semira.backends.renumbering.objects import Store, WideObject, as_wide, empty_object, thing_of
 from semira.backends.renumbering.statements import run_statement
 from semira.base.dtypes import INT64
 from semira.contract import Arg, IndexSpec, Mask, Method, Program, Slot, Statement

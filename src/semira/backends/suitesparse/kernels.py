@@ -68,12 +68,7 @@ class SuiteSparseKernels:
         raise NotImplementedError(name)
 
     def compute(
-        self,
-        statement: Statement,
-        method: Method,
-        args: list[Any],
-        mask: MaskData | None,
-        out: Any,
+        self, statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: Any
     ) -> Produced:
         """Return the expression of ``op(args)``."""
         del method, mask

@@ -133,11 +133,7 @@ def _dot(operands: Operands, *, may_exit: bool) -> tuple[Compressed, int]:
 
 
 def _put_together(
-    operands: Operands,
-    nrows: int,
-    ncols: int,
-    counts: Array,
-    parts: list[tuple[Array, Array, int]],
+    operands: Operands, nrows: int, ncols: int, counts: Array, parts: list[tuple[Array, Array, int]]
 ) -> tuple[Compressed, int]:
     touched = sum(part[2] for part in parts)
     iso = operands.iso is not None

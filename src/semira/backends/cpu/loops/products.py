@@ -5,13 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from semira.backends.cpu.loops.source import (
-    ROW,
-    ProductUse,
-    Scope,
-    UnsupportedLoopError,
-    finish,
-)
+from semira.backends.cpu.loops.source import ROW, ProductUse, Scope, UnsupportedLoopError, finish
 from semira.backends.cpu.loops.statements import fold_at
 from semira.backends.rules import render_python
 from semira.contract import Method, Statement

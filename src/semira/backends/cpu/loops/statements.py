@@ -6,12 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from semira.backends.cpu.host.apply import position_names
-from semira.backends.cpu.loops.source import (
-    Scope,
-    UnsupportedLoopError,
-    UnsureError,
-    finish,
-)
+from semira.backends.cpu.loops.source import Scope, UnsupportedLoopError, UnsureError, finish
 from semira.base.dtypes import INT64, DataType
 from semira.contract import Statement
 from semira.ops import IndexUnaryOp, TypedMonoid, TypedOp

@@ -10,11 +10,7 @@ import numpy as np
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported
-from semira.backends.cuda.runtime.primitives import (
-    array_library,
-    cupy_memory,
-    primitives_of,
-)
+from semira.backends.cuda.runtime.primitives import array_library, cupy_memory, primitives_of
 from semira.base.errors import InvalidValue
 from semira.formats.raw import on_gpu
 

@@ -18,12 +18,7 @@ from semira.backends.cuda.lower.context import (
     last_turn,
     unsupported,
 )
-from semira.backends.cuda.lower.epilogue import (
-    empty_stale,
-    epilogue_of,
-    head_apart,
-    open_flags,
-)
+from semira.backends.cuda.lower.epilogue import empty_stale, epilogue_of, head_apart, open_flags
 from semira.backends.cuda.lower.fills import lower_products, products_together
 from semira.backends.cuda.lower.notes import Notes
 from semira.backends.cuda.lower.pointwise import lower_pointwise
@@ -38,16 +33,7 @@ from semira.backends.cuda.lower.sizes import equal_sizes
 from semira.backends.cuda.lower.solo import Alike, SoloLoop, Work, goes_alone, head_of
 from semira.backends.cuda.lower.uses import list_readers_of, uses_of
 from semira.backends.cuda.lower.variants import VariantPull
-from semira.contract import (
-    Cause,
-    Loop,
-    LoopPhases,
-    Program,
-    Statement,
-    Step,
-    Why,
-    walk_statements,
-)
+from semira.contract import Cause, Loop, LoopPhases, Program, Statement, Step, Why, walk_statements
 
 KERNEL = "semira_program"
 

@@ -10,12 +10,7 @@ from numpy.typing import NDArray
 from semira.backends.cuda.layout import PROGRESS_WORDS, TURNS
 from semira.backends.cuda.lower import Lowered
 from semira.backends.cuda.lower.context import Workspace
-from semira.backends.cuda.lower.solo import (
-    ALONE_ENTRIES,
-    ALONE_POSITIONS,
-    FEW_THREADS,
-    FEW_WORK,
-)
+from semira.backends.cuda.lower.solo import ALONE_ENTRIES, ALONE_POSITIONS, FEW_THREADS, FEW_WORK
 from semira.backends.cuda.runtime.companion_kinds import SLICES
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import (

@@ -26,10 +26,7 @@ def spendable(runtime: Runtime) -> int:
 
 
 def require(
-    runtime: Runtime,
-    needed: int,
-    what: str,
-    remedy: str = "release objects or use device='cpu'",
+    runtime: Runtime, needed: int, what: str, remedy: str = "release objects or use device='cpu'"
 ) -> None:
     """Refuse what does not fit, before any of it is allocated.
 

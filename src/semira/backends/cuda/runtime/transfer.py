@@ -208,11 +208,7 @@ def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
 
 
 def _upload_entries(
-    runtime: Runtime,
-    plane: tuple[Any, Any, Any],
-    dtype: DataType,
-    indices: list[int],
-    held: bytes,
+    runtime: Runtime, plane: tuple[Any, Any, Any], dtype: DataType, indices: list[int], held: bytes
 ) -> None:
     words: dict[int, int] = {}
     _upload_each(runtime, plane[0], dtype, indices, held)
@@ -291,9 +287,6 @@ def _upload_compressed(
         indptr, values = upload_parts(runtime, offsets, arrays.values)
         return indptr, None, values
     indptr, indices, values = upload_parts(
-        runtime,
-        offsets,
-        arrays.indices.astype(np.int32, copy=False),
-        arrays.values,
+        runtime, offsets, arrays.indices.astype(np.int32, copy=False), arrays.values
     )
     return indptr, indices, values
