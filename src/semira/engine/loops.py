@@ -218,13 +218,7 @@ def _turn_names(step: Callable[[], Any], steps: int, period: int) -> None:
 
 
 def _limit(limit: Any) -> Value | Literal:
-    """Return the largest number of iterations as a value or literal.
-
-    Raises
-    ------
-    InvalidValue
-        It is not an integer, or outside of 1 .. 2**63 - 1.
-    """
+    """Return the largest number of iterations, 1 to 2**63 - 1, as a value or literal."""
     if limit.__class__ is int and 1 <= limit <= _MOST:
         return Literal(INT64, limit)
     if isinstance(limit, Value):

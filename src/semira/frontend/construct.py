@@ -197,13 +197,7 @@ def _as_index(item: Any, what: str) -> int:
 
 
 def _size_for(indices: NDArray[Any], what: str) -> int:
-    """Return the least size that has room for indices.
-
-    Raises
-    ------
-    IndexOutOfBound
-        None has.
-    """
+    """Return the least size that has room for indices; IndexOutOfBound if none has."""
     if not indices.size:
         return 0
     low, high = int(indices.min()), int(indices.max())

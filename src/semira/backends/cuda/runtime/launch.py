@@ -409,13 +409,7 @@ def _launch(runtime: Runtime, executable: CudaExecutable, frame: Frame) -> None:
 
 
 def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
-    """Return whether only the device knows if a scalar that must have a value has one.
-
-    Raises
-    ------
-    EmptyObject
-        The host knows already that one is empty.
-    """
+    """Return whether only the device knows if scalars have a value; raise if the host knows of none."""
     given = executable.program.slots
     for slot in executable.lowered.valued:
         thing = things[slot]
