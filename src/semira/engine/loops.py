@@ -151,9 +151,8 @@ def repeat_body(
     asked = None if described is None else described.bounded(limit, explicit=explicit)
     known = None if asked is None else remembered.recall(asked, limit)
     if known is not None:
-        return _result(
-            run.run_loop(lambda: _loop_call(record()[0][:-1], limit, explicit=explicit), known)
-        )
+        call_of = partial(_loop_call, limit=limit, explicit=explicit)
+        return _result(run.run_loop(lambda: call_of(record()[0][:-1]), known))
     records, reading = record()
     call = _loop_call(records[:-1], limit, explicit=explicit)
     if reading is None:

@@ -58,7 +58,8 @@ class Recording:
             It uses a temporary of another iteration.
         """
         if isinstance(call, Call):
-            self._check(call)
+            for value in call.values():
+                self._check_value(value)
         call.place = self.returned_at or user_place(_INNERMOST)
         self.calls.append(call)
 
@@ -92,10 +93,6 @@ class Recording:
                 "end with their iteration. Make an object before the loop and write into "
                 "it (`x << ...`)"
             )
-
-    def _check(self, call: Call) -> None:
-        for value in call.values():
-            self._check_value(value)
 
     def compare(self, other: Recording) -> tuple[dict[int, Value], Difference | None]:
         """Compare with another recording of the same body.

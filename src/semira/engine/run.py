@@ -60,11 +60,8 @@ def _find_call(
     if weighed is None:
         facts = Facts(methods=methods) if methods else _NO_FACTS
         return warm.remember(key, program, backend, _prepare(device, program, facts))
-
-    def prepare(way: str) -> Executable:
-        return _prepare(device, program, Facts(way=way))
-
-    return warm.remember(key, program, backend, None, Ways(weighed, prepare))
+    ways = Ways(weighed, lambda way: _prepare(device, program, Facts(way=way)))
+    return warm.remember(key, program, backend, None, ways)
 
 
 def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome:

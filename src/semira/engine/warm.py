@@ -62,10 +62,6 @@ class Asked:
         """Settle the device; raises DeviceMismatch if values are placed on different ones."""
         self.bound = bound
         self.numbers = numbers
-        self._settle()
-
-    def _settle(self) -> None:
-        """Find the device the values agree on."""
         chosen: str | None = None
         home: str | None = None
         for value in self.numbers:
@@ -109,9 +105,11 @@ class Reading:
 
     def add(self, value: Value) -> None:
         """Note where a value is read or written."""
-        number = self.temporaries.get(value)
+        number = self.temporaries.get(value, self.numbers.get(value))
         if number is None:
-            _add(value, self.key, self.bound, self.numbers)
+            self.numbers[value] = len(self.bound)
+            self.bound.append(value)
+            self.key += (value.kind, id(value.dtype))
         else:
             self.key.append(number)
 
@@ -146,16 +144,6 @@ class Reading:
 
 def _is_equal_literal(mine: Any, theirs: Any) -> bool:
     return isinstance(mine, (np.number, np.bool_, tuple)) and bool(mine == theirs)
-
-
-def _add(value: Value, key: list[Any], bound: list[Any], numbers: dict[Value, int]) -> None:
-    number = numbers.get(value)
-    if number is None:
-        number = numbers[value] = len(bound)
-        bound.append(value)
-        key += (value.kind, id(value.dtype))
-    else:
-        key.append(number)
 
 
 def read(call: Call) -> tuple[tuple[Any, ...], Asked]:

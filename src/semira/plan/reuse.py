@@ -90,11 +90,8 @@ def reuse_obstacle(statement: Statement, around: Surroundings | None) -> str:
     """
     if around is None:
         return "a single product proves nothing about what its mask holds"
-    for check in _CHECKS:
-        obstacle = check(statement, around)
-        if obstacle:
-            return obstacle
-    return ""
+    obstacles = (check(statement, around) for check in _CHECKS)
+    return shape_obstacle(statement) or next(filter(None, obstacles), "")
 
 
 def shape_obstacle(statement: Statement) -> str:
@@ -107,11 +104,6 @@ def shape_obstacle(statement: Statement) -> str:
     if reads_operand_values(statement):
         return f"{statement.operator.binaryop!r} reads the operand's values"
     return ""
-
-
-def _check_shape(statement: Statement, around: Surroundings) -> str:
-    del around
-    return shape_obstacle(statement)
 
 
 def _check_feedback(statement: Statement, around: Surroundings) -> str:
@@ -170,12 +162,8 @@ def _check_start(statement: Statement, around: Surroundings) -> str:
 
 
 _CHECKS: tuple[Callable[[Statement, Surroundings], str], ...] = (
-    _check_shape,
-    _check_feedback,
-    _check_loop,
-    _check_growth,
-    _check_start,
-)
+    _check_feedback, _check_loop, _check_growth, _check_start,
+)  # fmt: skip
 
 
 def _mask(statement: Statement) -> Mask:
