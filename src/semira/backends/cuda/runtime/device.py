@@ -237,14 +237,10 @@ class Runtime:
             self._send(place, _address(contiguous), contiguous.nbytes)
         return buffer
 
-    def upload_image(self, image: bytearray, buffer: Any) -> None:
-        """Copy bytes to the start of a buffer; they may be changed once this returns."""
-        self.send_bytes(buffer.handle, image)
-
-    def send_bytes(self, place: int, image: bytearray) -> None:
-        """Copy bytes to an address on the device; they may be changed once this returns."""
+    def upload_image(self, image: bytearray, buffer: Any, offset: int = 0) -> None:
+        """Copy bytes into a buffer; they may be changed once this returns."""
         memory = ctypes.c_char.from_buffer(image)
-        self._send(place, ctypes.addressof(memory), len(image))
+        self._send(int(buffer.handle) + offset, ctypes.addressof(memory), len(image))
 
     def _send(self, place: int, source: int, nbytes: int) -> None:
         (status,) = self._driver.cuMemcpyHtoDAsync(place, source, nbytes, self._queue)

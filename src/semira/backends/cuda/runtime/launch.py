@@ -409,7 +409,7 @@ def _launch(runtime: Runtime, executable: CudaExecutable, frame: Frame) -> None:
 
 
 def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
-    """Return whether only the device knows if scalars have a value; raise if the host knows of none."""
+    """Return whether only the device knows if scalars have a value; raise where one has none."""
     given = executable.program.slots
     for slot in executable.lowered.valued:
         thing = things[slot]

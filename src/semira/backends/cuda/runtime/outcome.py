@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,18 +16,11 @@ from semira.backends.cuda.runtime.executable import (
     CudaExecutable,
 )
 from semira.base.errors import EmptyObject, IndexOutOfBound, InvalidValue, IterationLimit
-from semira.contract import LateRows, LoopReport, Rows, TraceRow, UnreadRows
+from semira.contract import LoopReport, Rows, TraceRow, UnreadRows
 from semira.contract.backend import Outcome
 
 #: What an empty scalar operand is answered with.
 EMPTY = "an empty Scalar was used where a value is needed"
-
-
-class LateTrace(LateRows):
-    """The row of a product; what only the device knows is read when somebody reads the row."""
-
-    def __init__(self, read: Callable[[], TraceRow]) -> None:
-        super().__init__(1, lambda: [read()])
 
 
 class DeviceTrace(UnreadRows):

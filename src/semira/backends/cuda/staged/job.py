@@ -58,6 +58,13 @@ class Job:
         self.stage.offset_type = "long long"
         self._enter_mask()
 
+    def widens(self, nvals: int) -> bool:
+        """Go on with 64-bit offsets if `nvals` entries need them and they are shorter by now."""
+        is_due = self.stage.offset_type == "int" and offset_type_of(nvals) != "int"
+        if is_due:
+            self.widen()
+        return is_due
+
     def take_method(self, number: int) -> None:
         """Go on by one of the plan's methods; the first one is there already."""
         if number:
@@ -119,8 +126,7 @@ class Job:
     def spelled(self, block: Block) -> Pieces:
         """Return a block in row order."""
         stage = self.stage
-        if stage.offset_type == "int" and offset_type_of(block.nvals) != "int":
-            self.widen()
+        self.widens(block.nvals)
         kind, size = stage.offset_type, self.dtype.itemsize
         indptr, indices, values, rows = spell_out(stage.runtime, block, kind, size)
         return Pieces(self.shape, block.nvals, self.dtype, indptr, indices, rows, values, block.iso)
@@ -164,11 +170,10 @@ class Job:
 
     def _fit(self, pieces: Pieces, most: int) -> Pieces:
         """Return entries of this job with offsets that `most` entries have room in."""
-        stage = self.stage
-        if stage.offset_type != "int" or offset_type_of(most) == "int":
+        if not self.widens(most):
             return pieces
-        self.widen()
-        return replace(pieces, indptr=stage.primitives.widen(pieces.indptr, pieces.shape[0] + 1))
+        wide = self.stage.primitives.widen(pieces.indptr, pieces.shape[0] + 1)
+        return replace(pieces, indptr=wide)
 
     def _cast(self, result: Pieces) -> Pieces:
         if result.dtype is self.out.dtype:

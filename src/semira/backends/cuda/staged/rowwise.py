@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cuda.runtime.parts import Buffer
-from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, offset_type_of
+from semira.backends.cuda.runtime.primitives import OFFSET_BYTES
 from semira.backends.cuda.runtime.room import fit_together, fits, require, spendable
 from semira.backends.cuda.staged.bins import (
     BITMAP,
@@ -252,8 +252,7 @@ def _counted_first(job: Job, measured: Measured) -> Pieces:
     binned = bin_rows(stage.primitives, sizes, job.shape, bins, lists, few)
     stage.primitives.scan("long long", sizes, job.shape[0])
     nvals, _, *counts = binned.read(stage.primitives)
-    if stage.offset_type == "int" and offset_type_of(nvals) != "int":
-        job.widen()
+    if job.widens(nvals):
         rows = replace(rows, **dict(zip("ab", operands(job), strict=True)))
     made, count = new_result(job, nvals), job.shape[0] + 1
     stage.primitives.module.launch(

@@ -96,11 +96,6 @@ def _map(name: str, declared: list[str], function: str, result: str, over: str) 
     return kernel(name, "long long count, void* values", *lines, call)
 
 
-def _nothing(text: Text) -> list[str]:
-    del text
-    return []
-
-
 _AXES = "const Index* row_list, const Index* column_list"
 
 
@@ -177,10 +172,9 @@ _WRITERS: dict[str, Callable[[Text], list[str]]] = {
     "ewise_add": _ewise,
     "ewise_union": _ewise,
     "select": _select,
-    "select_k": _nothing,
     "apply": _apply,
-    "copy": _nothing,
-    "diag": _nothing,
+    # Base kernels make them.
+    **dict.fromkeys(("copy", "diag", "select_k"), lambda text: []),
     "extract": _extract,
     "assign": _assign,
     "mxm": product_kernels,
