@@ -168,8 +168,7 @@ def _picture(item: Any) -> Picture:
     return _DRAWN[shown.kind](shown, item.name, (kind, f"of gb.{type(shown).__name__}"), item)
 
 
-def _scalar_picture(item: Any, name: str, kinds: tuple[str, ...], mask: Mask | None) -> Picture:
-    del mask
+def _scalar_picture(item: Any, name: str, kinds: tuple[str, ...], _mask: Mask | None) -> Picture:
     arrays = reading.host_arrays(item, "printing")
     value = None if arrays.value is None else visible(arrays.value)
     value = value.tolist() if isinstance(value, np.ndarray) else value

@@ -106,8 +106,7 @@ def shape_obstacle(statement: Statement) -> str:
     return ""
 
 
-def _check_feedback(statement: Statement, around: Surroundings) -> str:
-    del around
+def _check_feedback(statement: Statement, _around: Surroundings) -> str:
     if statement.out != driver_slot(statement):
         return "the result does not become the next operand"
     if statement.accum is not None or not statement.replace or statement.param("new"):

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 from tests.helpers.plans import ABLE, A, plan_of, product
+from tests.helpers.rules import evaluate
 
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.render import KERNELS
-from semira.backends.rules import evaluate
 from semira.contract import SEARCH_LOOKS, Const, Hints, Mask
 from semira.plan import explain_statement
 

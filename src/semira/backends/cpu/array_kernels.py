@@ -55,8 +55,7 @@ def run(text: KernelText, launch: Launch) -> None:
     needed = launch.on_host()
     stop = (np.zeros(1, np.int64),) if launch.stops else ()
 
-    def part_of(part: int, low: int, high: int) -> None:
-        del part
+    def part_of(_part: int, low: int, high: int) -> None:
         borrowed = [workspace.buffer(each.dtype, each.length) for each in needed]
         for array, each in zip(borrowed, needed, strict=True):
             if each.fill is not None:

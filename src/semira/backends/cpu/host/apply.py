@@ -105,9 +105,8 @@ def call_of(op: TypedOp, other: ScalarArrays | None, *, left: bool) -> Call:
     return Call(op, False, thunk_of(op, other))
 
 
-def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+def compute(statement: Statement, args: list[Any], _mask: MaskData | None, _out: Any) -> Result:
     """Apply to every entry; a result that does not vary stays a single value."""
-    del mask, out
     at = 1 if statement.param("side") == "left" else 0
     x = args[at]
     other = args[1 - at] if len(args) > 1 else None
@@ -162,8 +161,7 @@ def _on_vector(x: CpuVector, call: Call) -> CpuVector:
     listed = x.indices is not None and call.is_positional
     kernels = call.kernels(listed=listed)
 
-    def run(part: int, lo: int, hi: int) -> None:
-        del part
+    def run(_part: int, lo: int, hi: int) -> None:
         kernels.entries(lo, hi, x.indices if listed else _NO_VALUES, values, call.bound, result)
 
     threads.run_chunks(run, threads.pass_bounds(length))
@@ -205,8 +203,7 @@ def _by_entries(stored: Compressed, call: Call) -> Compressed:
     result = empty(stored.nvals, call.op.return_type.array_dtype)
     kernels = call.kernels(listed=False)
 
-    def run(part: int, lo: int, hi: int) -> None:
-        del part
+    def run(_part: int, lo: int, hi: int) -> None:
         kernels.entries(lo, hi, _NO_VALUES, values, call.bound, result)
 
     bounds = threads.pass_bounds(stored.nvals)
@@ -219,8 +216,7 @@ def _by_rows(rows: Compressed, call: Call) -> Array:
     result = empty(rows.nvals, call.op.return_type.array_dtype)
     kernels = call.kernels(listed=False)
 
-    def run(part: int, lo: int, hi: int) -> None:
-        del part
+    def run(_part: int, lo: int, hi: int) -> None:
         kernels.rows(lo, hi, rows.indptr, rows.indices, values, call.bound, result)
 
     threads.run_chunks(run, threads.bounds_by_work(rows.indptr, threads.num_chunks(rows.nvals)))

@@ -101,9 +101,8 @@ def _kernels(op: TypedOp, kind: str, *, vector: bool, forms: tuple[bool, ...]) -
     return cache.load("ewise", header, f"{kind}_{op.name}")
 
 
-def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+def compute(statement: Statement, args: list[Any], _mask: MaskData | None, out: Any) -> Result:
     """Union (entries of one side pass, or meet a default) or intersection."""
-    del mask
     op: TypedOp = statement.operator
     left = right = op.type.scalar(0)
     if statement.op == "ewise_union":
@@ -163,8 +162,7 @@ def _vectors(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
     branchless = not pairing.union and not op.functions
     kernels = pairing.dense_kernels(a, b) if branchless else pairing.kernels(vector=True)
 
-    def pair(part: int, lo: int, hi: int) -> int:
-        del part
+    def pair(_part: int, lo: int, hi: int) -> int:
         if branchless:
             a_present, b_present = a.presence()[0], b.presence()[0]
             return int(
@@ -200,8 +198,7 @@ def _full(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
     kernels = pairing.dense_kernels(a, b)
     values = recycled.empty(a.size, op.return_type.array_dtype)
 
-    def pair(part: int, lo: int, hi: int) -> None:
-        del part
+    def pair(_part: int, lo: int, hi: int) -> None:
         kernels.full(lo, hi, a_values, b_values, values)
 
     threads.run_chunks(pair, threads.pass_bounds(a.size))

@@ -111,8 +111,7 @@ def mode_rows(statement: Statement, args: list[Any], mask: MaskData | None, out:
     longest = max(1, int(rows.companions.need(_LONGEST, rows)))
     slots = 1 << (2 * longest - 1).bit_length()
 
-    def part_of(part: int, lo: int, hi: int) -> int:
-        del part
+    def part_of(_part: int, lo: int, hi: int) -> int:
         stamps = workspace.buffer(np.int64, slots)
         stamps[:] = -1
         scratch = [workspace.buffer(kind, slots) for kind in (np.int64, total)]

@@ -156,8 +156,7 @@ def _row_wise(operands: Operands, *, hashed: bool) -> tuple[Compressed, int]:
     mask_arrays = _NO_MASK if mask is None else (mask.indptr, mask.indices)
     counts = np.zeros(a.nmajor + 1, np.int64)
 
-    def multiply_rows(part: int, lo: int, hi: int) -> tuple[Array, Array, int]:
-        del part
+    def multiply_rows(_part: int, lo: int, hi: int) -> tuple[Array, Array, int]:
         room = total if most is None else int(most[lo:hi].sum())
         longest = b.nminor if most is None else int(most[lo:hi].max(initial=0))
         indices = np.empty(room, index_dtype(a.nmajor, b.nminor))

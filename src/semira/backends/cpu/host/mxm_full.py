@@ -188,8 +188,7 @@ def _whole(product: _Product) -> tuple[Compressed, int]:
     kernels = _kernels_of(product)
     (values, stride), rows = product.line_values(), rows_across(product)
 
-    def multiply_lines(part: int, lo: int, hi: int) -> int:
-        del part
+    def multiply_lines(_part: int, lo: int, hi: int) -> int:
         given = lo, hi, lines.indptr, lines.indices, values, stride
         if rows is not None:
             read = kernels.by_row(
@@ -237,8 +236,7 @@ def _named(product: _Product, wanted: Compressed) -> tuple[Compressed, int]:
     kernels, full = _kernels_of(product), product.full
     line_values, stride = product.line_values()
 
-    def multiply_lines(part: int, lo: int, hi: int) -> int:
-        del part
+    def multiply_lines(_part: int, lo: int, hi: int) -> int:
         work = kernels.by_position(
             lo, hi, lines.indptr, lines.indices, line_values, stride, full.values, full.step_k,
             full.step_j, pattern.indptr, True, pattern.indices, values,

@@ -222,8 +222,7 @@ def push(product: Product, mask: VectorMask | None) -> tuple[CpuVector, int]:
     size, dtype = product.size, product.add.type
     bounds = _push_bounds(product.edges, frontier)
 
-    def scatter(part: int, lo: int, hi: int) -> tuple[Any, ...]:
-        del part
+    def scatter(_part: int, lo: int, hi: int) -> tuple[Any, ...]:
         mark = workspace.marks(size)
         acc = DUMMY if iso is not None else workspace.buffer(dtype.array_dtype, size)
         touched = workspace.buffer(frontier.dtype, size)
@@ -270,8 +269,7 @@ def merged(kernels: ModuleType, parts: list[tuple[Any, ...]], size: int) -> tupl
         if many:
             bounds = threads.pass_bounds(size)
 
-            def merge(part: int, lo: int, hi: int, other: tuple[Any, ...] = other) -> int:
-                del part
+            def merge(_part: int, lo: int, hi: int, other: tuple[Any, ...] = other) -> int:
                 return int(kernels.merge_range(lo, hi, other[2], other[3], mark, acc))
 
             num = sum(threads.run_chunks(merge, bounds))
@@ -384,8 +382,7 @@ def pull(
     operand = Operand(product)
     places, values_of_edges = lines.places, product.edge_values(lines.held)
 
-    def look_up(part: int, lo: int, hi: int) -> tuple[int, int]:
-        del part
+    def look_up(_part: int, lo: int, hi: int) -> tuple[int, int]:
         found: tuple[int, int] = kernels.pull(
             lo, hi, DUMMY if rows is None else rows, *places, *values_of_edges,
             operand.present, operand.values, operand.stride, *tests, *old, present, values,

@@ -127,8 +127,7 @@ def _multiply_columns(walk: FullWalk) -> None:
     a, b, out = walk.a, walk.b, walk.out
     (values, stride), kernels = walk.values_of(a), walk.kernels("spmm")
 
-    def multiply_columns(part: int, lo: int, hi: int) -> None:
-        del part
+    def multiply_columns(_part: int, lo: int, hi: int) -> None:
         kernels.by_column(
             lo, hi, a.indptr, a.indices, values, stride, b.values, b.step_k, b.step_j,
             np.zeros(a.nminor, np.bool_), out.indptr, out.values,

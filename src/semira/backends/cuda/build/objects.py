@@ -214,9 +214,8 @@ def _keeps(shop: Shop, raw: RawArrays, values: Any) -> Any:
 
 
 def _dense_vector(
-    shop: Shop, raw: RawArrays, indices: list[Any], values: Any, dtype: DataType
+    shop: Shop, raw: RawArrays, _indices: list[Any], values: Any, dtype: DataType
 ) -> CudaVector:
-    del indices
     size = values.shape[0]
     check_side(size)
     shop.require(vector_bytes(size, dtype), f"a vector of size {size}")
@@ -241,9 +240,8 @@ def _dense_vector(
 
 
 def _dense_matrix(
-    shop: Shop, raw: RawArrays, indices: list[Any], values: Any, dtype: DataType
+    shop: Shop, raw: RawArrays, _indices: list[Any], values: Any, dtype: DataType
 ) -> CudaMatrix:
-    del indices
     nrows, ncols = values.shape
     check_side(nrows)
     check_side(ncols)
