@@ -117,46 +117,30 @@ class IndexSpec:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """``out<mask, replace> accum= op(args)``.
+    """``out<mask, replace> accum= op(args)``."""
 
-    Attributes
-    ----------
-    op : str
-        One of `OPS`.
-    out : int
-        Slot written.
-    args : tuple of Arg
-    operator : TypedOp, TypedMonoid, TypedSemiring or None
-    mask : Mask or None
-    accum : TypedOp or None
-    replace : bool
-    indices : tuple of IndexSpec
-        For assign and extract, one per axis.
-    params : tuple of (str, object)
-        Further structural facts: ``side`` ("left"/"right" of a bound scalar), ``k``,
-        ``largest`` (`select_k` keeps the largest values, NaN last, ties by the smaller column),
-        ``by_value`` (`diag` puts true at row i and column u_i), ``identity``, ``submask`` (the mask
-        has the shape of the region), ``dup`` (TypedMonoid), ``prefers``, ``draws`` and ``counts``
-        (`mode_rows` has keys that win ties, a seed, and counts entries), ``new`` (the output is a
-        fresh temporary).
-    hints : Hints
-        What the caller pinned.
-    plan : Plan or None
-        Filled in by the planner.
-    line : str
-        Where the user wrote it (``file:line``); not part of equality.
-    """
-
+    #: One of `OPS`.
     op: str
+    #: Slot written.
     out: int
     args: tuple[Arg, ...]
+    #: A TypedOp, TypedMonoid or TypedSemiring, or None.
     operator: Any = None
     mask: Mask | None = None
+    #: A TypedOp or None.
     accum: Any = None
     replace: bool = False
+    #: For assign and extract, one per axis.
     indices: tuple[IndexSpec, ...] = ()
+    #: Further structural facts: ``side`` ("left"/"right" of a bound scalar), ``k``, ``largest``
+    #: (`select_k` keeps the largest values, NaN last, ties by the smaller column), ``by_value``
+    #: (`diag` puts true at row i and column u_i), ``identity``, ``submask`` (the mask has the shape
+    #: of the region), ``dup`` (TypedMonoid), ``prefers``, ``draws`` and ``counts`` (`mode_rows` has
+    #: keys that win ties, a seed, and counts entries), ``new`` (the output is a fresh temporary).
     params: tuple[tuple[str, Any], ...] = ()
+    #: What the caller pinned.
     hints: Hints = Hints()
+    #: Filled in by the planner.
     plan: Plan | None = None
 
     def param(self, name: str, default: Any = None) -> Any:

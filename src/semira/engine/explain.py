@@ -15,7 +15,6 @@ from semira.contract import (
     PRODUCTS,
     SEARCH_LOOKS,
     SHARED,
-    Capabilities,
     Hints,
     Loop,
     Method,
@@ -68,7 +67,11 @@ def explain_call(
     program = lowering.program(body)
     chosen = device or common_device(call.values())
     methods = cheaper_methods(_matrices(lowering.bound), chosen) if COSTED else ()
-    planned = _planned(program, capabilities_of(chosen), lowering.bound, methods)
+    # As it would run on what its slots are bound to.
+    capabilities, bound = capabilities_of(chosen), lowering.bound
+    weighed = None if methods else weighed_beforehand(program, capabilities)
+    facts = Facts(way="" if weighed is None else way_of(weighed, bound), methods=methods)
+    planned = plan_program(program, capabilities, facts=facts)
     statement: Any = planned.body[0]
     kept = _kept(call, statement.plan, chosen)
     found = replace(explain_statement(statement, _counts(call)), kept=kept)
@@ -101,15 +104,6 @@ def _companions(op: str, method: Method) -> Iterator[str]:
 
 def _matrices(bound: list[Any]) -> dict[Value, int]:
     return {given: slot for slot, given in enumerate(bound) if isinstance(given, Value)}
-
-
-def _planned(
-    program: Program, capabilities: Capabilities, bound: list[Any], methods: tuple[Any, ...]
-) -> Program:
-    """Return the plan of one operation as it would run on what its slots are bound to."""
-    weighed = None if methods else weighed_beforehand(program, capabilities)
-    facts = Facts(way="" if weighed is None else way_of(weighed, bound), methods=methods)
-    return plan_program(program, capabilities, facts=facts)
 
 
 def explain_loop(
@@ -246,7 +240,10 @@ def explain_program(
 def _counts(call: Call) -> dict[str, float]:
     """Return the figures of `contract.rule.COUNTS` for a product, exactly, and its ``lines``."""
     if call.op == "mxm":
-        return _matrix_counts(call)
+        left, right = _transposed(call.args[0]), _transposed(call.args[1])
+        if call.mask is not None and not call.mask[2]:
+            return _named_counts(left, right, _arrays(call.mask[0]))
+        return _block_counts(call, left, right)
     if call.op not in ("mxv", "vxm"):
         return {}
     at = 0 if call.op == "mxv" else 1
@@ -311,13 +308,6 @@ def _steady_entries(value: Value | Literal, written: set[Value]) -> int | None:
     known = value.known_nvals()
     known = value.count_entries() if known is None else known
     return int(value.read().nvals) if known is None else known
-
-
-def _matrix_counts(call: Call) -> dict[str, float]:
-    left, right = _transposed(call.args[0]), _transposed(call.args[1])
-    if call.mask is not None and not call.mask[2]:
-        return _named_counts(left, right, _arrays(call.mask[0]))
-    return _block_counts(call, left, right)
 
 
 def _named_counts(left: MatrixArrays, right: MatrixArrays, mask: MatrixArrays) -> dict[str, float]:

@@ -42,27 +42,7 @@ _context_device: ContextVar[str | None] = ContextVar("semira_device", default=No
 
 
 class Value:
-    """A matrix, vector or scalar on the host or on a device.
-
-    Attributes
-    ----------
-    kind : {"matrix", "vector", "scalar"}
-    dtype : DataType
-    shape : tuple of int
-    device : str or None
-        Where it was placed; None while it may still follow a partner.
-    recording : object or None
-        The recording whose temporary it is; such a value has no contents of its own.
-    serial : int
-        Values made later have larger numbers.
-    lean : {"csr", "csc"} or None
-        The only orientation of a matrix that is kept; None keeps both once they are made.
-    facts : dict
-        Numbers about a matrix that were read, by what was asked, and what was derived from it;
-        another dict once it is written.
-    count : int or None
-        Entries when the host last knew, for a guess at what is cheap; None once it is written.
-    """
+    """A matrix, vector or scalar on the host or on a device."""
 
     __slots__ = (
         "_arrays", "_facts", "_handle", "_home", "count", "device", "dtype", "kind", "lean",
@@ -73,14 +53,19 @@ class Value:
         self.kind = kind
         self.dtype = dtype
         self.shape = shape
+        #: Values made later have larger numbers.
         self.serial = next(_serials)
+        #: Where it was placed; None while it may still follow a partner.
         self.device: str | None = _context_device.get()
+        #: The recording whose temporary it is; such a value has no contents of its own.
         self.recording: Any = None
         self._arrays: Arrays | None = None
         self._handle: Any = None
         self._home: str | None = None
+        #: The only orientation of a matrix that is kept; None keeps both once they are made.
         self.lean: str | None = None
         self._facts: dict[Any, Any] | None = None
+        #: Entries when the host last knew, for a guess at what is cheap; None once it is written.
         self.count: int | None = None
         if kind == "matrix" and config["memory"] == "lean":
             self.lean = "csr"
@@ -122,7 +107,7 @@ class Value:
 
     @property
     def facts(self) -> dict[Any, Any]:
-        """See above."""
+        """Numbers about a matrix that were read, and what was derived from it, until a write."""
         with _moving:
             if self._facts is None:
                 self._facts = {}
@@ -177,7 +162,13 @@ class Value:
                 return backend_for(self._home).get(self._handle)
             except MemoryError as error:
                 raise_with_figures(error, f"reading a {self.kind} on the host")
-        return self._arrays if self._arrays is not None else self._empty_arrays()
+        if self._arrays is not None:
+            return self._arrays
+        if self.kind == "scalar":
+            return ScalarArrays(self.dtype, None)
+        if self.kind == "vector":
+            return _empty_vector(self.shape[0], self.dtype)
+        return MatrixArrays.empty(self.shape[0], self.shape[1], self.dtype)
 
     def export(self, layout: str, device: str, **how: Any) -> RawArrays:
         """Return its entries as arrays in a device's memory; see `DeviceBackend.export`.
@@ -304,13 +295,6 @@ class Value:
             self._arrays = fresh.read()
         if self.device is not None:
             self.handle_on(self.device)
-
-    def _empty_arrays(self) -> Arrays:
-        if self.kind == "scalar":
-            return ScalarArrays(self.dtype, None)
-        if self.kind == "vector":
-            return _empty_vector(self.shape[0], self.dtype)
-        return MatrixArrays.empty(self.shape[0], self.shape[1], self.dtype)
 
     def _forget_handle(self) -> None:
         if self._handle is not None and self._home is not None:

@@ -42,25 +42,15 @@ _known: Recent[tuple[Any, ...], tuple[Program, Found]] = Recent(_KEPT)
 
 
 class Asked:
-    """What the slots of a Program are to be bound to, and where.
-
-    Attributes
-    ----------
-    bound : list
-        A Value, literal or index region for each slot.
-    numbers : dict of Value to int
-        Every value, and its slot.
-    device : str
-        Where the values agree to work.
-    placed : bool
-        Whether one of them was placed there.
-    """
+    """What the slots of a Program are to be bound to, and where."""
 
     __slots__ = ("bound", "device", "numbers", "placed")
 
     def __init__(self, bound: list[Any], numbers: dict[Value, int]) -> None:
         """Settle the device; raises DeviceMismatch if values are placed on different ones."""
+        #: A Value, literal or index region for each slot.
         self.bound = bound
+        #: Every value, and its slot.
         self.numbers = numbers
         chosen: str | None = None
         home: str | None = None
@@ -71,6 +61,7 @@ class Asked:
                 chosen = value.device
             elif chosen != value.device:
                 common_device(self.numbers)
+        #: Whether one of them was placed, and where the values agree to work.
         self.placed = chosen is not None
         self.device = chosen or home or default_device()
 

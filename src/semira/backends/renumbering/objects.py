@@ -258,11 +258,6 @@ def with_values(store: Store, x: WideObject, values: Array, dtype: DataType) -> 
     return replace(x, dtype=dtype, small=store.valued(x.small, values, dtype))
 
 
-def empty_like(store: Store, x: WideObject, dtype: DataType) -> WideObject:
-    """Return a huge object without entries."""
-    return empty_object(store, x.shape, dtype)
-
-
 def empty_object(
     store: Store, shape: tuple[int, ...], dtype: DataType, *, listed: Sequence[bool] | None = None
 ) -> WideObject:

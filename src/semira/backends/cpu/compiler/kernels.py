@@ -15,7 +15,7 @@ from typing import Any
 
 from semira.backends import kernel_files
 from semira.backends.cpu.compiler import machine
-from semira.backends.cpu.compiler.entry import imports, type_of, write_entry
+from semira.backends.cpu.compiler.entry import Entry, imports, type_of
 from semira.backends.cpu.compiler.functions import unit_of, write_function
 from semira.backends.cpu.compiler.types import Type, UnsupportedError
 from semira.base import interrupts, locks
@@ -49,7 +49,7 @@ def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> str:
     with _uncollected():
         unit = unit_of(ast.parse(text))
         kernel, result = write_function(unit, function, types)
-        write_entry(unit.module, kernel, types, result, _ENTRY)
+        Entry(unit.module, kernel, types, result, _ENTRY).write()
         return str(unit.module)
 
 
@@ -201,6 +201,5 @@ def _name_of(type_: Type) -> str:
     return getattr(type_, "name", str(type_))
 
 
-def _none_yet(*args: Any) -> Any:
-    del args
+def _none_yet(*_: Any) -> Any:
     return NotImplemented

@@ -190,22 +190,11 @@ def _passed_over(update: Update) -> CpuVector:
     values = np.zeros(out.size, out.dtype.array_dtype)
 
     def decide(_part: int, lo: int, hi: int) -> int:
-        return int(
-            kernels.dense(
-                lo,
-                hi,
-                *new.presence(),
-                new.values,
-                new.stride,
-                *tests,
-                inside,
-                *old.presence(),
-                old.values,
-                old.stride,
-                present,
-                values,
-            )
-        )
+        found = kernels.dense(
+            lo, hi, *new.presence(), new.values, new.stride, *tests, inside,
+            *old.presence(), old.values, old.stride, present, values,
+        )  # fmt: skip
+        return int(found)
 
     bounds = threads.pass_bounds(out.size)
     num = sum(threads.run_chunks(decide, bounds))

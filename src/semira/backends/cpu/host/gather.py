@@ -92,16 +92,6 @@ def _folds_into(statement: Statement, u: CpuVector, out: CpuVector) -> bool:
     return same and exact and statement.mask is None and out.storage == "full"
 
 
-def _folded_into(
-    statement: Statement, out: CpuVector, positions: Array, values: Array, stride: int
-) -> Result:
-    """Return the output with values accumulated into it."""
-    new_values = repeated(out.values, out.size) if out.iso else out.values.copy()
-    update = Update(out, None, None, False, statement.accum, True, False, None, False)
-    update.kernels(out.dtype, {}).fold_into(positions, values, stride, new_values)
-    return Result(CpuVector(out.size, out.dtype, "full", new_values), accumulated=True)
-
-
 def scatter(statement: Statement, args: list[Any], _mask: MaskData | None, out: Any) -> Result:
     """w_{index_i} = u_i, equal targets folded by `dup` in index order.
 
@@ -119,7 +109,10 @@ def scatter(statement: Statement, args: list[Any], _mask: MaskData | None, out: 
         if given is not None:
             positions, values = positions[given], values[given] if stride else values
     if _folds_into(statement, u, out):
-        return _folded_into(statement, out, positions, values, stride)
+        new_values = repeated(out.values, out.size) if out.iso else out.values.copy()
+        update = Update(out, None, None, False, statement.accum, True, False, None, False)
+        update.kernels(out.dtype, {}).fold_into(positions, values, stride, new_values)
+        return Result(CpuVector(out.size, out.dtype, "full", new_values), accumulated=True)
     if len(positions) == 0:
         return Result(mxv.empty_vector(out.size, dup.type))
     number, size = len(positions), out.size

@@ -96,10 +96,13 @@ def compute(
     Every method reads the same entries here, so each may be asked for.
     """
     left, right = args
-    is_masked = mask is not None and method.mask_order != "after"
+    is_masked, is_open = (
+        mask is not None and method.mask_order != "after",
+        mask is not None and mask.complement,
+    )
     if is_full(right.any_orientation()):
         product = _times_full(statement, left, right, out.ncols)
-        pattern = matrix_mask(mask) if is_masked and not _is_complement(mask) else None
+        pattern = matrix_mask(mask) if is_masked and not is_open else None
         lines, touched = _whole(product) if pattern is None else _named(product, pattern)
         return matrix_of(lines, product.add.type), mask is None or pattern is not None, touched
     # Where a mask is looked at first, rows that it names or leaves open are fewer than all.
@@ -110,10 +113,6 @@ def compute(
     lines, touched = _whole(product)
     made = CpuMatrix(out.nrows, out.ncols, product.add.type, csc=lines)
     return made, mask is None, touched
-
-
-def _is_complement(mask: MaskData | None) -> bool:
-    return mask is not None and mask.complement
 
 
 def _times_full(statement: Statement, left: CpuMatrix, right: CpuMatrix, ncols: int) -> _Product:

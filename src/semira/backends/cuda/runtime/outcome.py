@@ -115,12 +115,6 @@ def has_broken(result: NDArray[np.int64]) -> bool:
     return not reports and (max(limit, empty, outside) >= 0 or bad_limit != 0)
 
 
-def _reports_in(result: NDArray[np.int64], loops: int) -> list[int]:
-    """Return the words of the reports."""
-    words: list[int] = result[RESULT_WORDS : RESULT_WORDS + 2 * min(loops, REPORTS)].tolist()
-    return words
-
-
 def read_outcome(words: list[int], result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcome:
     """Return the outcome of a finished launch; `words` are those of its result and one report.
 
@@ -151,7 +145,7 @@ def read_outcome(words: list[int], result: NDArray[np.int64], trace: DeviceTrace
     if loops == 1:
         reports: tuple[LoopReport, ...] = (_report(done, reason),)
     else:
-        listed = _reports_in(result, loops)
+        listed = result[RESULT_WORDS : RESULT_WORDS + 2 * min(loops, REPORTS)].tolist()
         reports = tuple(map(_report, listed[::2], listed[1::2]))
     if trace is None:
         return Outcome(reports, solo=solo)
