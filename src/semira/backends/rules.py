@@ -108,6 +108,9 @@ def _is_whole(rule: Rule) -> TypeGuard[Const]:
 def render_cuda(rule: Rule, names: Mapping[str, str] | None = None) -> str:
     """Return `rule` as a CUDA C++ expression of type double.
 
+    Raises InvalidValue if the rule names an unknown count or sign, or holds a constant that is not
+    finite.
+
     Parameters
     ----------
     rule : Rule
@@ -121,11 +124,6 @@ def render_cuda(rule: Rule, names: Mapping[str, str] | None = None) -> str:
         Needs no further brackets as an operand. Its value equals that of `evaluate` bit for
         bit; ``&&``, ``||`` and ``?:`` leave unneeded counts unread, as there. Products are the
         device intrinsic ``__dmul_rn``: the text is for device code.
-
-    Raises
-    ------
-    InvalidValue
-        The rule names an unknown count or sign, or holds a constant that is not finite.
 
     Examples
     --------

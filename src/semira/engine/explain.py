@@ -51,12 +51,8 @@ def explain_call(
 ) -> Any:
     """Return the explanation of one operation; nothing is computed.
 
-    `device` need not be in this machine; None: where the operands are.
-
-    Raises
-    ------
-    PlanError
-        A pinned choice cannot be met.
+    `device` need not be in this machine; None: where the operands are. Raises PlanError if a pinned
+    choice cannot be met.
     """
     call = Call(
         template.op, out, args, template.operator, mask,
@@ -115,6 +111,8 @@ def explain_loop(
 ) -> ProgramPhases:
     """Return the phases of a loop over `step`, and the plans of its products; it is not run.
 
+    Raises RecordError if the body cannot be recorded.
+
     Parameters
     ----------
     step, condition_value, max_iterations
@@ -123,11 +121,6 @@ def explain_loop(
         It need not be in this machine; None: where the objects are.
     names : mapping of Value to str
         What objects are called.
-
-    Raises
-    ------
-    RecordError
-        The body cannot be recorded.
     """
     call = recorded_loop(step, condition_value, max_iterations)
     reading = warm.read_loop(call)
@@ -179,17 +172,13 @@ def _calls(loop: LoopCall) -> Iterator[Call]:
 def plan_for(program: Program, device: str, pins: Mapping[str, Any] | None = None) -> Program:
     """Return a program that ran as it would be planned for another device.
 
-    What was known of its objects when it was prepared is known there too.
+    What was known of its objects when it was prepared is known there too. Raises DeviceUnavailable
+    if there is no such device; one that shares phases need not be in this machine.
 
     Parameters
     ----------
     pins : mapping, optional
         Of all its products, in place of those they ran with.
-
-    Raises
-    ------
-    DeviceUnavailable
-        There is no such device; one that shares phases need not be in this machine.
     """
     facts = run.facts_of(program)
     if pins:

@@ -291,10 +291,8 @@ def _record(
 def _is_closed(records: list[Recording]) -> bool:
     """Whether the last recording does the same as the first to the same objects.
 
-    Raises
-    ------
-    RecordError
-        It differs in more than its objects, or they have not come back for too long.
+    Raises RecordError if it differs in more than its objects, or they have not come back for too
+    long.
     """
     first, last = records[0], records[-1]
     pairs, difference = first.compare(last)

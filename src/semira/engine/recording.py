@@ -50,13 +50,7 @@ class Recording:
         return False
 
     def append(self, call: Call | LoopCall) -> None:
-        """Record a call.
-
-        Raises
-        ------
-        RecordError
-            It uses a temporary of another iteration.
-        """
+        """Record a call; raises RecordError if it uses a temporary of another iteration."""
         if isinstance(call, Call):
             for value in call.values():
                 self._check_value(value)
@@ -66,10 +60,7 @@ class Recording:
     def end(self, condition: Value | None) -> None:
         """Set the condition.
 
-        Raises
-        ------
-        RecordError
-            It was made where this recording cannot see its value.
+        Raises RecordError if it was made where this recording cannot see its value.
         """
         if condition is not None:
             self._check_value(condition)
@@ -130,10 +121,7 @@ def recording() -> Iterator[Recording]:
 def refuse_host_read(what: str, remedy: str) -> None:
     """Raise RecordError if a recording is in progress.
 
-    Raises
-    ------
-    RecordError
-        Names the line of the user's code, what cannot be recorded, and the remedy.
+    It names the line of the user's code, what cannot be recorded, and the remedy.
     """
     if current() is not None:
         raise RecordError(f"{user_line()}: {what} inside a recorded loop body; {remedy}")

@@ -67,14 +67,9 @@ def _find_call(
 def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome:
     """Run a recorded loop, `reading` being `warm.read_loop` of it.
 
-    The recording itself is asked for only if no loop like it was prepared.
-
-    Raises
-    ------
-    DeviceMismatch
-        Values are placed on different devices.
-    OutOfMemory
-        An allocation failed; every object is as it was before the iteration.
+    The recording itself is asked for only if no loop like it was prepared. Raises DeviceMismatch if
+    values are placed on different devices. Raises OutOfMemory: an allocation failed; every object
+    is as it was before the iteration.
     """
     asked = warm.Asked(reading.bound, reading.numbers)
     methods = cheaper_methods(asked.numbers, asked.device) if COSTED else ()

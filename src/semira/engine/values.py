@@ -173,12 +173,8 @@ class Value:
     def export(self, layout: str, device: str, **how: Any) -> RawArrays:
         """Return its entries as arrays in a device's memory; see `DeviceBackend.export`.
 
-        Raises
-        ------
-        DeviceMismatch
-            It is placed elsewhere.
-        InvalidValue
-            The device's memory is the host's.
+        Raises DeviceMismatch if it is placed elsewhere. Raises InvalidValue if the device's memory
+        is the host's.
         """
         backend = device_backend(device)
         if self.device not in (None, device):
@@ -311,13 +307,7 @@ class Value:
 
 
 def device_backend(name: str) -> DeviceBackend:
-    """Return a backend that has memory of its own.
-
-    Raises
-    ------
-    InvalidValue
-        It has not.
-    """
+    """Return a backend that has memory of its own; raises InvalidValue if it has not."""
     backend = backend_for(name)
     if not backend.capabilities().own_memory:
         raise InvalidValue(f"device {name!r} has no memory of its own; its arrays are NumPy's")
@@ -364,10 +354,7 @@ def device(name: str) -> Iterator[None]:
 def common_device(values: Iterable[Value]) -> str:
     """Return the device the values agree on.
 
-    Raises
-    ------
-    DeviceMismatch
-        Two of them are placed on different devices.
+    Raises DeviceMismatch if two of them are placed on different devices.
     """
     chosen: Value | None = None
     home: str | None = None

@@ -140,10 +140,7 @@ def _is_equal_literal(mine: Any, theirs: Any) -> bool:
 def read(call: Call) -> tuple[tuple[Any, ...], Asked]:
     """Return the key of a call and what its slots are bound to.
 
-    Raises
-    ------
-    DeviceMismatch
-        Its values are placed on different devices.
+    Raises DeviceMismatch if its values are placed on different devices.
     """
     reading = Reading()
     _read_call(call, reading)

@@ -100,10 +100,7 @@ class Request:
 def plan_product(request: Request) -> Plan:
     """Return the plan of a ``vxm``, ``mxv`` or ``mxm``.
 
-    Raises
-    ------
-    PlanError
-        A pin cannot be met: the message names it, says why, and what is possible.
+    Raises PlanError if a pin cannot be met: the message names it, says why, and what is possible.
     """
     chosen, request = _cheapest(request)
     statement = request.statement

@@ -36,13 +36,7 @@ def _function(text: KernelText) -> Any:
 
 
 def run(text: KernelText, launch: Launch) -> None:
-    """Run a kernel over chunks of its items.
-
-    Raises
-    ------
-    JitError
-        It does not compile.
-    """
+    """Run a kernel over chunks of its items; raises JitError if it does not compile."""
     function = _function(text)
     if not getattr(launch.work, "ndim", 0):
         total = max(int(launch.work), launch.items)

@@ -66,10 +66,7 @@ class CpuBackend:
     def convert(self, handle: Cell, layout: str) -> Cell:
         """Return a copy for ``"copy"``; else make a layout resident and return the handle.
 
-        Raises
-        ------
-        InvalidValue
-            The object has no such layout, or is not full.
+        Raises InvalidValue if the object has no such layout, or is not full.
         """
         data = _living(handle)
         if layout == "copy":

@@ -136,10 +136,7 @@ def thunk_of(op: TypedOp, scalar: ScalarArrays) -> Any:
 def value_of(scalar: ScalarArrays, dtype: DataType) -> Any:
     """Return the value of a scalar operand cast to `dtype`.
 
-    Raises
-    ------
-    EmptyObject
-        The scalar holds no value.
+    Raises EmptyObject if the scalar holds no value.
     """
     if scalar.value is None:
         raise EmptyObject("an empty Scalar was used where a value is needed; give it a value first")

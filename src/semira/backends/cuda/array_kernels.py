@@ -33,10 +33,7 @@ LOOP_BLOCKS = 4
 def run(runtime: Runtime, text: KernelText, launch: Launch) -> None:
     """Start a kernel; its arrays are CuPy's, on the runtime's stream.
 
-    Raises
-    ------
-    JitError
-        It does not compile.
+    Raises JitError if it does not compile.
     """
     blocks = -(-launch.items * text.lanes // text.threads)
     blocks = max(1, min(blocks, BLOCKS_PER_SM * runtime.multiprocessors))
@@ -55,10 +52,7 @@ def run(runtime: Runtime, text: KernelText, launch: Launch) -> None:
 def run_loop(runtime: Runtime, state: Any, launches: Sequence[tuple[KernelText, Launch]]) -> None:
     """Start one cooperative launch that runs kernels in turn until ``state[0]`` is not 0.
 
-    Raises
-    ------
-    JitError
-        It does not compile.
+    Raises JitError if it does not compile.
     """
     texts = tuple(text for text, _ in launches)
     types = tuple(tuple(map(_type_of, launch.arguments)) for _, launch in launches)

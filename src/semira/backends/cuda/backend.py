@@ -148,12 +148,8 @@ class CudaBackend:
     def put(self, arrays: Arrays | RawArrays) -> Handle:
         """Copy arrays to the device; raw ones are checked and built there.
 
-        Raises
-        ------
-        NotImplementedException
-            Values of more than 1,024 bytes.
-        OutOfMemory
-            They do not fit.
+        Raises NotImplementedException for values of more than 1,024 bytes, and OutOfMemory if they
+        do not fit.
         """
         with self._lock:
             self.runtime.check_process()
@@ -234,12 +230,9 @@ class CudaBackend:
     def prepare(self, program: Program) -> Prepared:
         """Lower and compile a planned Program.
 
-        Raises
-        ------
-        NotImplementedException
-            A statement has no kernel on this backend, or the values of a slot are too large.
-        JitError
-            The compiler refuses; the message names the kernel.
+        Raises NotImplementedException if a statement has no kernel on this backend, or the values
+        of a slot are too large. Raises JitError if the compiler refuses; the message names the
+        kernel.
         """
         for slot in program.slots:
             check_dtype(slot.dtype)
@@ -395,10 +388,8 @@ class CudaBackend:
 def open_backend() -> Backend:
     """Open device 0.
 
-    Raises
-    ------
-    DeviceUnavailable
-        cuda.core, the driver or the GPU is missing; the message says what to install.
+    Raises DeviceUnavailable if cuda.core, the driver or the GPU is missing; the message says what
+    to install.
     """
     return CudaBackend()  # type: ignore[return-value]
 

@@ -38,15 +38,12 @@ _OPERAND = re.compile(r"([a-z])(\d+)(.*)")
 def phases_of(program: Program, sides: Mapping[int, int] | None = None) -> Outline:
     """Return the steps of a planned program's kernel; of several launches, the pieces.
 
+    Raises NotImplementedException if a statement has no kernel on this backend.
+
     Parameters
     ----------
     sides : mapping of int to int, optional
         The longest side of what a slot is bound to. None: all are below 2**31.
-
-    Raises
-    ------
-    NotImplementedException
-        A statement has no kernel on this backend.
     """
     for slot, side in (sides or {}).items():
         if side >= WIDE:
@@ -93,17 +90,14 @@ class _Outliner:
     ) -> Launch:
         """Return what a piece is.
 
+        Raises NotImplementedException if a statement has no kernel on this backend.
+
         Parameters
         ----------
         slots : tuple of int
             The slot of the whole that each slot of the piece is.
         is_followed : bool
             Whether the next statement of the whole stands in the same body.
-
-        Raises
-        ------
-        NotImplementedException
-            A statement has no kernel on this backend.
         """
         first = self.number
         self.number += sum(1 for _ in walk_statements(piece.body))

@@ -210,12 +210,8 @@ Touched = set[int] | None
 def _positions(region: Any, length: int, touched: Touched) -> list[tuple[int, int]]:
     """Return (number in the region, position) of what a region names along an axis.
 
-    Of a whole axis or a range only the positions in `touched`: it may have 2**60 of them.
-
-    Raises
-    ------
-    OutOfMemory
-        All of 2**31 positions or more matter, or more than fit.
+    Of a whole axis or a range only the positions in `touched`: it may have 2**60 of them. Raises
+    OutOfMemory if all of 2**31 positions or more matter, or more than fit.
     """
     if region is not None and not isinstance(region, tuple):
         return [(number, int(position)) for number, position in enumerate(region)]

@@ -97,10 +97,7 @@ class Task:
 def letter_all(store: Store, task: Task) -> None:
     """Give every use its letters, but for the operations on regions.
 
-    Raises
-    ------
-    NotImplementedException
-        Row numbers count, and rows have others here.
+    Raises NotImplementedException if row numbers count, and rows have others here.
     """
     statement = task.statement
     if statement.op == "mode_rows" and statement.param("draws"):
@@ -207,10 +204,7 @@ def _repeated(store: Store, one: Any, count: int) -> Any:
 def check_listable(task: Task) -> None:
     """Check that no object with an entry everywhere is asked for its entries one by one.
 
-    Raises
-    ------
-    OutOfMemory
-        The statement needs each of them.
+    Raises OutOfMemory if the statement needs each of them.
     """
     op = task.statement.op
     for use in task.uses():

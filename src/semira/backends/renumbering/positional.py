@@ -58,12 +58,8 @@ def _is_positional(task: Task) -> bool:
 def result_of(store: Store, task: Task) -> Use | None:
     """Return the result of a statement that is computed from positions; None for all others.
 
-    It is what ``apply``, ``select`` and ``diag`` leave to be written.
-
-    Raises
-    ------
-    EmptyObject
-        The thunk or bound operand is empty.
+    It is what ``apply``, ``select`` and ``diag`` leave to be written. Raises EmptyObject if the
+    thunk or bound operand is empty.
     """
     op = task.statement.op
     if op == "diag":

@@ -48,10 +48,7 @@ def looks_at_positions(op: TypedOp) -> bool:
 def the_position(op: TypedOp) -> str:
     """Return the one position that an operator of two entries is a function of.
 
-    Raises
-    ------
-    NotImplementedException
-        It reads values as well, or several positions.
+    Raises NotImplementedException if it reads values as well, or several positions.
     """
     names = names_in(op.python) & POSITIONS
     if op.reads_a or op.reads_b or len(names) != 1:

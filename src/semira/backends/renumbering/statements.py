@@ -36,14 +36,9 @@ from semira.ops import TypedMonoid
 def run_statement(store: Store, program: Program, bindings: list[Binding]) -> tuple[Outcome, Any]:
     """Run a program of one statement; return its new output as well.
 
-    That is the output that was bound, changed, where it is an ordinary object.
-
-    Raises
-    ------
-    OutOfMemory
-        The result would have an entry at each of 2**31 positions or more.
-    NotImplementedException
-        The operator reads values and positions at once.
+    That is the output that was bound, changed, where it is an ordinary object. Raises OutOfMemory
+    if the result would have an entry at each of 2**31 positions or more. Raises
+    NotImplementedException if the operator reads values and positions at once.
     """
     (statement,) = program.body
     assert isinstance(statement, Statement)

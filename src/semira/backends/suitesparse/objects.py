@@ -27,10 +27,7 @@ _UNSAID = {
 def library() -> Any:
     """Return python-graphblas.
 
-    Raises
-    ------
-    DeviceUnavailable
-        It is not installed; the message says how to install it.
+    Raises DeviceUnavailable if it is not installed; the message says how to install it.
     """
     try:
         with warnings.catch_warnings():

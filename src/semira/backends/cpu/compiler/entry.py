@@ -58,10 +58,7 @@ _PYTHON = {
 def type_of(argument: Any) -> Type:
     """Return the type of an argument.
 
-    Raises
-    ------
-    UnsupportedError
-        No kernel takes such an argument.
+    Raises UnsupportedError if no kernel takes such an argument.
     """
     if type(argument) is np.ndarray:
         flags = argument.flags

@@ -52,10 +52,7 @@ def unit_of(tree: ast.Module) -> Unit:
 def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any, Type]:
     """Write a function for given types of its arguments; return it and the type of its result.
 
-    Raises
-    ------
-    UnsupportedError
-        It uses what this compiler does not know.
+    Raises UnsupportedError if it uses what this compiler does not know.
     """
     alias = unit.constants.get(name)
     if isinstance(alias, ast.Name):

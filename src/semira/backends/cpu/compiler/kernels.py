@@ -41,10 +41,7 @@ def _compiler() -> str:
 def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> str:
     """Return a kernel of a rendered module in LLVM's language.
 
-    Raises
-    ------
-    UnsupportedError
-        It uses what this compiler does not know.
+    Raises UnsupportedError if it uses what this compiler does not know.
     """
     with _uncollected():
         unit = unit_of(ast.parse(text))
@@ -118,10 +115,7 @@ class Kernel:
     def __call__(self, *args: Any) -> Any:
         """Run the kernel without the GIL.
 
-        Raises
-        ------
-        JitError
-            It is not in the cache and ``SEMIRA_NO_COMPILE`` is set.
+        Raises JitError if it is not in the cache and ``SEMIRA_NO_COMPILE`` is set.
         """
         made = self._latest(*args)
         if made is not NotImplemented:

@@ -92,10 +92,7 @@ def position_names(op: TypedOp) -> dict[str, str]:
 def call_of(op: TypedOp, other: ScalarArrays | None, *, left: bool) -> Call:
     """Return the call of an operator; `other` is the thunk, or the operand on the `left` or right.
 
-    Raises
-    ------
-    EmptyObject
-        `other` holds no value.
+    Raises EmptyObject if `other` holds no value.
     """
     if other is None:
         return Call(op, False, np.int8(0))

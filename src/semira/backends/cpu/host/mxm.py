@@ -193,12 +193,7 @@ def _check_least(operands: Operands, lengths: Array, flops: int) -> None:
 
     A row of the result has at least as many entries as the longest row of B that it is made of
     (`lengths`: of the one that each entry of A meets). `flops` is an upper bound and refuses
-    nothing.
-
-    Raises
-    ------
-    OutOfMemory
-        Even the least does not fit.
+    nothing. Raises OutOfMemory if even the least does not fit.
     """
     a, b, mask = operands.a, operands.b, operands.mask
     width = index_dtype(a.nmajor, b.nminor).itemsize

@@ -84,10 +84,7 @@ def compute(
 ) -> tuple[CpuMatrix, bool, int]:
     """Return the product, whether the mask has been applied to it, and entries read.
 
-    Raises
-    ------
-    PlanError
-        The right operand lacks an entry.
+    Raises PlanError if the right operand lacks an entry.
     """
     left, right = args
     add, multiply = statement.operator.monoid, statement.operator.binaryop

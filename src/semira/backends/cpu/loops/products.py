@@ -32,10 +32,7 @@ def entries_of_lines(indptr, present, positions, count, listed, size, all_entrie
 def use_of(scope: Scope, statement: Statement) -> ProductUse:
     """Return how a product uses its operands.
 
-    Raises
-    ------
-    UnsupportedLoopError
-        It is not written natively.
+    Raises UnsupportedLoopError if it is not written natively.
     """
     plan = statement.plan
     if statement.op == "mxm" or plan is None:

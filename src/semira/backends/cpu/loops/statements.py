@@ -15,10 +15,7 @@ from semira.ops import IndexUnaryOp, TypedMonoid, TypedOp
 def write_statement(scope: Scope, statement: Statement) -> None:
     """Write one statement that is no product.
 
-    Raises
-    ------
-    UnsupportedLoopError
-        It is not written natively.
+    Raises UnsupportedLoopError if it is not written natively.
     """
     kinds = [scope.slot(arg.slot).kind for arg in statement.args]
     if scope.slot(statement.out).kind == "matrix" or "matrix" in kinds:

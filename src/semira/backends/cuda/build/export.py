@@ -33,10 +33,8 @@ def export(
 ) -> RawArrays:
     """Return an object's entries as CuPy arrays; see `DeviceBackend.export`.
 
-    Raises
-    ------
-    InvalidValue
-        The object has no such layout, or a dense one lacks entries and there is no `fill`.
+    Raises InvalidValue if the object has no such layout, or a dense one lacks entries and there is
+    no `fill`.
     """
     wanted = handle.dtype if dtype is None else dtype
     check_dtype(wanted)

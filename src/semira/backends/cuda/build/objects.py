@@ -35,14 +35,10 @@ OFFSETS: dict[str, np.dtype[Any]] = {"int": np.dtype(np.int32), "long long": np.
 def build(runtime: Runtime, raw: RawArrays) -> CudaVector | CudaMatrix:
     """Check arrays on the device and build an object of them; waits for the number of entries.
 
-    Raises
-    ------
-    IndexOutOfBound, InvalidIndex, InvalidValue, InvalidObject, DimensionMismatch
-        The arrays do not make an object.
-    NotImplementedException
-        A size of 2**31 or more, or a dtype that the device lacks.
-    OutOfMemory
-        Building takes more memory than there is; nothing was allocated for it.
+    Raises IndexOutOfBound, InvalidIndex, InvalidValue, InvalidObject or DimensionMismatch if the
+    arrays do not make an object, NotImplementedException for a size of 2**31 or more, or a dtype
+    that the device lacks, and OutOfMemory if building takes more memory than there is; nothing
+    was allocated for it.
     """
     what = "building an object of arrays"
     with reported(what), borrowed(runtime, [*raw.indices, raw.values]) as arrays:

@@ -127,10 +127,8 @@ class Lowered:
 def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered:
     """Return the kernel of `program`.
 
-    Raises
-    ------
-    NotImplementedException
-        A statement has no kernel here; the message names it and the way out.
+    Raises NotImplementedException if a statement has no kernel here; the message names it and the
+    way out.
     """
     chosen = shape or LaunchShape()
     is_tight = chosen.threads * chosen.blocks_per_sm > LaunchShape().threads

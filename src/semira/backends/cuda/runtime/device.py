@@ -197,10 +197,8 @@ class Runtime:
     def allocate(self, nbytes: int) -> Any:
         """Return a buffer of at least `nbytes` bytes, rounded up to whole units.
 
-        Raises
-        ------
-        OutOfMemory
-            There is not so much left; the message has the bytes needed and those free.
+        Raises OutOfMemory if there is not so much left; the message has the bytes needed and those
+        free.
         """
         size = max(self.unit, -(-nbytes // self.unit) * self.unit)
         try:

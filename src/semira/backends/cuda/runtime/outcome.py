@@ -118,16 +118,9 @@ def has_broken(result: NDArray[np.int64]) -> bool:
 def read_outcome(words: list[int], result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcome:
     """Return the outcome of a finished launch; `words` are those of its result and one report.
 
-    Raises
-    ------
-    EmptyObject
-        A statement needed the value of an empty scalar.
-    IndexOutOfBound
-        An index vector of a gather or scatter names a position that is not there.
-    InvalidValue
-        The limit of a loop is below 1.
-    IterationLimit
-        A loop reached its default limit.
+    Raises EmptyObject if a statement needed the value of an empty scalar. Raises IndexOutOfBound if
+    an index vector of a gather or scatter names a position that is not there. Raises InvalidValue
+    if the limit of a loop is below 1. Raises IterationLimit if a loop reached its default limit.
     """
     loops, written, limit, empty, outside, number, bad_limit, _, solo, _, done, reason = words
     if empty >= 0:

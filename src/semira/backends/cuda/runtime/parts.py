@@ -75,12 +75,8 @@ class Part:
 def allocate_parts(runtime: Runtime, sizes: tuple[int, ...]) -> list[Part]:
     """Return uninitialised buffers of these sizes, one behind the other in one allocation.
 
-    With `Runtime.keeps_apart` each is an allocation of its own.
-
-    Raises
-    ------
-    OutOfMemory
-        They do not fit.
+    With `Runtime.keeps_apart` each is an allocation of its own. Raises OutOfMemory if they do not
+    fit.
     """
     if runtime.keeps_apart:
         wholes = [runtime.allocate(size) for size in sizes]
@@ -97,10 +93,7 @@ def allocate_parts(runtime: Runtime, sizes: tuple[int, ...]) -> list[Part]:
 def upload_parts(runtime: Runtime, *arrays: NDArray[Any]) -> list[Any]:
     """Return buffers with what host arrays hold; of few bytes together, in one allocation and copy.
 
-    Raises
-    ------
-    OutOfMemory
-        They do not fit.
+    Raises OutOfMemory if they do not fit.
     """
     sizes = tuple([array.nbytes for array in arrays])
     if sum(sizes) > JOINED or runtime.keeps_apart:

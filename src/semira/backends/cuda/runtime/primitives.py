@@ -401,10 +401,7 @@ class Primitives:
     def cupy_stream(self) -> Iterator[None]:
         """Let CuPy work on the runtime's stream and in its memory inside the block.
 
-        Raises
-        ------
-        OutOfMemory
-            CuPy was refused memory; its sorts go on without what they were refused.
+        Raises OutOfMemory: CuPy was refused memory; its sorts go on without what they were refused.
         """
         cupy = array_library()
         refused: list[OutOfMemory] = []
@@ -547,13 +544,7 @@ def cupy_memory(runtime: Runtime, buffer: Any, nbytes: int, owner: Any) -> Any:
 
 
 def array_library() -> Any:
-    """Return CuPy.
-
-    Raises
-    ------
-    DeviceUnavailable
-        It is not installed.
-    """
+    """Return CuPy; raises DeviceUnavailable if it is not installed."""
     try:
         import cupy
     except ImportError as error:

@@ -30,10 +30,7 @@ def require(
 ) -> None:
     """Refuse what does not fit, before any of it is allocated.
 
-    Raises
-    ------
-    OutOfMemory
-        The message names the bytes that are needed and free, and the remedy.
+    Raises OutOfMemory; the message names the bytes that are needed and free, and the remedy.
     """
     if not fits(runtime, needed):
         free = free_memory.free_bytes(runtime)

@@ -205,10 +205,7 @@ def _block_of(job: Job, driver: CudaMatrix, shape: tuple[int, int]) -> Block:
 def pull(weighing: Weighing) -> tuple[Block | Pieces, Callable[[], int]]:
     """Return the product, and what tells how often an entry of B was looked at; waits for a size.
 
-    Raises
-    ------
-    OutOfMemory
-        The blocks do not fit.
+    Raises OutOfMemory if the blocks do not fit.
     """
     job, driver = weighing.job, weighing.driver
     stage, (rows, ncols), inner = job.stage, job.shape, weighing.inner

@@ -129,12 +129,8 @@ def source_of(program: Program) -> str:
 def prepare_staged(runtime: Runtime, program: Program) -> StagedExecutable:
     """Generate and compile the kernels of a program of one statement, or of a sum and its product.
 
-    Raises
-    ------
-    NotImplementedException
-        The statement has no kernel here.
-    JitError
-        The compiler refuses.
+    Raises NotImplementedException if the statement has no kernel here. Raises JitError if the
+    compiler refuses.
     """
     statement, *rest = walk_statements(program.body)
     source = source_of(program)

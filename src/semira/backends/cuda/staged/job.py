@@ -104,13 +104,7 @@ class Job:
         return pieces
 
     def scalar(self, which: int, name: str) -> None:
-        """Enter a scalar argument in the table.
-
-        Raises
-        ------
-        EmptyObject
-            It is empty.
-        """
+        """Enter a scalar argument in the table; raises EmptyObject if it is empty."""
         thing = self.things[self.statement.args[which].slot]
         if not self.has_value(thing):
             raise EmptyObject(EMPTY)

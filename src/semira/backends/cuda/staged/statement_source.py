@@ -24,10 +24,7 @@ from semira.ops import TypedMonoid
 def staged_source(program: Program, statement: Statement) -> str:
     """Return the C++ source of a statement's kernels.
 
-    Raises
-    ------
-    NotImplementedException
-        There are no kernels for it.
+    Raises NotImplementedException if there are no kernels for it.
     """
     for slot in program.slots:
         if slot.kind != "index":
