@@ -88,19 +88,12 @@ class Arg:
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Where results may be written.
-
-    Attributes
-    ----------
-    slot : int
-    structural : bool
-        Presence counts; else the value must also be true.
-    complement : bool
-        Write where the mask is *not* set.
-    """
+    """Where results may be written."""
 
     slot: int
+    #: Presence counts; else the value must also be true.
     structural: bool
+    #: Write where the mask is *not* set.
     complement: bool
 
 

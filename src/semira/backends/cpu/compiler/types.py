@@ -18,17 +18,11 @@ _KINDS = {"i": "int", "u": "uint", "f": "float", "c": "complex"}
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A number.
+    """A number."""
 
-    Attributes
-    ----------
-    kind : {"b", "i", "u", "f", "c"}
-        As NumPy's ``dtype.kind``.
-    bits : int
-        1 for booleans, which take a byte in arrays.
-    """
-
+    #: One of "b", "i", "u", "f", "c", as NumPy's ``dtype.kind``.
     kind: str
+    #: 1 for booleans, which take a byte in arrays.
     bits: int
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -19,15 +20,12 @@ from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.positions import looks_at_positions
 from semira.base.dtypes import DataType
 from semira.base.memory import empty, repeated
-from semira.base.recent import Recent
 from semira.contract import Statement
 from semira.formats import ScalarArrays
 from semira.ops import TypedOp
 from semira.ops.meaning import cast_array
 
 _NO_VALUES = np.zeros(1, np.int8)
-
-_kernels: Recent[tuple[TypedOp, bool, bool], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,15 +67,16 @@ class Call:
 
     def kernels(self, *, listed: bool) -> ModuleType:
         """Return the kernels for this operator."""
-        key = (self.op, self.bound_left, listed)
-        found = _kernels.get(key)
-        if found is None:
-            header = Header(flags={"VALUES": self.reads_value, "LISTED": listed})
-            a, b = ("bound", "value") if self.bound_left else ("value", "bound")
-            given = {"a": a, "b": b, "t": "bound"} | position_names(self.op)
-            header.function("call", ("value", "i", "j", "bound"), self.op, given)
-            found = _kernels[key] = cache.load("apply", header, self.op.name)
-        return found
+        return _kernels(self.op, bound_left=self.bound_left, listed=listed)
+
+
+@lru_cache(cache.KEPT_BY_HOST)
+def _kernels(op: TypedOp, *, bound_left: bool, listed: bool) -> ModuleType:
+    header = Header(flags={"VALUES": op.reads_b if bound_left else op.reads_a, "LISTED": listed})
+    a, b = ("bound", "value") if bound_left else ("value", "bound")
+    given = {"a": a, "b": b, "t": "bound"} | position_names(op)
+    header.function("call", ("value", "i", "j", "bound"), op, given)
+    return cache.load("apply", header, op.name)
 
 
 def position_names(op: TypedOp) -> dict[str, str]:

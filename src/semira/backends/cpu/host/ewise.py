@@ -115,7 +115,7 @@ def compute(statement: Statement, args: list[Any], _mask: MaskData | None, out: 
             rows_of(given, transposed=arg.transposed)
             for given, arg in zip(args[:2], statement.args[:2], strict=True)
         )
-        return Result(matrix_of(_matrices(pairing, first, second), op.return_type))
+        return Result(matrix_of(_merge_rows(pairing, first, second, vector=False), op.return_type))
     return Result(_vectors(pairing, args[0], args[1]))
 
 
@@ -168,22 +168,11 @@ def _vectors(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
             return int(
                 kernels.common(lo, hi, a_present, a_values, b_present, b_values, present, values)
             )
-        return int(
-            kernels.dense(
-                lo,
-                hi,
-                *a.presence(),
-                a_values,
-                a.stride,
-                *b.presence(),
-                b_values,
-                b.stride,
-                pairing.left,
-                pairing.right,
-                present,
-                values,
-            )
-        )
+        num: int = kernels.dense(
+            lo, hi, *a.presence(), a_values, a.stride, *b.presence(), b_values, b.stride,
+            pairing.left, pairing.right, present, values,
+        )  # fmt: skip
+        return num
 
     bounds = threads.pass_bounds(a.size)
     num = sum(threads.run_chunks(pair, bounds))
@@ -247,10 +236,6 @@ def _probed(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
         0, len(indices), indices, a_values, a_stride, b_values, b_stride, result
     )
     return sparse_vector(a.size, op.return_type, indices, result)
-
-
-def _matrices(pairing: Pairing, a: Compressed, b: Compressed) -> Compressed:
-    return _merge_rows(pairing, a, b, vector=False)
 
 
 def _merge_rows(pairing: Pairing, a: Compressed, b: Compressed, *, vector: bool) -> Compressed:

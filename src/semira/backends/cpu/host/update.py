@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
 from semira.backends.cpu import cache
 from semira.backends.cpu.codegen import Header
 from semira.base.dtypes import DataType
-from semira.base.recent import Recent
 from semira.ops import TypedOp
 
 
@@ -65,20 +65,14 @@ class Update:
 
     def kernels(self, source: DataType, flags: dict[str, bool]) -> ModuleType:
         """Return the finish kernels for a result of dtype `source`."""
-        key = (self.accum, source, self.out.dtype, tuple(flags.items()))
-        found = _kernels.get(key)
-        if found is None:
-            found = _kernels[key] = _make_kernels(self.accum, source, self.out.dtype, flags)
-        return found
+        return _kernels(self.accum, source, self.out.dtype, tuple(flags.items()))
 
 
-_kernels: Recent[tuple[Any, ...], ModuleType] = Recent(cache.KEPT_BY_HOST)
-
-
-def _make_kernels(
-    accum: TypedOp | None, source: DataType, target: DataType, flags: dict[str, bool]
+@lru_cache(cache.KEPT_BY_HOST)
+def _kernels(
+    accum: TypedOp | None, source: DataType, target: DataType, flags: tuple[tuple[str, bool], ...]
 ) -> ModuleType:
-    header = Header(flags=flags)
+    header = Header(flags=dict(flags))
     header.expression("store", ("t",), header.cast(source, target, "t"))
     define_accumulate(header, accum, source, target)
     return cache.load("finish", header, "overwrite" if accum is None else accum.name)

@@ -41,24 +41,14 @@ class Made:
 
 
 class Part:
-    """A piece of a buffer, used like one.
-
-    Attributes
-    ----------
-    handle : int
-        Address on the device.
-    size : int
-        Bytes.
-    offset : int
-        Where it begins in the whole.
-    whole : buffer
-        The allocation.
-    """
+    """A piece of a buffer, used like one."""
 
     __slots__ = ("handle", "offset", "size", "whole")
 
     def __init__(self, whole: Any, place: int, offset: int, size: int) -> None:
+        #: The allocation, where the buffer begins in it, and its bytes.
         self.whole, self.offset, self.size = whole, offset, size
+        #: Its address on the device.
         self.handle = place + offset
 
     @property
