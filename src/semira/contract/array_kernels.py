@@ -85,6 +85,8 @@ class Launch:
         Returns more of them, which only hosts have; a template has memory of its own.
     stops : bool
         On hosts the last argument is an array of one item, which Ctrl-C makes 1.
+    shared : int
+        Bytes of shared memory of each block of a GPU, beside what the template declares.
     """
 
     items: int
@@ -93,6 +95,7 @@ class Launch:
     work: Any = 0
     host_scratch: Callable[[], Sequence[WorkerArray]] = tuple
     stops: bool = False
+    shared: int = 0
 
     def on_host(self) -> tuple[WorkerArray, ...]:
         """Return what a worker of a host needs."""
