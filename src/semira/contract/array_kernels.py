@@ -67,6 +67,8 @@ class Launch:
     host_scratch: Callable[[], Sequence[WorkerArray]] = tuple
     #: On hosts the last argument is an array of one item, which Ctrl-C makes 1.
     stops: bool = False
+    #: Bytes of shared memory of each block of a GPU, beside what the template declares.
+    shared: int = 0
 
     def on_host(self) -> tuple[WorkerArray, ...]:
         """Return what a worker of a host needs."""

@@ -22,7 +22,7 @@ from semira.base.dtypes import DataType
 from semira.base.errors import DeviceMismatch, DeviceUnavailable, InvalidValue, RecordError
 from semira.base.memory import raise_with_figures
 from semira.base.settings import DEVICES, settings
-from semira.contract.backend import Arrays, DeviceBackend
+from semira.contract.backend import Arrays, DeviceBackend, TellsSymmetry
 from semira.formats import MatrixArrays, RawArrays, ScalarArrays, VectorArrays
 from semira.formats.raw import on_gpu
 
@@ -232,9 +232,20 @@ class Value:
             self.forget_facts()
         self._restate(lean=lean)
 
+    @property
+    def symmetric(self) -> bool | None:
+        """Whether a matrix is known to equal its transpose; None: nobody has said."""
+        if isinstance(self._handle, TellsSymmetry):
+            return self._handle.symmetric
+        arrays = self.read()
+        return arrays.symmetric if isinstance(arrays, MatrixArrays) else None
+
     def set_symmetric(self, symmetric: bool | None) -> None:
         """Note that a matrix equals its transpose; one orientation then serves as both."""
-        self._restate(symmetric=symmetric)
+        if isinstance(self._handle, TellsSymmetry):
+            self._handle.state_symmetric(symmetric)
+        else:
+            self._restate(symmetric=symmetric)
 
     def _restate(self, **facts: Any) -> None:
         """Take the arrays back to the host, state facts with them, and let them return."""

@@ -82,7 +82,7 @@ class StoredMatrix(ReadableMatrix[Made_co], Collection[Made_co]):
         InvalidValue
             Set to True for a matrix that is not square.
         """
-        known = reading.matrix_arrays(self, "symmetric").symmetric
+        known = reading.known_symmetry(self)
         if known is None:
             known = self.nrows == self.ncols and bool(self.isequal(self.T))
             self._value.set_symmetric(known)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from semira import Matrix, Vector
+from semira.apps.arrays import as_given
 from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from semira.kernels import rows_of
 
@@ -103,7 +104,7 @@ def checked(cost: Any, maximize: bool, absent: str, xp: Any) -> tuple[Costs, boo
                 f"{NAME}: costs are a {type(cost).__name__} of SciPy; make a Matrix of it with "
                 "semira.io.from_scipy_sparse"
             )
-        array = xp.asarray(cost)
+        array = xp.asarray(as_given(cost, f"{NAME}: costs"))
         if array.ndim != 2:
             raise DimensionMismatch(
                 f"{NAME}: costs are a matrix, of two dimensions; these have {array.ndim}"

@@ -233,6 +233,12 @@ class CpuMatrix:
                 self.nrows, self.ncols, self.nvals, made,
             )  # fmt: skip
 
+    def state_symmetric(self, symmetric: bool | None) -> None:
+        """Believe it from now on; of two orientations the one by rows stays."""
+        self.symmetric = symmetric
+        if self.csr is not None:
+            self.csc = None
+
     def oriented(self, *, by_columns: bool) -> Compressed:
         """Return the matrix by columns or by rows."""
         return self.columns() if by_columns else self.rows()

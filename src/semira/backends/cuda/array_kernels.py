@@ -46,7 +46,8 @@ def run(runtime: Runtime, text: KernelText, launch: Launch) -> None:
         array = _array(runtime, each, blocks)
         held.append(array)
         words += [int(array.data.ptr), each.length]
-    module.launch_blocks("int", _ENTRY, blocks, *words, threads=text.threads)
+    how = {"threads": text.threads, "shared": launch.shared}
+    module.launch_blocks("int", _ENTRY, blocks, *words, **how)
 
 
 def run_loop(runtime: Runtime, state: Any, launches: Sequence[tuple[KernelText, Launch]]) -> None:

@@ -340,6 +340,11 @@ class CudaBackend:
         with joined(self.runtime) as cupy:
             yield cupy
 
+    @property
+    def block_memory(self) -> int:
+        """Bytes of shared memory that a block may ask for."""
+        return int(self.runtime.device.properties.max_shared_memory_per_block_optin)
+
     def run_kernel(self, text: KernelText, launch: Launch) -> None:
         """Start a kernel over arrays."""
         with self._lock:

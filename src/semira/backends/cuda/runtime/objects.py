@@ -292,6 +292,14 @@ class CudaMatrix:
         if not self.symmetric:
             self.companions.keep(ENTRY_ROWS, orientation, rows)
 
+    def state_symmetric(self, symmetric: bool | None) -> None:
+        """Believe it from now on; of two orientations the first stays, without companions."""
+        if self.held:
+            name = next(iter(self.held))
+            self.held, self.companions = {name: self.held[name]}, Companions()
+        self.symmetric = symmetric
+        self._change()
+
     def _share(self, name: str, other: str) -> None:
         """Let the other orientation of a symmetric matrix be the same arrays."""
         self._spell_out(name)
