@@ -172,13 +172,9 @@ def _calls(loop: LoopCall) -> Iterator[Call]:
 def plan_for(program: Program, device: str, pins: Mapping[str, Any] | None = None) -> Program:
     """Return a program that ran as it would be planned for another device.
 
-    What was known of its objects when it was prepared is known there too. Raises DeviceUnavailable
-    if there is no such device; one that shares phases need not be in this machine.
-
-    Parameters
-    ----------
-    pins : mapping, optional
-        Of all its products, in place of those they ran with.
+    What was known of its objects when it was prepared is known there too; all its products take
+    `pins` in place of those they ran with. Raises DeviceUnavailable if there is no such device; one
+    that shares phases need not be in this machine.
     """
     facts = run.facts_of(program)
     if pins:

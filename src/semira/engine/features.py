@@ -21,12 +21,8 @@ Ranked = tuple[tuple[str, str], ...]
 def cheaper_methods(numbers: dict[Value, int], device: str) -> tuple[tuple[int, Ranked], ...]:
     """Return the slots of matrices for which methods cost less than compressed rows, and these.
 
-    Beside them are the methods that a rule weighs, under `NO_SLOT`.
-
-    Parameters
-    ----------
-    numbers : dict of Value to int
-        What a program works on, and its slots.
+    `numbers` are the slots of what a program works on. Beside them are the methods that a rule
+    weighs, under `NO_SLOT`.
     """
     found = []
     rows, weighed = _rows(device, VERSION[0])

@@ -35,12 +35,8 @@ def rearrange(value: Value, request: Rearrangement, what: str, *, transposed: bo
 def kronecker(left: tuple[Value, bool], right: tuple[Value, bool], op: TypedOp) -> Value | None:
     """Return the Kronecker product that a device makes, there; None if the host has to.
 
-    So it has where a side of the result, or of an operand, is 2**31 or more. Raises RecordError
-    inside a recorded loop body.
-
-    Parameters
-    ----------
-    left, right : (matrix, whether it is transposed)
+    So it has where a side of the result, or of an operand, is 2**31 or more. Each operand comes
+    with whether it is transposed. Raises RecordError inside a recorded loop body.
     """
     recording.refuse_host_read("kronecker makes a matrix at once", "do it before the loop")
     values = (left[0], right[0])

@@ -86,14 +86,10 @@ class Recording:
             )
 
     def compare(self, other: Recording) -> tuple[dict[int, Value], Difference | None]:
-        """Compare with another recording of the same body.
+        """Compare with another recording of the same body; return pairs and a difference.
 
-        Returns
-        -------
-        pairs : dict
-            By the id of each value of this recording, the one of `other` in its place.
-        difference : Difference or None
-            In what else the two differ first; then `pairs` has what came before.
+        The pairs are, by the id of each value of this recording, those of `other` in their place.
+        The difference says in what else the two differ first; then the pairs have what came before.
         """
         pairs: dict[int, Value] = {}
         found = differing_bodies(self.calls, other.calls, pairs)

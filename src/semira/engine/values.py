@@ -273,10 +273,7 @@ class Value:
     def surrender(self) -> Arrays:
         """Give its arrays away without copying (where the device allows); it is left empty.
 
-        Returns
-        -------
-        MatrixArrays, VectorArrays or ScalarArrays
-            Read-only: patterns and values may be shared with other objects.
+        They are read-only: patterns and values may be shared with other objects.
         """
         arrays = self.read()
         self._forget_handle()

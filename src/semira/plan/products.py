@@ -360,10 +360,7 @@ def weighs_ways(statement: Statement, names: Sequence[str]) -> bool:
 def situation_beforehand(statement: Statement, *, may_leave: bool, many_threads: bool) -> Situation:
     """Return what the rule of a product depends on that is weighed before it runs.
 
-    Parameters
-    ----------
-    may_leave : bool
-        Whether a pull may leave rows.
+    `may_leave` says whether a pull may leave rows.
     """
     return Situation(
         masked=False,

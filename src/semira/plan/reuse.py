@@ -75,18 +75,10 @@ def driver_slot(statement: Statement) -> int:
 
 
 def reuse_obstacle(statement: Statement, around: Surroundings | None) -> str:
-    """Say why operand reuse is not proven; empty if it is.
+    """Say why operand reuse is not proven for a ``vxm`` or ``mxv``; empty if it is.
 
-    Parameters
-    ----------
-    statement : Statement
-        A ``vxm`` or ``mxv``.
-    around : Surroundings or None
-        None outside of loops: a single product proves nothing about its mask.
-
-    Notes
-    -----
-    Linear in the number of statements around.
+    `around` is None outside of loops: a single product proves nothing about its mask. Linear in the
+    number of statements around.
     """
     if around is None:
         return "a single product proves nothing about what its mask holds"

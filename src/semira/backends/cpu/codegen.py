@@ -65,13 +65,9 @@ class Header:
         given: Mapping[str, str],
         result: DataType | None = None,
     ) -> None:
-        """Define a function that evaluates `op`.
+        """Define a function that evaluates `op`; its result is cast to `result`, if there is one.
 
-        Parameters
-        ----------
-        given : mapping of variable of the operator to expression in the parameters
-        result : DataType, optional
-            The operator's result is cast to it.
+        `given` has, for variables of the operator, expressions in the parameters.
         """
         used = names_in(op.python)
         for helper in helpers.NAMES:

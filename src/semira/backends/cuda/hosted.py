@@ -103,13 +103,8 @@ def prepare_hosted(
 ) -> HostedExecutable:
     """Cut a program into pieces and prepare each.
 
-    Parameters
-    ----------
-    prepare : callable
-        Prepares a program of one statement that stands apart, of none, or of a pair that `is_one`.
-    is_one : callable
-        Whether a program of two statements, the second of which is all that reads the matrix that
-        the first one makes, is prepared as one.
+    `prepare` takes a program of one statement that stands apart, of none, or of a pair that
+    `is_one` accepts: its second statement is all that reads the matrix that the first one makes.
     """
     cutter = _Cutter(program, prepare, is_one)
     body = tuple(cutter.cut(program.body))

@@ -63,12 +63,8 @@ def base_texts() -> Iterator[Text]:
 def texts_of(program: Program, *, large: bool = True) -> Iterator[Text]:
     """Yield what a planned program may ask for, whatever it is given.
 
-    Raises NotImplementedException if the backend refuses the program.
-
-    Parameters
-    ----------
-    large : bool
-        Also for graphs of some hundred thousand edges and more.
+    If `large`, graphs of some hundred thousand edges and more are among that. Raises
+    NotImplementedException if the backend refuses the program.
     """
     if is_hosted(program) and not is_summed(program):
         pieces: list[Program] = []

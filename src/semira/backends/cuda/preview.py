@@ -38,12 +38,8 @@ _OPERAND = re.compile(r"([a-z])(\d+)(.*)")
 def phases_of(program: Program, sides: Mapping[int, int] | None = None) -> Outline:
     """Return the steps of a planned program's kernel; of several launches, the pieces.
 
-    Raises NotImplementedException if a statement has no kernel on this backend.
-
-    Parameters
-    ----------
-    sides : mapping of int to int, optional
-        The longest side of what a slot is bound to. None: all are below 2**31.
+    `sides` has the longest side of what a slot is bound to; None: all are below 2**31. Raises
+    NotImplementedException if a statement has no kernel on this backend.
     """
     for slot, side in (sides or {}).items():
         if side >= WIDE:
@@ -88,16 +84,10 @@ class _Outliner:
     def launch(
         self, piece: Program, slots: tuple[int, ...], *, is_followed: bool = False
     ) -> Launch:
-        """Return what a piece is.
+        """Return what a piece is, whose slots are those of the whole at `slots`.
 
-        Raises NotImplementedException if a statement has no kernel on this backend.
-
-        Parameters
-        ----------
-        slots : tuple of int
-            The slot of the whole that each slot of the piece is.
-        is_followed : bool
-            Whether the next statement of the whole stands in the same body.
+        `is_followed` says whether the next statement of the whole stands in the same body. Raises
+        NotImplementedException if a statement has no kernel on this backend.
         """
         first = self.number
         self.number += sum(1 for _ in walk_statements(piece.body))
@@ -155,12 +145,7 @@ class _Outliner:
 def _renumbered(steps: tuple[Step, ...], first: int, slots: tuple[int, ...]) -> tuple[Step, ...]:
     """Return the steps of a piece with the numbers of the whole program.
 
-    Parameters
-    ----------
-    first : int
-        The number of the piece's first statement.
-    slots : tuple of int
-        The slot of the whole that each slot of the piece is.
+    `first` is the number of its first statement; `slots` are those of the whole that its slots are.
     """
 
     def operand(name: str | None) -> str | None:

@@ -44,16 +44,8 @@ def places_of(library: ModuleType, ids: Array, wanted: Array) -> tuple[Array, Ar
 def located(library: ModuleType, region: Region, ids: Array, length: int) -> tuple[Array, Array]:
     """Return which members of a region stand on a sorted list, rising, and where on it.
 
-    Raises IndexOutOfBound if a position is outside the axis.
-
-    Parameters
-    ----------
-    library : module
-    region : None (the whole axis), (start, stop, step) or array of positions
-    ids : array
-        Sorted positions.
-    length : int
-        Length of the axis.
+    The region is None (the whole axis, of `length`), (start, stop, step) or an array of positions;
+    `ids` are sorted positions. Raises IndexOutOfBound if a position is outside the axis.
     """
     if region is None:
         return ids, library.arange(len(ids))

@@ -107,13 +107,8 @@ def _function(text: str) -> Callable[[Any, Any, Any], Any]:
 def values_at(op: TypedOp, names: str, rows: Any, cols: Any) -> Any:
     """Return the results of a built-in operator on positions, one per entry, as 64-bit integers.
 
-    Parameters
-    ----------
-    op : TypedOp
-        Reads no values and one position.
-    names : "ik" or "kj"
-    rows, cols : array
-        Where each entry stands, 64 bits.
+    It reads no values and one position. `names` are "ik" or "kj"; `rows` and `cols` say where each
+    entry stands, with 64 bits.
     """
     zero = rows * 0
     here: dict[str, Any] = {"i": zero, "k": zero, "j": zero} | {names[0]: rows, names[1]: cols}

@@ -103,12 +103,8 @@ def flat(types: tuple[Type, ...]) -> list[Any]:
 class _Writer:
     """Writes one function, once.
 
-    Parameters
-    ----------
-    variables : dict of str to Scalar
-        Types that variables had in the last pass.
-    result : tuple of Type, or None
-        The type of the result; None in a trial, which returns nothing.
+    `variables` are the types that variables had in the last pass; `result` is that of the result,
+    None in a trial, which returns nothing.
     """
 
     def __init__(

@@ -99,13 +99,9 @@ _NO_NVRTC = "no CUDA run-time compiler (NVRTC) was found; pip install 'semira[cu
 def compile_source(source: str, name: str, arch: str, kind: str = "cubin") -> Compiled:
     """Compile and link a rendered source, without looking at the cache.
 
+    The kind ``ltoir`` is what the linker makes a ``cubin`` of: checked, in half of the time.
     Raises JitError if it does not compile; the message has the compiler's log. Raises
     DeviceUnavailable if there is no NVRTC on this machine.
-
-    Parameters
-    ----------
-    kind : {"cubin", "ltoir"}
-        What is made is a cubin, or what the linker makes one of: checked, in half of the time.
     """
     compiler_version()
     from cuda.core import Program as Unit

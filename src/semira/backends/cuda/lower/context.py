@@ -291,12 +291,7 @@ class Context:
     def join(self, member: Member, slot: int, driver: Driver | None = None) -> None:
         """Add a statement to the group, or start another with it.
 
-        Parameters
-        ----------
-        slot : int
-            A vector of the statement's size.
-        driver : Driver, optional
-            Of a group that starts here.
+        `slot` is a vector of the statement's size, `driver` that of a group that starts here.
         """
         axis = self.axes[slot]
         if self.group is not None:

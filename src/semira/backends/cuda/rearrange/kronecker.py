@@ -51,11 +51,8 @@ def kronecker(
 ) -> CudaMatrix:
     """Return the Kronecker product of two matrices; waits where their sizes are not known.
 
-    Raises OutOfMemory if it does not fit; nothing was allocated for it.
-
-    Parameters
-    ----------
-    sides : two of (matrix, whether it is transposed)
+    Each of `sides` comes with whether it is transposed. Raises OutOfMemory if the result does not
+    fit; nothing was allocated for it.
     """
     (a, _), (b, _) = sides
     shapes = [_shape(*side) for side in sides]

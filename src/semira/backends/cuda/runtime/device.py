@@ -175,10 +175,7 @@ class Runtime:
     def start(self, function: Any, name: str, grid: tuple[int, int, int], words: list[int]) -> None:
         """Start a plain launch of a kernel whose parameters all have 64 bits.
 
-        Parameters
-        ----------
-        grid : (blocks, threads, shared)
-            Threads and bytes of shared memory of each block.
+        The grid is its blocks, and the threads and bytes of shared memory of each.
         """
         blocks, threads, shared = grid
         count = len(words)

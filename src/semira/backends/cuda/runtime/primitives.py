@@ -327,12 +327,7 @@ class Primitives:
     ) -> Any:
         """Return the keys ``major << bits | minor``; without `minor`, of `major` alone.
 
-        Parameters
-        ----------
-        major, minor : (memory, bytes of an index)
-            Positions of 4 or 8 bytes, known to be in bounds.
-        dtype : uint32 or uint64
-            Type of the keys.
+        Both are (memory, bytes of an index): positions of 4 or 8 bytes, known to be in bounds.
         """
         width = np.dtype(dtype).itemsize
         keys = self.runtime.allocate(width * nvals)
@@ -358,12 +353,7 @@ class Primitives:
             return array_library().argsort(self.as_cupy(keys, dtype, count))
 
     def mark_heads(self, keys: Any, count: int, dtype: Any) -> tuple[str, Any, int]:
-        """Return where the first copy of each sorted key goes, and how many there are; waits.
-
-        Returns
-        -------
-        offset_type, places, number of different keys
-        """
+        """Return (offset type, where first copies of sorted keys go, how many they are); waits."""
         kind = offset_type_of(count)
         places = self.offsets(kind, count + 1)
         self.module.launch(
@@ -384,10 +374,7 @@ class Primitives:
     ) -> tuple[Any, Any]:  # fmt: skip
         """Return the parts of sorted keys; with `places`, of `nvals` keys that differ.
 
-        Parameters
-        ----------
-        places : running sums of flags, of `offset_type`, or None
-            Where each key's first copy goes.
+        `places` are running sums of flags, of `offset_type`: where each key's first copy goes.
         """
         nvals = count if nvals is None else nvals
         major, minor = self.runtime.allocate(4 * nvals), self.runtime.allocate(4 * nvals)
@@ -439,13 +426,10 @@ class Primitives:
     def transpose(
         self, offset_type: str, shape: tuple[int, int], entries: tuple[Any, ...], itemsize: int
     ) -> tuple[Any, ...]:
-        """Return (indptr, indices, values, rows) of the transpose.
+        """Return (indptr, indices, values, rows) of the transpose of (nrows, ncols).
 
-        Parameters
-        ----------
-        shape : (nrows, ncols)
-        entries : (nvals, indices, values, rows)
-            `itemsize` bytes a value; 0 if all entries share one, which is passed on.
+        `entries` are (nvals, indices, values, rows), with `itemsize` bytes a value; 0 if all
+        entries share one, which is passed on.
         """
         (nrows, ncols), (nvals, indices, values, rows) = shape, entries
         if itemsize:

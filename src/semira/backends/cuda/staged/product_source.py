@@ -216,10 +216,7 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
 def full_source(program: Program, product: Statement, total: Statement | None = None) -> str:
     """Return the C++ source of a product of which an operand has every entry.
 
-    Parameters
-    ----------
-    total : Statement or None
-        The sum of it, where nothing else is made of it.
+    `total` is the sum of it, where nothing else is made of it.
     """
     text = Text(Context(program), product)
     semiring, declared = multiplied(text)
