@@ -27,6 +27,10 @@ _COUNT = ArrayKernel(_AUCTION, "count", lanes=32)
 _TAKE = ArrayKernel(_AUCTION, "take", lanes=32)
 _CLOSE = ArrayKernel(_AUCTION, "close")
 
+#: Columns that a GPU keeps of each row, which an auction reads again in place of all: 32 to each
+#: lane of a warp.
+_KEPT = 64
+
 #: Columns of a chunk, as in the kernels.
 _CHUNK = 256
 
@@ -121,7 +125,7 @@ def memory(rows: int, columns: int, *, method: str = "paths") -> int:
     """
     rows, columns = min(rows, columns), max(rows, columns)
     if method == "auction":
-        return 36 * columns + 52 * rows
+        return 36 * columns + (76 + 12 * _KEPT) * rows
     return (12 * min(_LISTED, columns) + 44) * rows + 89 * columns
 
 
@@ -360,12 +364,12 @@ def _auction(costs: Costs, scale: float, device: str, xp: Any) -> tuple[Any, Any
     owner, column_of = xp.full(columns, -1, xp.int32), xp.full(rows, -1, xp.int32)
     queue, target = xp.empty(2 * rows, xp.int32), xp.empty(rows, xp.int32)
     eps, others = max(span // _FIRST, 1), columns - rows
-    state = xp.asarray(np.array([0, 0, rows, eps, 0, 0, 0, 1, 0, 0, 0, others, 0]))
+    state = xp.asarray(np.array([0, 0, rows, eps, 0, 0, 0, 1, 0, 0, 0, others, 0, 0]))
     mask = (1 << rows.bit_length()) - 1
     bids = [
         _BID.launch(
             rows, rows, *costs.given, -costs.sign * scale, columns, price, owner, column_of, queue,
-            target, offer, mine, words, mask, state,
+            target, offer, mine, words, mask, state, *_lists(rows, device, xp),
             host_scratch=lambda: [(np.int64, columns, None)],
         ),
         _SETTLE.launch(
@@ -385,6 +389,14 @@ def _auction(costs: Costs, scale: float, device: str, xp: Any) -> tuple[Any, Any
     last = _CLOSE.launch(rows, rows, columns, _DIVISOR, queue, target, words, state)
     run_loop(state, *bids, last, device=device)
     return column_of, price, on_host(state)
+
+
+def _lists(rows: int, device: str, xp: Any) -> tuple[Any, ...]:
+    """Return what a GPU keeps of each row: its best columns, what they are worth, and an edge."""
+    kept = _KEPT if device_traits(device).own_memory else 0
+    listed, worths = xp.full(rows * kept + 1, -1, xp.int32), xp.empty(rows * kept + 1, xp.int64)
+    edges = xp.full(2 * rows * (kept > 0) + 1, 2**62, xp.int64)
+    return kept, listed, worths, edges, xp.empty(rows, xp.int64)
 
 
 def _check_fine(costs: Costs, coarse: float, xp: Any) -> None:

@@ -93,7 +93,8 @@ def best_two(i, columns, row, price):
 @kernel
 def bid(
     low, high, rows, mode, cost, indptr, indices, x, y, rank, factor, columns, price,
-    owner, column_of, queue, target, offer, mine, words, mask, state, row,
+    owner, column_of, queue, target, offer, mine, words, mask, state,
+    kept, listed, worths, edges, wants, row,
 ):  # fmt: skip
     """Bid for the best column, by its lead over the second one and eps.
 
