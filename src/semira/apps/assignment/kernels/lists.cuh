@@ -2,6 +2,9 @@
 #pragma once
 #include "semira.apps.assignment.kernels:row.cuh"
 
+// Threads of a block.
+constexpr int kThreads = 256;
+
 // What a column that may not be chosen is worth.
 constexpr long long kNever = -4611686018427387904ll;
 
@@ -98,19 +101,16 @@ __device__ inline bool find_in_list(const Lists& lists, long long i, const long 
   int held = -1;
 #pragma unroll 2
   for (long long e = lane; e < lists.kept; e += 32) {
-    const int j = lists.column[at + e];
-    if (j < 0) continue;
-    const long long its = lists.worth[at + e];
-    const Choice one = choice_of(i, j, its - price[j]);
-    const int holder = owner[j];
-    if (one.above(first)) {
-      second = first.value;
-      first = one;
-      worth = its;
-      held = holder;
-    } else {
-      second = max(second, one.value);
-    }
+    // Without a branch, so that the loads of all entries go on at once.
+    const int j = lists.column[at + e], there = max(j, 0);
+    const long long its = lists.worth[at + e], paid = price[there];
+    const int holder = owner[there];
+    const Choice one = j < 0 ? kNothing : choice_of(i, j, its - paid);
+    const bool better = one.above(first);
+    second = better ? first.value : max(second, one.value);
+    first = better ? one : first;
+    worth = better ? its : worth;
+    held = better ? holder : held;
   }
   const long long most = greatest(first.value);
   unsigned who = __ballot_sync(kAllLanes, first.value == most);
@@ -131,7 +131,42 @@ __device__ inline bool find_in_list(const Lists& lists, long long i, const long 
   return want.first.above(edge) && want.second >= edge.value;
 }
 
-constexpr int kThreads = 256;
+// The best three columns of row i that this thread reads.
+template <class C, class P, class I>
+__device__ BestThree best_of_thread(const CostRows<C, P, I>& costs, long long i, double factor,
+                                    const long long* price) {
+  const long long unit = costs.columns + 1, columns = costs.columns;
+  BestThree mine;
+  const auto look = [&](long long j, double given, long long paid) {
+    const long long value = worth(given, factor, unit);
+    if (value != kNever) mine.take(choice_of(i, j, value - paid));
+  };
+  if (costs.mode != 0 || costs.rank != 0) {
+    costs.each(i, [&](long long j, double given, bool) {
+      look(j, costs.added(given, i, j), price[j]);
+    });
+    return mine;
+  }
+  // All loads of a batch go on at once.
+  constexpr int kBatch = 8;
+  const C* row = costs.cost + i * columns;
+  for (long long first = threadIdx.x; first < columns; first += kBatch * kThreads) {
+    C given[kBatch];
+    long long paid[kBatch];
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      const long long j = min(first + k * kThreads, columns - 1);
+      given[k] = row[j];
+      paid[k] = price[j];
+    }
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      const long long j = first + k * kThreads;
+      if (j < columns) look(j, static_cast<double>(given[k]), paid[k]);
+    }
+  }
+  return mine;
+}
 
 // What row i wants, as a block finds it in all its costs; makes a new list. A thread keeps its best
 // three columns: what is above the best third one of all threads is above all others.
@@ -140,12 +175,7 @@ __device__ Want find_in_row(const CostRows<C, P, I>& costs, const Lists& lists, 
                             double factor, const long long* price, const int* owner) {
   __shared__ Choice found[2 * kThreads], thirds[kThreads / 32], top[2], next;
   __shared__ int count;
-  const long long unit = costs.columns + 1;
-  BestThree mine;
-  costs.each(i, [&](long long j, double given, bool) {
-    const long long value = worth(costs.added(given, i, j), factor, unit);
-    if (value != kNever) mine.take(choice_of(i, j, value - price[j]));
-  });
+  const BestThree mine = best_of_thread(costs, i, factor, price);
   Choice third = mine.third;
   for (int step = 16; step > 0; step /= 2) {
     const Choice other{__shfl_xor_sync(kAllLanes, third.value, step),

@@ -16,6 +16,7 @@ struct CostRows {
 
   // A number and the product of a row of x and a row of y, in the order of the host.
   __device__ double added(double start, long long i, long long j) const {
+#pragma unroll 1
     for (long long r = 0; r < rank; ++r) {
       start += __dmul_rn(x[i * rank + r], y[j * rank + r]);
     }
