@@ -131,43 +131,6 @@ __device__ inline bool find_in_list(const Lists& lists, long long i, const long 
   return want.first.above(edge) && want.second >= edge.value;
 }
 
-// The best three columns of row i that this thread reads.
-template <class C, class P, class I>
-__device__ BestThree best_of_thread(const CostRows<C, P, I>& costs, long long i, double factor,
-                                    const long long* price) {
-  const long long unit = costs.columns + 1, columns = costs.columns;
-  BestThree mine;
-  const auto look = [&](long long j, double given, long long paid) {
-    const long long value = worth(given, factor, unit);
-    if (value != kNever) mine.take(choice_of(i, j, value - paid));
-  };
-  if (costs.mode != 0 || costs.rank != 0) {
-    costs.each(i, [&](long long j, double given, bool) {
-      look(j, costs.added(given, i, j), price[j]);
-    });
-    return mine;
-  }
-  // All loads of a batch go on at once.
-  constexpr int kBatch = 8;
-  const C* row = costs.cost + i * columns;
-  for (long long first = threadIdx.x; first < columns; first += kBatch * kThreads) {
-    C given[kBatch];
-    long long paid[kBatch];
-#pragma unroll
-    for (int k = 0; k < kBatch; ++k) {
-      const long long j = min(first + k * kThreads, columns - 1);
-      given[k] = row[j];
-      paid[k] = price[j];
-    }
-#pragma unroll
-    for (int k = 0; k < kBatch; ++k) {
-      const long long j = first + k * kThreads;
-      if (j < columns) look(j, static_cast<double>(given[k]), paid[k]);
-    }
-  }
-  return mine;
-}
-
 // What row i wants, as a block finds it in all its costs; makes a new list. A thread keeps its best
 // three columns: what is above the best third one of all threads is above all others.
 template <class C, class P, class I>
@@ -175,7 +138,12 @@ __device__ Want find_in_row(const CostRows<C, P, I>& costs, const Lists& lists, 
                             double factor, const long long* price, const int* owner) {
   __shared__ Choice found[2 * kThreads], thirds[kThreads / 32], top[2], next;
   __shared__ int count;
-  const BestThree mine = best_of_thread(costs, i, factor, price);
+  const long long unit = costs.columns + 1;
+  BestThree mine;
+  costs.each(i, price, [&](long long j, double given, long long paid) {
+    const long long value = worth(costs.added(given, i, j), factor, unit);
+    if (value != kNever) mine.take(choice_of(i, j, value - paid));
+  });
   Choice third = mine.third;
   for (int step = 16; step > 0; step /= 2) {
     const Choice other{__shfl_xor_sync(kAllLanes, third.value, step),
