@@ -28,7 +28,7 @@ _COUNT = ArrayKernel(_AUCTION, "count", lanes=32)
 _TAKE = ArrayKernel(_AUCTION, "take", lanes=32)
 _CLOSE = ArrayKernel(_AUCTION, "close")
 
-#: Columns in the list of a row, on a GPU: a multiple of the lanes of a warp. With 32 in place of 64,
+#: Columns in the list of a row on a GPU: a multiple of the lanes of a warp. With 32 in place of 64
 #: an auction of uniform costs reads half as many rows again whole (n = 1,000 and 5,000).
 _KEPT = 64
 
@@ -396,7 +396,7 @@ def _lists(rows: int, device: str, xp: Any) -> tuple[Any, ...]:
     Below the edge are all other columns. Last comes what each row bid for is worth.
     """
     kept = _KEPT if device_traits(device).own_memory else 0
-    listed, worths = xp.full(rows * kept + 1, -1, xp.int32), xp.empty(rows * kept + 1, xp.int64)
+    listed, worths = xp.full(rows * kept + 1, -1, xp.int32), xp.zeros(rows * kept + 1, xp.int64)
     edges = xp.full(2 * rows * (kept > 0) + 1, 2**62, xp.int64)
     return kept, listed, worths, edges, xp.empty(rows, xp.int64)
 
