@@ -3,8 +3,8 @@
 
 namespace lasso {
 
-// Threads of a row: grids have rows of four.
-constexpr int kLanes = 4;
+// Threads of a row: grids have rows of four. And rows that they take at once.
+constexpr int kLanes = 4, kRows = 2;
 
 __device__ __forceinline__ double soft(double x, double threshold) {
   return x > threshold ? x - threshold : x < -threshold ? x + threshold : 0.0;
@@ -110,6 +110,7 @@ __device__ void carried(long long items, const P* indptr, const long long* capac
   }
 }
 
+// The reads of several rows are on their way at once.
 template <class P, class I>
 __device__ void step(long long items, long long n, long long arcs, const P* indptr,
                      const I* indices, const int* degree, const double* limit, long long varies,
@@ -121,26 +122,62 @@ __device__ void step(long long items, long long n, long long arcs, const P* indp
   const double beta = betas[at], later = betas[at + 1];
   const double *values = x + here * n, *now = flow + here * arcs;
   double* other = flow + there * arcs;
-  for (long long v = mine.first; v < items; v += mine.step) {
-    const double own = values[v];
-    const int degree_of_v = degree[v];
-    const P last = indptr[v + 1];
-    double total = 0;
-    for (P first = indptr[v]; first < last; first += kLanes) {
-      const P e = first + mine.lane;
-      double left = 0;
-      if (e < last) {
-        const I w = indices[e];
-        const double old = now[e], before = other[e], most = limit[e * varies];
-        const double joined = static_cast<double>(degree_of_v + degree[w]);
-        double fresh = old + __dmul_rn(beta, old - before) + (own - values[w]) / joined;
-        fresh = fmax(fmin(fresh, most), -most);
-        other[e] = fresh;
-        left = fresh + __dmul_rn(later, fresh - old);
-      }
-      add_in_turn(total, left);
+  for (long long first = mine.first; first < items; first += kRows * mine.step) {
+    P e[kRows], last[kRows];
+    int size[kRows];
+    double own[kRows], total[kRows] = {};
+#pragma unroll
+    for (int k = 0; k < kRows; ++k) {
+      const long long v = first + k * mine.step;
+      e[k] = last[k] = 0;
+      if (v >= items) continue;
+      e[k] = indptr[v];
+      last[k] = indptr[v + 1];
+      own[k] = values[v];
     }
-    if (mine.lane == 0) x[there * n + v] = soft(y[v] - total, threshold);
+#pragma unroll
+    for (int k = 0; k < kRows; ++k) size[k] = static_cast<int>(last[k] - e[k]);
+    bool goes_on = true;
+    while (goes_on) {
+      goes_on = false;
+      I w[kRows] = {};
+      double old[kRows] = {}, before[kRows] = {}, most[kRows] = {}, value[kRows];
+      int joined[kRows];
+#pragma unroll
+      for (int k = 0; k < kRows; ++k) {
+        const P arc = e[k] + mine.lane;
+        if (arc >= last[k]) continue;
+        w[k] = indices[arc];
+        old[k] = now[arc];
+        before[k] = other[arc];
+        most[k] = limit[arc * varies];
+      }
+#pragma unroll
+      for (int k = 0; k < kRows; ++k) {
+        value[k] = values[w[k]];
+        joined[k] = size[k] + degree[w[k]];
+      }
+#pragma unroll
+      for (int k = 0; k < kRows; ++k) {
+        const P arc = e[k] + mine.lane;
+        double left = 0;
+        if (arc < last[k]) {
+          const double pull = (own[k] - value[k]) / static_cast<double>(joined[k]);
+          double fresh = old[k] + __dmul_rn(beta, old[k] - before[k]) + pull;
+          fresh = fmax(fmin(fresh, most[k]), -most[k]);
+          other[arc] = fresh;
+          left = fresh + __dmul_rn(later, fresh - old[k]);
+        }
+        add_in_turn(total[k], left);
+        e[k] += kLanes;
+        goes_on |= e[k] < last[k];
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < kRows; ++k) {
+      const long long v = first + k * mine.step;
+      if (mine.lane == 0 && v < items) x[there * n + v] = soft(y[v] - total[k], threshold);
+    }
   }
 }
 
