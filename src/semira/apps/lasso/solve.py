@@ -96,7 +96,7 @@ def descend(problem: Problem, tolerance: float, most: int) -> Pair:
     ]
     fit = [
         _SETTLE.launch(
-            n, n, problem.indptr, flow, y, threshold, rest, fits, key, sums, counts, *gate,
+            n, problem.indptr, flow, y, threshold, rest, fits, key, sums, counts, *gate,
             work=arcs,
         ),
         _JOIN.launch(n, *graph, flow, key, *gate, work=arcs),
@@ -129,7 +129,8 @@ def _judged(
     xp, n = problem.xp, problem.n
     count = max(1, min(_PARTS, n // _RANGE))
     groups = min(_GROUPS, count)
-    parts, folded, pace = xp.zeros(4 * count), xp.zeros(4 * groups), xp.asarray([1.0, 0, 0, -np.inf])
+    parts, folded = xp.zeros(4 * count), xp.zeros(4 * groups)
+    pace = xp.asarray([1.0, 0, 0, -np.inf])
     run_loop(
         state,
         *before,

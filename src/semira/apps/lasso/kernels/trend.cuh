@@ -182,8 +182,8 @@ __device__ void step(long long items, long long n, long long arcs, const P* indp
 }
 
 template <class P, class K>
-__device__ void settle(long long items, long long n, const P* indptr, const double* flow,
-                       const double* y, double threshold, double* rest, double* fits, K* key,
+__device__ void settle(long long items, const P* indptr, const double* flow, const double* y,
+                       double threshold, double* rest, double* fits, K* key,
                        long long* sums, long long* counts, const long long* state,
                        long long often) {
   using namespace lasso;

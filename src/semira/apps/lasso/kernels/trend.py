@@ -100,7 +100,7 @@ def root_of(key, v):
 
 
 @kernel
-def settle(low, high, n, indptr, flow, y, threshold, rest, fits, key, sums, counts, state, often):
+def settle(low, high, indptr, flow, y, threshold, rest, fits, key, sums, counts, state, often):
     """Set each vertex to what its arcs leave of `y`; every vertex is alone."""
     if state[1] % often == 0:
         for v in range(low, high):
