@@ -30,6 +30,10 @@ _DECIDE = ArrayKernel(_TRUSS, "decide")
 _FEW, _BUDGET = 2048, 1 << 26
 
 
+#: A list of a GPU is merged where it is no longer than this times the other one.
+_ALIKE = 32
+
+
 def add_corners(edges: Matrix, weighted: bool, counts: Any, sums: Any) -> None:
     """Add to each vertex what the sides opposite to it weigh in its triangles, and its edges.
 
@@ -59,11 +63,17 @@ def clustering(graph: Oriented) -> Vector:
         counts, out = xp.zeros(2 * n, xp.int64), xp.empty(n, xp.float64)
         add_corners(graph.edges, False, counts[:n], counts[n:])
         _SHARE(n, counts[:n], counts[n:], out, device=where, work=n)
-        if graph.places is not None:
-            placed = xp.empty_like(out)
-            placed[graph.places.to_dense()] = out
-            out = placed
-        return Vector.from_dense(out)
+        return Vector.from_dense(at_vertices(graph, out))
+
+
+def at_vertices(graph: Oriented, values: Any) -> Any:
+    """Return an array with a value for each row of oriented edges in the order of the vertices."""
+    if graph.places is None:
+        return values
+    # Hosts alone number vertices anew.
+    placed = np.empty_like(values)
+    placed[graph.places.to_dense()] = values
+    return placed
 
 
 def truss(A: Matrix, least: int, symmetric: bool) -> tuple[Matrix, int]:
@@ -114,7 +124,7 @@ def _walk(
         lengths = np.diff(rows.indptr)[rows.indices]
         work = np.append(0, np.cumsum(lengths, dtype=np.int64))[rows.indptr]
     kernel(
-        items, heads, rows.indptr, rows.indices, *arguments, device=edges.device, work=work,
+        items, heads, rows.indptr, rows.indices, _ALIKE, *arguments, device=edges.device, work=work,
         host_scratch=lambda: scratch, stops=True,
     )  # fmt: skip
 

@@ -9,9 +9,6 @@ constexpr unsigned kAll = 0xFFFFFFFFu;
 // Entries of each list that a merge holds in registers; entries that one thread searches for.
 constexpr int kTile = 4, kAlone = 32;
 
-// A list is merged where it is no longer than this times the other one.
-constexpr int kAlike = 32;
-
 template <class P, class I>
 __device__ __forceinline__ void load(I (&tile)[kTile], const I* indices, P from, P end, I nothing) {
 #pragma unroll
@@ -72,7 +69,8 @@ __device__ __forceinline__ void search(const I* indices, P x, P x_end, P y, P y_
 // triangle, and its `finish(is_first)` by each lane that had a part. A warp takes 32 entries.
 template <class P, class I, class Make>
 __device__ __forceinline__ void for_each_triangle(long long nvals, const I* heads, const P* indptr,
-                                                  const I* indices, const Make& make) {
+                                                  const I* indices, long long alike,
+                                                  const Make& make) {
   const Group<kLanes> group;
   for (long long base = group.first * kLanes; base < nvals; base += group.step * kLanes) {
     const bool is_entry = base + group.lane < nvals;
@@ -80,10 +78,10 @@ __device__ __forceinline__ void for_each_triangle(long long nvals, const I* head
     const I u = heads[e], v = indices[e];
     const P x = indptr[u], x_end = indptr[u + 1], y = indptr[v], y_end = indptr[v + 1];
     const P few = min(x_end - x, y_end - y), many = max(x_end - x, y_end - y);
-    const bool is_alone = few <= kAlone || many / kAlike < few;
+    const bool is_alone = few <= kAlone || many < alike * few;
     if (is_entry && is_alone) {
       auto found = make(e);
-      if (many / kAlike < few) {
+      if (many < alike * few) {
         merge(indices, x, x_end, y, y_end, found);
       } else {
         search(indices, x, x_end, y, y_end, 0, 1, found);
@@ -127,9 +125,9 @@ struct Edge {
 
 template <class P, class I, class Weight>
 __device__ __forceinline__ void add_up(long long nvals, const I* heads, const P* indptr,
-                                       const I* indices, const Weight& weight, long long* counts,
-                                       long long* sums) {
-  for_each_triangle(nvals, heads, indptr, indices, [&](P e) {
+                                       const I* indices, long long alike, const Weight& weight,
+                                       long long* counts, long long* sums) {
+  for_each_triangle(nvals, heads, indptr, indices, alike, [&](P e) {
     return Edge<P, I, Weight>{indices, weight, counts, sums, heads[e], indices[e], weight(e)};
   });
 }
@@ -138,14 +136,14 @@ __device__ __forceinline__ void add_up(long long nvals, const I* heads, const P*
 
 template <class P, class I>
 __device__ void count_corners(long long items, const I* heads, const P* indptr, const I* indices,
-                              long long* counts, long long* sums) {
-  corners::add_up(items, heads, indptr, indices, [](P) { return 1LL; }, counts, sums);
+                              long long alike, long long* counts, long long* sums) {
+  corners::add_up(items, heads, indptr, indices, alike, [](P) { return 1LL; }, counts, sums);
 }
 
 template <class P, class I>
 __device__ void weigh_corners(long long items, const I* heads, const P* indptr, const I* indices,
-                              const long long* values, long long* counts, long long* sums) {
-  corners::add_up(items, heads, indptr, indices, [=](P e) { return values[e]; }, counts, sums);
+                              long long alike, const long long* values, long long* counts, long long* sums) {
+  corners::add_up(items, heads, indptr, indices, alike, [=](P e) { return values[e]; }, counts, sums);
 }
 
 __device__ inline void share_pairs(long long items, const long long* counts,

@@ -15,7 +15,7 @@ from semira.kernels import atomic_add, kernel
 
 @kernel
 def count_corners(
-    low: Any, high: Any, heads: Any, indptr: Any, indices: Any, counts: Any, sums: Any,  # noqa: ARG001
+    low: Any, high: Any, heads: Any, indptr: Any, indices: Any, alike: Any, counts: Any, sums: Any,  # noqa: ARG001
     mark: Any, mine: Any, edges: Any, stop: Any,
 ) -> None:  # fmt: skip
     """Count the triangles of each vertex.
@@ -50,7 +50,7 @@ def count_corners(
 
 @kernel
 def weigh_corners(
-    low: Any, high: Any, heads: Any, indptr: Any, indices: Any, values: Any, counts: Any,  # noqa: ARG001
+    low: Any, high: Any, heads: Any, indptr: Any, indices: Any, alike: Any, values: Any, counts: Any,  # noqa: ARG001
     sums: Any, mark: Any, mine: Any, edges: Any, stop: Any,
 ) -> None:  # fmt: skip
     """Add up what the sides opposite to each vertex weigh in its triangles.

@@ -26,8 +26,8 @@ struct Support {
 
 template <class P, class I>
 __device__ void count_support(long long items, const I* heads, const P* indptr, const I* indices,
-                              int* support) {
-  corners::for_each_triangle(items, heads, indptr, indices,
+                              long long alike, int* support) {
+  corners::for_each_triangle(items, heads, indptr, indices, alike,
                              [=](P e) { return truss::Support<P>{support, e}; });
 }
 

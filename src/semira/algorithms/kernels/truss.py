@@ -12,7 +12,7 @@ from semira.kernels import atomic_add, helper, kernel
 
 
 @kernel
-def count_support(low, high, heads, indptr, indices, support, mark, mine, stop):  # noqa: ARG001
+def count_support(low, high, heads, indptr, indices, alike, support, mark, mine, stop):  # noqa: ARG001
     """Count the triangles of each edge; items are vertices, on GPUs entries.
 
     Neighbours of a vertex are marked with their entry and 1 more, and looked for among those of
