@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from semira import Matrix, Vector, binary, device, device_traits, select
 from semira.algorithms.checks import vertex_dtype
 from semira.exceptions import InvalidValue
-from semira.kernels import ArrayKernel, Rows, rows_of
+from semira.kernels import ArrayKernel, Rows, array_module, rows_of
 
 _UNITE = ArrayKernel("semira.algorithms.kernels:trees", "unite")
 _FLATTEN = ArrayKernel("semira.algorithms.kernels:trees", "flatten")
@@ -176,11 +176,17 @@ def forest(A: Matrix) -> Matrix:
     lower, heads, tails, places = A.derived("edges in order", lambda: _edges_in_order(A))
     parents, keep = np.arange(n, dtype=number), np.zeros(len(places), np.bool_)
     _JOIN(1, heads, tails, places, n - 1, parents, keep, device=A.device)
-    rows = rows_of(lower)
-    kept = np.flatnonzero(keep)
-    indptr = np.searchsorted(kept, rows.indptr)
-    with device(A.device):
-        return Matrix.from_csr(indptr, rows.indices[kept], rows.values[kept], A.dtype, ncols=n)
+    return entries_of(lower, keep)
+
+
+def entries_of(A: Matrix, keep: Any) -> Matrix:
+    """Return the entries of a matrix that are marked, in an array where the matrix lies."""
+    with device(A.device), array_module(A.device) as xp:
+        rows, kept = rows_of(A), xp.flatnonzero(keep)
+        indptr = xp.searchsorted(kept, rows.indptr)
+        return Matrix.from_csr(
+            indptr, rows.indices[kept], rows.values[kept], A.dtype, nrows=A.nrows, ncols=A.ncols
+        )
 
 
 def _edges_in_order(A: Matrix) -> tuple[Matrix, NDArray[Any], NDArray[Any], NDArray[Any]]:
