@@ -179,13 +179,24 @@ def forest(A: Matrix) -> Matrix:
     return entries_of(lower, keep)
 
 
-def entries_of(A: Matrix, keep: Any) -> Matrix:
-    """Return the entries of a matrix that are marked, in an array where the matrix lies."""
+def entries_of(A: Matrix, keep: Any, values: Any = None, dtype: Any = None) -> Matrix:
+    """Return the entries of a matrix that are marked, with its values or with others.
+
+    Parameters
+    ----------
+    A : Matrix
+    keep : array of bool, shape (nvals,)
+        Where the matrix lies, as `values`.
+    values : array, shape (nvals,), optional
+    dtype : optional
+        That of the matrix by default.
+    """
     with device(A.device), array_module(A.device) as xp:
-        rows, kept = rows_of(A), xp.flatnonzero(keep)
+        rows, kept = rows_of(A, values=values is None), xp.flatnonzero(keep)
+        values = rows.values if values is None else values
         indptr = xp.searchsorted(kept, rows.indptr)
         return Matrix.from_csr(
-            indptr, rows.indices[kept], rows.values[kept], A.dtype, nrows=A.nrows, ncols=A.ncols
+            indptr, rows.indices[kept], values[kept], dtype or A.dtype, nrows=A.nrows, ncols=A.ncols
         )
 
 

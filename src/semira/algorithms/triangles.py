@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, Vector, binary, device, device_traits, dtypes, select
+from semira import Matrix, Vector, binary, device, device_traits, dtypes
 from semira.algorithms.checks import vertex_dtype
 from semira.algorithms.oriented_edges import Oriented, oriented_edges
+from semira.algorithms.sequential import entries_of
 from semira.kernels import ArrayKernel, Rows, array_module, rows_of, run_loop
 
 _CORNERS = "semira.algorithms.kernels:corners"
@@ -87,29 +88,26 @@ def truss(A: Matrix, least: int, symmetric: bool) -> tuple[Matrix, int]:
     J. Wang, J. Cheng, *Truss decomposition in massive networks*, PVLDB 5(9), 2012.
     """
     graph = oriented_edges(A, symmetric=symmetric, order="auto")
-    edges, where, n = graph.edges, A.device, A.nrows
-    ways: Matrix = edges.derived("numbers of edges", lambda: _numbered(edges))
+    edges, where = graph.edges, A.device
+    ways, *ends = edges.derived("numbers of edges", lambda: _numbered(graph))
     with device(where), array_module(where) as xp:
-        rows, both, heads = rows_of(edges, values=False), rows_of(ways), _heads(edges)
+        rows, both = rows_of(edges, values=False), rows_of(ways)
         m = len(rows.indices)
         support, leaves = xp.zeros(m, xp.int32), xp.zeros(m, xp.int32)
         queue, state = xp.empty(m, both.values.dtype), xp.zeros(5, xp.int64)
-        _walk(_SUPPORT, edges, rows, (support,), [("int64", n, 0), ("int64", n, None)])
+        scratch = [("int64", A.nrows, 0), ("int64", A.nrows, None)]
+        _walk(_SUPPORT, edges, rows, (support,), scratch)
         _LIST(m, least, support, leaves, queue, state, device=where, work=m)
-        shared = least, heads, rows.indices, *both[:3], support, leaves, queue
+        shared = least, *ends, *both[:3], support, leaves, queue
         run_loop(
             state,
             _DROP.launch(m, *shared, state, work=len(both.indices)),
             _DECIDE.launch(1, *shared, _FEW, _BUDGET, state),
             device=where,
         )
-        rounds, inside = int(state[4]), support[both.values].astype(xp.int64)
-        counts: Matrix = Matrix.from_csr(both.indptr, both.indices, inside, nrows=n, ncols=n)
-    found: Matrix = counts.select(select.valuege, least).new()
-    if graph.places is not None:
-        order = np.argsort(graph.places.to_dense())
-        found = found[order, order].new()
-    return found, rounds
+        inside = support[both.values]
+        found = entries_of(ways, inside >= least, inside, dtypes.INT64)
+        return found, int(state[4])
 
 
 def _walk(
@@ -141,13 +139,18 @@ def _heads(edges: Matrix) -> Any:
     return edges.derived("rows of entries", rows)
 
 
-def _numbered(edges: Matrix) -> Matrix:
-    """Return edges in both directions, of which both have the number of an entry of `edges`."""
-    n, where = edges.nrows, edges.device
+def _numbered(graph: Oriented) -> tuple[Matrix, Any, Any]:
+    """Return edges in both directions with the numbers of the oriented ones, and their ends."""
+    edges, n, where = graph.edges, graph.edges.nrows, graph.edges.device
     with device(where), array_module(where) as xp:
-        rows = rows_of(edges, values=False)
-        number = dtypes.INT32 if len(rows.indices) < 2**31 else dtypes.INT64
-        numbers = xp.arange(len(rows.indices), dtype=number.np_type)
-        one_way = Matrix.from_csr(rows.indptr, rows.indices, numbers, nrows=n, ncols=n)
+        rows, heads = rows_of(edges, values=False), _heads(edges)
+        tails, number = rows.indices, dtypes.INT32 if len(heads) < 2**31 else dtypes.INT64
+        numbers = xp.arange(len(heads), dtype=number.np_type)
+        one_way = Matrix.from_csr(rows.indptr, tails, numbers, nrows=n, ncols=n)
     both: Matrix = one_way.ewise_add(one_way.T, binary.plus).new()
-    return both
+    if graph.places is not None:
+        places = graph.places.to_dense()
+        order = at_vertices(graph, np.arange(n))
+        both = both[order, order].new()
+        heads, tails = (places[each].astype(heads.dtype) for each in (heads, tails))
+    return both, heads, tails

@@ -171,8 +171,8 @@ def _check_lines(
     """Check compressed lines; return their number and length, and whether indices rise; waits."""
     lines = len(offsets) - 1
     sides = raw.shape if raw.layout == "csr" else raw.shape[::-1]
-    is_plain = all(x.dtype.kind == "i" and x.flags.c_contiguous for x in (offsets, minor))
-    if is_plain and sides[0] == lines and sides[1] is not None and max(sides) < WIDE:
+    is_signed = offsets.dtype.kind == minor.dtype.kind == "i"
+    if is_signed and sides[0] == lines and sides[1] is not None and max(sides) < WIDE:
         given = offsets, lines, minor, len(minor), sides[1]
         if not shop.primitives.line_faults(*given):
             return (lines, sides[1]), True
