@@ -97,8 +97,8 @@ def k_truss(
     C plus.pair D'``, with more passes over C, but with products as large as D. It waits for the
     squares. Without `opts`, hosts and ``cuda`` run kernels instead: triangles are counted once, and
     each edge that leaves takes its triangles off their other edges, which costs the shorter row of
-    its ends. Rounds are as many as iterations; the trace is empty. What numbers the edges stays with
-    `A` (`Matrix.derived`, 24 bytes an edge).
+    its ends. Rounds are as many as iterations; the trace is empty. What numbers the edges stays
+    with `A` (`Matrix.derived`, 24 bytes an edge).
 
     References
     ----------

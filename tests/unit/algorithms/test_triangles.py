@@ -1,4 +1,4 @@
-"""Triangles by kernels: rows of every length meet by merges, and by searches of one thread or many."""
+"""Triangles by kernels: rows of every length meet, by merges and by searches."""
 
 from __future__ import annotations
 

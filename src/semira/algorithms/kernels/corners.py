@@ -50,8 +50,8 @@ def count_corners(
 
 @kernel
 def weigh_corners(
-    low: Any, high: Any, heads: Any, indptr: Any, indices: Any, alike: Any, values: Any, counts: Any,  # noqa: ARG001
-    sums: Any, mark: Any, mine: Any, edges: Any, stop: Any,
+    low: Any, high: Any, heads: Any, indptr: Any, indices: Any, alike: Any, values: Any,  # noqa: ARG001
+    counts: Any, sums: Any, mark: Any, mine: Any, edges: Any, stop: Any,
 ) -> None:  # fmt: skip
     """Add up what the sides opposite to each vertex weigh in its triangles.
 

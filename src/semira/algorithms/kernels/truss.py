@@ -1,9 +1,9 @@
 """Edges that leave a truss round by round, with the triangles that they were in.
 
-Edges are entries of an acyclic orientation. Rows of the graph have an entry for each direction, with
-the number of its edge. An edge that leaves is queued once: ``queue[state[1]:state[2]]`` leave in
-round ``state[4]``, those up to ``state[3]`` in the next one. `leaves` is the round in which an edge
-leaves, 0 while it stays.
+Edges are entries of an acyclic orientation. Rows of the graph have an entry for each direction,
+with the number of its edge. An edge that leaves is queued once: ``queue[state[1]:state[2]]`` leave
+in round ``state[4]``, those up to ``state[3]`` in the next one. `leaves` is the round in which an
+edge leaves, 0 while it stays.
 """
 
 import numpy as np
@@ -70,7 +70,7 @@ def drop_edge(e, least, heads, tails, indptr, indices, numbers, support, leaves,
     p = begin
     end = np.int64(indptr[a + 1])
     is_long = last - at > 8 * (end - begin)
-    round = state[4]
+    now = state[4]
     # Triangles that it is still in.
     left = np.int64(support[e])
     while left > 0 and p < end:
@@ -92,21 +92,19 @@ def drop_edge(e, least, heads, tails, indptr, indices, numbers, support, leaves,
             f_leaves = np.int64(leaves[f])
             g_leaves = np.int64(leaves[g])
             # Those that go now or later are there; of those that go now the first takes it off.
-            if (f_leaves == 0 or f_leaves >= round) and (g_leaves == 0 or g_leaves >= round):
+            if (f_leaves == 0 or f_leaves >= now) and (g_leaves == 0 or g_leaves >= now):
                 left -= 1
-                if not (f_leaves == round and f < e) and not (g_leaves == round and g < e):
-                    if f_leaves != round:
+                if not (f_leaves == now and f < e) and not (g_leaves == now and g < e):
+                    if f_leaves != now:
                         take_off(f, least, support, leaves, queue, state)
-                    if g_leaves != round:
+                    if g_leaves != now:
                         take_off(g, least, support, leaves, queue, state)
         p += 1
     return p - begin
 
 
 @kernel
-def drop(
-    low, high, least, heads, tails, indptr, indices, numbers, support, leaves, queue, state
-):
+def drop(low, high, least, heads, tails, indptr, indices, numbers, support, leaves, queue, state):
     """Drop a share of the edges that leave in this round."""
     begin = state[1]
     count = state[2] - begin

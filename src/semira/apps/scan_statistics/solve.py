@@ -86,7 +86,8 @@ def _by_triangles(problem: Problem, shift: int) -> Vector:
     """Return the edges at each vertex, and those opposite to it in a triangle."""
     edges, weighted, where = problem.edges, problem.weighted, problem.edges.device
     if weighted:
-        graph = Oriented(edges.derived("rising units", lambda: _rising(units_of(edges, shift))), True)
+        rising = edges.derived("rising units", lambda: _rising(units_of(edges, shift)))
+        graph = Oriented(rising, by_degree=True)
     else:
         graph = oriented_edges(problem.us, symmetric=True, order="auto")
     with device(where), array_module(where) as xp:

@@ -170,12 +170,12 @@ def _check_lines(
 ) -> tuple[tuple[int, int], bool]:
     """Check compressed lines; return their number and length, and whether indices rise; waits."""
     lines = len(offsets) - 1
-    sides = raw.shape if raw.layout == "csr" else raw.shape[::-1]
+    nmajor, nminor = raw.shape if raw.layout == "csr" else raw.shape[::-1]
     is_signed = offsets.dtype.kind == minor.dtype.kind == "i"
-    if is_signed and sides[0] == lines and sides[1] is not None and max(sides) < WIDE:
-        given = offsets, lines, minor, len(minor), sides[1]
-        if not shop.primitives.line_faults(*given):
-            return (lines, sides[1]), True
+    if is_signed and nmajor == lines and nminor is not None and max(lines, nminor) < WIDE:
+        faults = shop.primitives.line_faults(offsets, lines, minor, len(minor), nminor)
+        if not faults:
+            return (lines, nminor), True
     sides = _check_each(shop, raw, offsets, minor)
     return sides, _rises(shop, offsets, minor)
 
