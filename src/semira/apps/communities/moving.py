@@ -118,7 +118,7 @@ def move_vertices(
     run_loop(
         state,
         _choose.launch(n, *chosen, work=graph.indptr, host_scratch=lambda: tables(graph)),
-        _choose_long.launch(1, *chosen),
+        _choose_long.launch(1, *chosen, n),
         _move.launch(
             n, graph.indptr, graph.indices, labels, *sums, state, active, targets,
             work=graph.indptr,
@@ -207,7 +207,7 @@ def refine(
     run_loop(
         state,
         _choose_merges.launch(n, *chosen, work=graph.indptr, host_scratch=lambda: tables(graph)),
-        _choose_long_merges.launch(1, *chosen),
+        _choose_long_merges.launch(1, *chosen, n),
         _merge.launch(
             n, *graph.edges, groups, labels, sizes, totals, strengths, totals_in, strengths_in,
             is_directed, outside, state, targets, work=graph.indptr,

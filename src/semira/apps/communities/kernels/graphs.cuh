@@ -11,7 +11,7 @@ __device__ __forceinline__ unsigned long long mixed_pair(unsigned long long a, u
 
 template <class I, class W, class K>
 struct Measured {
-  using Sum = long long;
+  using Sum = K;
   const I* indices;
   const W* weights;
   bool is_iso;
@@ -35,7 +35,7 @@ struct Measured {
     return weight;
   }
   __device__ __forceinline__ void end(int v, Sum sum) {
-    strengths[v] = static_cast<K>(sum);
+    strengths[v] = sum;
     total += sum;
   }
 };
@@ -52,7 +52,7 @@ __device__ void measure(long long items, const P* indptr, const I* indices, cons
 
 template <class I, class L>
 struct Keyed {
-  using Sum = int;
+  using Sum = Nothing;
   const I* indices;
   const L* labels;
   long long count;
@@ -60,12 +60,10 @@ struct Keyed {
   long long* keys;
 
   __device__ __forceinline__ bool wants(int) const { return true; }
-  __device__ __forceinline__ int visit(int i, long long p) const {
+  __device__ __forceinline__ void visit(int i, long long p) const {
     const long long row = labels[i], column = labels[indices[p]];
     keys[p] = row == column && !keeps_own ? 0x7FFFFFFFFFFFFFFFll : row * count + column;
-    return 0;
   }
-  __device__ __forceinline__ void end(int, int) const {}
 };
 
 template <class P, class I, class L>
@@ -77,7 +75,7 @@ __device__ void pair_keys(long long items, const P* indptr, const I* indices, co
 
 template <class I, class W, class L>
 struct Inner {
-  using Sum = long long;
+  using Sum = Nothing;
   const I* indices;
   const W* weights;
   bool is_iso;
@@ -85,10 +83,9 @@ struct Inner {
   long long total;
 
   __device__ __forceinline__ bool wants(int) const { return true; }
-  __device__ __forceinline__ Sum visit(int i, long long p) const {
-    return labels[i] == labels[indices[p]] ? static_cast<Sum>(weights[is_iso ? 0 : p]) : 0;
+  __device__ __forceinline__ void visit(int i, long long p) {
+    if (labels[i] == labels[indices[p]]) total += static_cast<long long>(weights[is_iso ? 0 : p]);
   }
-  __device__ __forceinline__ void end(int, Sum sum) { total += sum; }
 };
 
 template <class P, class I, class W, class L>
@@ -177,15 +174,15 @@ __device__ __forceinline__ int root_of(L* parents, int v) {
 
 template <class I, class L>
 struct United {
-  using Sum = int;
+  using Sum = Nothing;
   const I* indices;
   const L* labels;
   L* parents;
 
   __device__ __forceinline__ bool wants(int) const { return true; }
-  __device__ __forceinline__ int visit(int v, long long p) const {
+  __device__ __forceinline__ void visit(int v, long long p) const {
     const int u = static_cast<int>(indices[p]);
-    if (u >= v || labels[u] != labels[v]) return 0;
+    if (u >= v || labels[u] != labels[v]) return;
     int a = root_of(parents, v), b = root_of(parents, u);
     while (a != b) {
       if (a < b) {
@@ -196,9 +193,7 @@ struct United {
       const int before = atomicMin(&parents[a], b);
       a = before == a ? b : before;
     }
-    return 0;
   }
-  __device__ __forceinline__ void end(int, int) const {}
 };
 
 template <class P, class I, class L>
