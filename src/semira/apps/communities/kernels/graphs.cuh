@@ -102,61 +102,6 @@ __device__ void add_by_label(long long items, const L* labels, const V* values, 
   for (long long i = mine.first; i < items; i += mine.step) atomic_add(&sums[labels[i]], values[i]);
 }
 
-template <class L, class M>
-__device__ void mark(long long items, const L* labels, M* marks) {
-  const Group<1> mine;
-  for (long long i = mine.first; i < items; i += mine.step) marks[labels[i]] = 1;
-}
-
-template <class L, class M>
-__device__ void renumber(long long items, const L* labels, const M* numbers, L* dense) {
-  const Group<1> mine;
-  for (long long v = mine.first; v < items; v += mine.step) dense[v] = numbers[labels[v]] - 1;
-}
-
-template <class M, class K>
-__device__ void gather_totals(long long items, const M* marks, const M* numbers, const K* totals,
-                              const K* totals_in, bool is_directed, K* strengths, K* strengths_in) {
-  const Group<1> mine;
-  for (long long label = mine.first; label < items; label += mine.step) {
-    if (marks[label] == 0) continue;
-    strengths[numbers[label] - 1] = totals[label];
-    if (is_directed) strengths_in[numbers[label] - 1] = totals_in[label];
-  }
-}
-
-constexpr long long kNoKey = 0x7FFFFFFFFFFFFFFFll;
-
-template <class M>
-__device__ void begin_groups(long long items, const long long* keys, M* begins) {
-  const Group<1> mine;
-  for (long long i = mine.first; i < items; i += mine.step) {
-    begins[i] = keys[i] != kNoKey && (i == 0 || keys[i] != keys[i - 1]) ? 1 : 0;
-  }
-}
-
-template <class M, class O, class W, class P, class I, class K>
-__device__ void fill_groups(long long items, const long long* keys, const M* groups, const O* order,
-                            bool is_ordered, const W* weights, bool is_iso, long long count,
-                            P* indptr, I* indices, K* sums) {
-  const Group<1> mine;
-  for (long long i = mine.first; i < items; i += mine.step) {
-    const long long key = keys[i];
-    if (key == kNoKey) continue;
-    const P place = static_cast<P>(groups[i]) - 1;
-    const long long row = key / count;
-    if (i == 0 || keys[i - 1] != key) {
-      indices[place] = static_cast<I>(key % count);
-      for (long long r = i == 0 ? 0 : keys[i - 1] / count + 1; r <= row; ++r) indptr[r] = place;
-    }
-    if (i + 1 == items || keys[i + 1] == kNoKey) {
-      for (long long r = row + 1; r <= count; ++r) indptr[r] = place + 1;
-    }
-    const long long at = is_iso ? 0 : is_ordered ? static_cast<long long>(order[i]) : i;
-    atomic_add(&sums[place], static_cast<K>(weights[at]));
-  }
-}
-
 // The root of a tree, while other threads hang roots below others. Vertices on the way are hung one
 // step higher: what another thread hung there is united with what was above, so nothing is lost.
 template <class L>

@@ -141,7 +141,7 @@ __device__ __forceinline__ Pick best_of_eight(const Rows& rows, int v, long long
 #pragma unroll
   for (int f = 0; f < kEach; ++f) {
     if (!__any_sync(kAllLanes, length > f * kLanes)) break;
-#pragma unroll
+#pragma unroll 2
     for (int other = 0; other < kLanes; ++other) {
       const int there = shuffle(label[f], lane - rank + other);
       const S more = shuffle(weight[f], lane - rank + other);
