@@ -85,6 +85,16 @@ class Graph:
         if self.is_directed:
             _add_by_label(n, labels, self.strengths_in, totals_in, device=device, work=n)
 
+    def additions(
+        self, labels: Any, totals: Any, totals_in: Any, *, none: bool = False
+    ) -> tuple[Any, ...]:
+        """Return the launches of `add_strengths`, of no vertex if `none`."""
+        n = 0 if none else self.n
+        first = _add_by_label.launch(n, labels, self.strengths, totals)
+        if not self.is_directed:
+            return (first,)
+        return first, _add_by_label.launch(n, labels, self.strengths_in, totals_in)
+
     def inner(self, labels: Any) -> int:
         """Return the weights of entries between vertices of one community; waits."""
         sums = self.xp.zeros(1, self.xp.int64)
@@ -152,10 +162,9 @@ def numbering(
     out = inwards = xp.empty(n, graph.strengths.dtype) if has_totals else graph.strengths
     if has_totals and graph.is_directed:
         inwards = xp.empty(n, graph.strengths.dtype)
-    state = xp.zeros(2, xp.int64)
+    state = xp.empty(2, xp.int64)
     run_loop(
         state,
-        _clear_marks.launch(n, marks, has_groups, others, work=n),
         _mark.launch(n, labels, marks, has_groups, given, others, work=n),
         _sum_marks.launch(1, n, marks, has_groups, others, parts),
         _number_marks.launch(1, n, marks, has_groups, others, parts, state),
@@ -164,6 +173,7 @@ def numbering(
             given, others, inner, state, work=n,
         ),
         device=device,
+        before=(_clear_marks.launch(n, marks, has_groups, others, state, work=n),),
     )  # fmt: skip
     count = int(state[1])
     return Numbering(dense, count, out[:count], inwards[:count], inner[:count])
@@ -203,15 +213,14 @@ def grouped(graph: Graph, keys: Any, weights: Any, count: int, dtype: Any) -> tu
         order = xp.argsort(keys, kind="stable")
         keys = keys[order]
     length = len(keys)
-    indptr = xp.zeros(count + 1, xp.int64 if length >> 31 else xp.int32)
+    if length == 0:
+        return xp.zeros(count + 1, xp.int32), xp.empty(0, xp.int32), xp.empty(0, dtype)
+    indptr = xp.empty(count + 1, xp.int64 if length >> 31 else xp.int32)
     begins, parts = xp.empty(length, indptr.dtype), xp.empty(_PARTS, indptr.dtype)
     indices, sums = xp.empty(length, xp.int32), xp.empty(length, dtype)
-    if length == 0:
-        return indptr, indices, sums
-    state = xp.zeros(2, xp.int64)
+    state = xp.empty(2, xp.int64)
     run_loop(
         state,
-        _begin_groups.launch(length, keys, begins, sums, work=length),
         _sum_marks.launch(1, length, begins, False, begins, parts),
         _number_marks.launch(1, length, begins, False, begins, parts, state),
         _fill_groups.launch(
@@ -219,6 +228,7 @@ def grouped(graph: Graph, keys: Any, weights: Any, count: int, dtype: Any) -> tu
             state, work=length,
         ),
         device=device,
+        before=(_begin_groups.launch(length, keys, begins, sums, state, work=length),),
     )  # fmt: skip
     found = int(state[1])
     indices, sums = indices[:found], sums[:found]

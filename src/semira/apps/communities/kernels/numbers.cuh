@@ -7,11 +7,12 @@ constexpr long long kNoKey = 0x7FFFFFFFFFFFFFFFll;
 constexpr int kCounters = 1024;
 
 template <class M>
-__device__ void clear_marks(long long items, M* marks, bool has_groups, M* others) {
+__device__ void clear_marks(long long items, M* marks, bool has_groups, M* others, long long* state) {
   const Group<1> mine;
   for (long long i = mine.first; i < items; i += mine.step) {
     marks[i] = 0;
     if (has_groups) others[i] = 0;
+    if (i == 0) state[0] = 0;
   }
 }
 
@@ -126,11 +127,13 @@ __device__ void renumber(long long items, const L* labels, const M* numbers, L* 
 }
 
 template <class M, class K>
-__device__ void begin_groups(long long items, const long long* keys, M* begins, K* sums) {
+__device__ void begin_groups(long long items, const long long* keys, M* begins, K* sums,
+                             long long* state) {
   const Group<1> mine;
   for (long long i = mine.first; i < items; i += mine.step) {
     sums[i] = 0;
     begins[i] = keys[i] != kNoKey && (i == 0 || keys[i] != keys[i - 1]) ? 1 : 0;
+    if (i == 0) state[0] = 0;
   }
 }
 
@@ -140,8 +143,12 @@ __device__ void fill_groups(long long items, const long long* keys, const M* gro
                             P* indptr, I* indices, K* sums, long long* state) {
   const Group<1> mine;
   for (long long i = mine.first; i < items; i += mine.step) {
-    if (i == 0) state[0] = 1;
     const long long key = keys[i];
+    if (i == 0) {
+      state[0] = 1;
+      // There are no groups.
+      for (long long r = 0; key == kNoKey && r <= count; ++r) indptr[r] = 0;
+    }
     if (key == kNoKey) continue;
     const P place = static_cast<P>(groups[i]) - 1;
     const long long row = key / count;

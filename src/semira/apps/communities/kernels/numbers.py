@@ -10,12 +10,14 @@ from semira.kernels import atomic_add, kernel
 
 
 @kernel
-def clear_marks(low, high, marks, has_groups, others):
+def clear_marks(low, high, marks, has_groups, others, state):
     """Write 0 to the marks of labels, and of groups if there are any."""
     for i in range(low, high):
         marks[i] = 0
         if has_groups:
             others[i] = 0
+        if i == 0:
+            state[0] = 0
 
 
 @kernel
@@ -72,13 +74,15 @@ def renumber(
 
 
 @kernel
-def begin_groups(low, high, keys, begins, sums):
+def begin_groups(low, high, keys, begins, sums, state):
     """Write 1 where a group of equal keys begins, 0 elsewhere and at what is left out."""
     for i in range(low, high):
         sums[i] = 0
         begins[i] = 0
         if keys[i] != np.int64(0x7FFFFFFFFFFFFFFF) and (i == 0 or keys[i] != keys[i - 1]):
             begins[i] = 1
+        if i == 0:
+            state[0] = 0
 
 
 @kernel
@@ -86,12 +90,16 @@ def fill_groups(low, high, keys, groups, order, is_ordered, weights, is_iso, cou
                 sums, state):  # fmt: skip
     """Write rows: a column for each group of keys ``row * count + column``, and sums of weights.
 
-    `groups` is the number of the group of each key, from 1 on; `indptr` and `sums` are 0 at first.
+    `groups` is the number of the group of each key, from 1 on; `sums` are 0 at first.
     """
     for i in range(low, high):
+        key = keys[i]
         if i == 0:
             state[0] = 1
-        key = keys[i]
+            if key == np.int64(0x7FFFFFFFFFFFFFFF):
+                # There are no groups.
+                for r in range(count + 1):
+                    indptr[r] = 0
         if key == np.int64(0x7FFFFFFFFFFFFFFF):
             continue
         place = np.int64(groups[i]) - 1
