@@ -128,6 +128,15 @@ class HostPrimitives:
         assert lengths.sum() == nvals
         return self.runtime.upload(np.repeat(np.arange(nrows, dtype=np.int32), lengths))
 
+    def line_faults(self, offsets, lines, indices, count, length):
+        assert (len(offsets), len(indices)) == (lines + 1, count)
+        if list(offsets[[0, -1]]) != [0, count] or (np.diff(offsets) < 0).any():
+            return 1
+        rows = np.repeat(np.arange(lines), np.diff(offsets))
+        is_wrong = count and not 0 <= indices.min() <= indices.max() < length
+        is_unsorted = ((np.diff(indices) <= 0) & (np.diff(rows) == 0)).any()
+        return int(is_wrong) + 2 * int(is_unsorted)
+
     def set_presence(self, positions, count, words):
         at = items(positions, np.int32, count)
         np.bitwise_or.at(

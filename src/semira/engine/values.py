@@ -8,7 +8,7 @@ placed partner it meets.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import lru_cache
@@ -357,6 +357,25 @@ def device(name: str) -> Iterator[None]:
         yield
     finally:
         _context_device.reset(token)
+
+
+def beside(item: Any) -> AbstractContextManager[None]:
+    """Place every object made inside the block where `item` lies.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> A = gb.Matrix.from_coo([0], [1], 1.0, device="cpu")
+    >>> with gb.device("reference"), gb.beside(A):
+    ...     gb.Vector.from_coo([1], [2.0]).device
+    'cpu'
+    """
+    where = item.device
+    return _nothing if where == default_device() else device(where)
+
+
+#: What `beside` returns where nothing changes.
+_nothing = nullcontext()
 
 
 def common_device(values: Iterable[Value]) -> str:

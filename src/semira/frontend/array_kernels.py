@@ -214,7 +214,12 @@ class ArrayKernel:
         )
 
 
-def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> None:
+def run_loop(
+    state: Any,
+    *launches: tuple[KernelText, Launch],
+    device: str,
+    before: Sequence[tuple[KernelText, Launch]] = (),
+) -> None:
     """Run kernels in turn, again and again, until one of them writes ``state[0]``.
 
     On ``cuda`` this is one cooperative launch, with a barrier of all blocks between kernels, and
@@ -225,11 +230,13 @@ def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> N
     ----------
     state : array of int64
         A kernel, but not the first one, writes something other than 0 to its first item to end the
-        loop after this round. If it is not 0 at the start, nothing runs.
+        loop after this round. If it is not 0 at the start, none of them runs.
     *launches
         Two or more, from `ArrayKernel.launch`. A kernel over one item is the place to count and
         decide. All have the same number of threads a block; they ask for no `scratch`.
     device : "reference", "cpu", "cuda" or "suitesparse"
+    before : sequence
+        Launches of kernels that run once, before the state is read.
 
     Raises
     ------
@@ -241,21 +248,26 @@ def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> N
     backend = _backend(device)
     if len(launches) < 2:
         raise InvalidValue(f"{len(launches)} kernel in a loop: it takes two or more")
-    for text, launch in launches:
+    for text, launch in (*before, *launches):
         if launch.scratch:
             raise InvalidValue(f"{text.name}: kernels of a loop have no scratch; use host_scratch")
         if text.threads != launches[0][0].threads:
             raise InvalidValue(f"{text.name}: kernels of a loop have equal threads a block")
     if hasattr(backend, "run_kernel_loop"):
-        backend.run_kernel_loop(state, launches)
+        backend.run_kernel_loop(state, launches, before)
         return
     with interrupts.deferred():
+        _run_in_turn(backend, before)
         while not state[0]:
             with interrupts.held():
-                for text, launch in launches:
-                    if launch.items:
-                        backend.run_kernel(text, launch)
+                _run_in_turn(backend, launches)
             interrupts.check()
+
+
+def _run_in_turn(backend: Any, launches: Sequence[tuple[KernelText, Launch]]) -> None:
+    for text, launch in launches:
+        if launch.items:
+            backend.run_kernel(text, launch)
 
 
 def _workers(wanted: Sequence[tuple[Any, int, Any]]) -> tuple[WorkerArray, ...]:

@@ -221,9 +221,9 @@ def ranked(problem: Problem, distance: Matrix, first: int, last: int) -> Ranks:
         if problem.content is not None:
             content = Vector.from_dense(problem.content)
             scores = scores.ewise_mult(content, binary.plus).new(dtypes.FP64)
-        if problem.top:
-            # Seeds are left out below, wherever they stand. The greatest of what is negative: the
-            # least.
+        if problem.top and not device_traits(distance.device).own_memory:
+            # Less to sort, which is no work for a GPU: a block of it would walk a whole row. Seeds
+            # are left out below, wherever they stand. The greatest of what is negative: the least.
             most = problem.top + int(np.bincount(of).max())
             less = scores.apply(unary.ainv).new()
             scores = less.largest_per_row(most).new().apply(unary.ainv).new()

@@ -351,11 +351,16 @@ class CudaBackend:
             self.runtime.check_process()
             array_kernels.run(self.runtime, text, launch)
 
-    def run_kernel_loop(self, state: Any, launches: Sequence[tuple[KernelText, Launch]]) -> None:
+    def run_kernel_loop(
+        self,
+        state: Any,
+        launches: Sequence[tuple[KernelText, Launch]],
+        before: Sequence[tuple[KernelText, Launch]],
+    ) -> None:
         """Run kernels over arrays in turn, until one of them says that it is done."""
         with self._lock:
             self.runtime.check_process()
-            array_kernels.run_loop(self.runtime, state, launches)
+            array_kernels.run_loop(self.runtime, state, launches, before)
 
     def copies(self) -> dict[str, Callable[[Handle], Any]]:
         """Return what makes each copy that a matrix keeps beside its rows, for measurements.

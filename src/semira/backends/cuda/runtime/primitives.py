@@ -476,6 +476,18 @@ class Primitives:
                     return False
         return True
 
+    def line_faults(self, offsets: Any, lines: int, indices: Any, count: int, length: int) -> int:
+        """Return 0 if signed arrays are compressed lines; waits.
+
+        Bit 0: something is out of bounds, or offsets fall. Bit 1: indices of a line do not rise.
+        """
+        faults = self.runtime.zeroed(4)
+        self.module.launch(
+            "int", "semira_line_faults", max(count, lines + 1), offsets, offsets.itemsize, lines,
+            indices, indices.itemsize, count, length, faults,
+        )  # fmt: skip
+        return self.read("int", faults, 0)
+
     def set_presence(self, positions: Any, count: int, words: Any) -> None:
         """Set the bits of listed positions in presence words."""
         self.module.launch("int", "semira_set_presence", count, positions, count, words)
