@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
+import numpy as np
+
 from semira import Matrix, ProductOptions, Scalar, Vector, dtypes, repeat, semiring
 from semira.algorithms.checks import check_square, check_vertex, vertex_dtype
+from semira.algorithms.levels import search_levels
 from semira.algorithms.naming import Vertex, takes_graph, vertex
 from semira.algorithms.results import BFSResult, finished
+from semira.algorithms.sequential import runs_loops
 
 
 @takes_graph(source=vertex)
@@ -71,6 +75,9 @@ def bfs(
     """
     n = check_square(A, "bfs", opts)
     source = check_vertex(source, n)
+    if runs_loops(A, opts):
+        found = search_levels(A, np.array([source]), n, parents)
+        return BFSResult(found.iterations, found.trace, found.level, found.parent)
     number = vertex_dtype(n)
     level = Vector(number, n)
     parent: Any = Vector(number, n) if parents else None

@@ -8,7 +8,7 @@ two cores a tenth to a half of the time (docs/algorithms/index.md).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ _FLATTEN = ArrayKernel("semira.algorithms.kernels:trees", "flatten")
 _JOIN = ArrayKernel("semira.algorithms.kernels:trees", "join_in_order")
 _PEEL = ArrayKernel("semira.algorithms.kernels:cores", "peel_in_order")
 _SEARCH = ArrayKernel("semira.algorithms.kernels:strong", "search_in_depth")
-_REACH = ArrayKernel("semira.algorithms.kernels:queues", "reach")
 _DEPEND = ArrayKernel("semira.algorithms.kernels:queues", "depend")
 _SETTLE = ArrayKernel("semira.algorithms.kernels:heaps", "settle_paths")
 _CORNERS = ArrayKernel("semira.algorithms.kernels:corners", "count_corners")
@@ -42,16 +41,9 @@ _DISTANCES = 1 << 22
 #: Vertices up to which a row for each costs nothing, and then most for each entry.
 _FEW_ROWS, _SPARSE = 1 << 20, 16
 
-#: Edges of a level from which on products search, and those for each vertex of the graph: products
-#: pull, and by all threads.
-_LEVEL, _PER_VERTEX = 250_000, 0.5
-
 #: Most blocks of searches whose sums are kept apart, and most sums: those of a block are added up
 #: in the order of the sources, so that threads do not decide about the last digits.
 _BLOCKS, _SUMS = 32, 1 << 25
-
-#: A search returns a sparse vector where the graph has so many vertices for each that was found.
-_LISTED = 16
 
 
 def runs_loops(A: Matrix, opts: Any = ()) -> bool:
@@ -190,42 +182,6 @@ def _edges_in_order(A: Matrix) -> tuple[Matrix, NDArray[Any], NDArray[Any], NDAr
     heads = np.repeat(np.arange(A.nrows, dtype=rows.indices.dtype), np.diff(rows.indptr))
     places = order.astype(np.int32 if len(order) < 2**31 else np.int64)
     return lower, heads[order], rows.indices[order], places
-
-
-class Hops(NamedTuple):
-    """What a search along a queue found.
-
-    Attributes
-    ----------
-    level : Vector
-        Hops from the nearest source.
-    frontier : ndarray
-        Vertices of the last level, if their edges are many; else none.
-    depth : int
-        Levels that were looked for.
-    """
-
-    level: Vector
-    frontier: NDArray[Any]
-    depth: int
-
-
-def hops(A: Matrix, sources: NDArray[np.int64], limit: int) -> Hops:
-    """Return the hops from the nearest of several sources, up to a level of many edges.
-
-    O(vertices found + their edges), and n where these are a sixteenth of all or more.
-    """
-    n, rows = A.nrows, rows_of(A, values=False)
-    number = vertex_dtype(n).np_type
-    level, queue, state = np.zeros(n, number), np.empty(n, number), np.zeros(3, np.int64)
-    given = rows.indptr, rows.indices, sources, limit, max(_LEVEL, int(_PER_VERTEX * n))
-    _REACH(1, *given, level, queue, state, device=A.device)
-    end, begin, depth = state.tolist()
-    is_over = begin == end or depth == limit
-    is_listed = 0 < end * _LISTED < n
-    found = np.sort(queue[:end]) if is_listed else level.nonzero()[0].astype(number)
-    made = Vector.from_coo(found, level[found] - 1, size=n, device=A.device)
-    return Hops(made, queue[:0] if is_over else queue[begin:end], depth)
 
 
 def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64], int, bool]:

@@ -247,6 +247,8 @@ def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> N
 
 
 def _workers(wanted: Sequence[tuple[Any, int, Any]]) -> tuple[WorkerArray, ...]:
+    if not wanted:
+        return ()
     return tuple(WorkerArray(np.dtype(dtype), length, fill) for dtype, length, fill in wanted)
 
 

@@ -11,14 +11,12 @@ import threading
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from tests.unit.algorithms import cases
 
 import semira as gb
 from semira.algorithms import (
     all_pairs_shortest_paths,
     betweenness_centrality,
-    k_hop,
     local_clustering_coefficient,
     multi_source_bfs,
     pagerank,
@@ -30,7 +28,6 @@ from semira.base.settings import override, restore
 
 #: Calls, the field of their result, and whether it has to be equal bit by bit.
 CALLS = {
-    "hops": (lambda A, **opts: k_hop(A, [0, A.nrows - 1], 2, **opts), "level", True),
     "betweenness": (betweenness_centrality, "centrality", False),
     "clustering": (local_clustering_coefficient, "coefficient", True),
     "ranks": (lambda A, **opts: pagerank(A, tol=1e-12, **opts), "rank", False),
@@ -52,7 +49,7 @@ def check(name, A):
     assert mine.isequal(theirs, check_dtype=True) or (
         not is_exact and mine.dtype == theirs.dtype and mine.isclose(theirs, rel_tol=1e-9)
     )
-    if field in ("level", "rank"):
+    if field == "rank":
         assert found.iterations == expected.iterations
 
 
@@ -71,38 +68,18 @@ def test_loops_give_what_products_give_on_any_graph(name, graph):
         check(name, graph.matrix("cpu"))
 
 
-@given(graph=cases.graphs(), limit=st.integers(0, 4))
+@given(graph=cases.graphs())
 @cases.examples(max_examples=10)
-def test_python_says_what_the_loops_mean(graph, limit):
+def test_python_says_what_the_loops_mean(graph):
     """The functions that are compiled on hosts, run by Python."""
     A, B = (graph.matrix(where) for where in ("reference", "cpu"))
     sources = np.unique([0, graph.n // 2])
-    found = [sequential.hops(each, sources, limit) for each in (A, B)]
-    assert found[0].level.to_dict() == found[1].level.to_dict()
     sums = [sequential.dependencies(each, sources) for each in (A, B)]
     assert sums[0][0].tolist() == sums[1][0].tolist()
     assert sums[0][1:] == sums[1][1:]
     lower = [each.select(gb.select.tril, -1).new() for each in (A, B)]
     for one, other in zip(*map(sequential.corners, lower), strict=True):
         assert one.tolist() == other.tolist()
-
-
-def test_a_search_goes_on_by_products_where_levels_are_large(monkeypatch):
-    graph = cases.SHAPES["grid"]
-    A = graph.matrix("cpu")
-    whole = multi_source_bfs(A, [0, 3], together=True)
-    for edges in range(0, 12, 3):
-        monkeypatch.setattr(sequential, "_LEVEL", edges)
-        monkeypatch.setattr(sequential, "_PER_VERTEX", 0)
-        found = multi_source_bfs(A, [0, 3], together=True)
-        assert found.level.isequal(whole.level, check_dtype=True)
-        assert found.iterations == whole.iterations
-        assert len(found.trace) <= found.iterations
-        near = k_hop(A, [0, 3], 2)
-        assert near.level.to_dict() == {v: d for v, d in whole.level.to_dict().items() if d <= 2}
-        assert near.iterations == 2
-    monkeypatch.setattr(sequential, "_LEVEL", 0)
-    assert len(multi_source_bfs(A, 0, together=True).trace) > 1
 
 
 def test_no_source_reaches_nothing():

@@ -44,6 +44,10 @@ def run(text: KernelText, launch: Launch) -> None:
         It does not compile.
     """
     function = _function(text)
+    needed = launch.on_host()
+    if launch.items == 1 and not needed and not launch.stops:
+        function(0, 1, *launch.arguments)
+        return
     if not getattr(launch.work, "ndim", 0):
         total = max(int(launch.work), launch.items)
         chunks = min(threads.num_chunks(total), max(1, launch.items))
@@ -51,8 +55,6 @@ def run(text: KernelText, launch: Launch) -> None:
     else:
         total = int(launch.work[-1] - launch.work[0]) + launch.items
         bounds = threads.bounds_by_work(launch.work, threads.num_chunks(total))
-
-    needed = launch.on_host()
     stop = (np.zeros(1, np.int64),) if launch.stops else ()
 
     def part_of(part: int, low: int, high: int) -> None:
