@@ -1,8 +1,8 @@
-"""Breadth-first search where loops of hosts are compiled: what each level finds, without products.
+"""Breadth-first search in a compiled loop of the host, level by level, without products.
 
-A level pushes from its vertices, which stand in a queue, or all other vertices pull, as S. Beamer,
-K. Asanović and D. Patterson do (*Direction-optimizing breadth-first search*, SC 2012). One thread
-pushes; all of them pull.
+Vertices of a level push along a queue, or all vertices without a level pull (S. Beamer,
+K. Asanović, D. Patterson, *Direction-optimizing breadth-first search*, SC 2012). One thread pushes;
+all of them pull.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PULL = ArrayKernel("semira.algorithms.kernels:levels", "pull_level")
 #: Edges of a level from which on vertices may pull: starting that takes some 20 us.
 _MANY = 50_000
 
-#: Threads share a pull from so many times the work on that they share others: it begins at once.
+#: Threads share a pull from so many times the entries on from which they share other work.
 _ALONE = 4
 
 #: Edges after which the search looks whether Ctrl-C was noted, some 0.1 s.
@@ -123,11 +123,11 @@ def _trace(state: NDArray[np.int64], count: int) -> LateRows:
 
     def made() -> list[TraceRow]:
         levels = np.roll(state[_HEAD:].reshape(room, _ROW), -(lost % max(1, room)), axis=0)
-        spent = np.diff(levels[:, 4], prepend=state[9]).tolist()
+        levels[:, 4] = np.diff(levels[:, 4], prepend=state[9])
         return [
-            TraceRow(k, "vxm", "pull" if pulls else "push", *counts, elapsed_ns)
-            for k, (*counts, pulls, _), elapsed_ns in zip(
-                range(lost, count), levels.tolist(), spent, strict=True
+            TraceRow(k, "vxm", "pull" if pulls else "push", frontier, touched, produced, elapsed_ns)
+            for k, (frontier, touched, produced, pulls, elapsed_ns) in enumerate(
+                levels.tolist(), lost
             )
         ]
 

@@ -200,9 +200,7 @@ class LateRows(UnreadRows):
     (1, 3)
     """
 
-    def __init__(
-        self, count: int, make: Callable[[], Sequence[TraceRow]], lost: int = 0
-    ) -> None:
+    def __init__(self, count: int, make: Callable[[], Sequence[TraceRow]], lost: int = 0) -> None:
         self._count, self.lost = count, lost
         self._make: Callable[[], Sequence[TraceRow]] | None = make
         self._rows: Rows | None = None

@@ -75,8 +75,7 @@ def test_python_says_what_the_loops_mean(eager):
         by_python = on_cpu.to("reference")
         for limit in (0, 2, 70):
             one, other = (
-                search_levels(A, np.array([0, 9]), limit, parents=True)
-                for A in (on_cpu, by_python)
+                search_levels(A, np.array([0, 9]), limit, parents=True) for A in (on_cpu, by_python)
             )
             assert one.level.to_dict() == other.level.to_dict()
             assert one.parent.to_dict() == other.parent.to_dict()

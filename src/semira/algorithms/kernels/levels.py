@@ -2,9 +2,9 @@
 
 What a search knows is in `state`: 0, the vertices found; 1 and 2, where the last level begins and
 ends in the queue; 3, levels that were expanded; 4, edges of their vertices; 5, whether the last
-level is in `bits` rather than in the queue; 6 and 7, its edges then, and what a pull costs; after it
-7 and 8, the vertices that it found and the entries that it read; 9, when the search began. Behind
-these are the last levels, five numbers each.
+level is in `bits` rather than in the queue; 6 and 7, its edges then, and what a pull costs; after
+it 7 and 8, the vertices that it found and the entries that it read; 9, when the search began.
+Behind these are the last levels, five numbers each.
 """
 
 from __future__ import annotations
@@ -57,7 +57,14 @@ def expand_plain(
 
 @helper
 def expand_tree(
-    indptr: Any, indices: Any, begin: Any, stop: Any, after: Any, level: Any, parent: Any, queue: Any
+    indptr: Any,
+    indices: Any,
+    begin: Any,
+    stop: Any,
+    after: Any,
+    level: Any,
+    parent: Any,
+    queue: Any,
 ) -> Any:
     """Do as `expand_plain`, and write from which vertex each one was found first."""
     end = np.uint64(stop)
@@ -83,7 +90,14 @@ def expand_tree(
 
 @helper
 def expand_dense(
-    indptr: Any, indices: Any, begin: Any, stop: Any, after: Any, level: Any, parent: Any, queue: Any
+    indptr: Any,
+    indices: Any,
+    begin: Any,
+    stop: Any,
+    after: Any,
+    level: Any,
+    parent: Any,
+    queue: Any,
 ) -> Any:
     """Do as both where vertices have many edges, most of which lead to vertices found before."""
     end = np.uint64(stop)
@@ -109,7 +123,14 @@ def expand_dense(
 
 @helper
 def expand(
-    indptr: Any, indices: Any, begin: Any, stop: Any, after: Any, level: Any, parent: Any, queue: Any
+    indptr: Any,
+    indices: Any,
+    begin: Any,
+    stop: Any,
+    after: Any,
+    level: Any,
+    parent: Any,
+    queue: Any,
 ) -> Any:
     """Queue what the vertices from `begin` to `stop` find, in the way that suits the graph."""
     if len(indices) > 8 * len(level):

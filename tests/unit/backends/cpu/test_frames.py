@@ -14,7 +14,6 @@ import pytest
 from tests.unit.backends.cpu.test_loops import Case, path, products, write
 
 import semira as gb
-from semira import algorithms
 from semira.backends.cpu.loops import frames, native
 from semira.contract import LateRows
 
