@@ -24,6 +24,7 @@ _JOIN = ArrayKernel("semira.algorithms.kernels:trees", "join_in_order")
 _PEEL = ArrayKernel("semira.algorithms.kernels:cores", "peel_in_order")
 _SEARCH = ArrayKernel("semira.algorithms.kernels:strong", "search_in_depth")
 _DEPEND = ArrayKernel("semira.algorithms.kernels:queues", "depend")
+_COLOUR = ArrayKernel("semira.algorithms.kernels:greedy", "colour_in_order")
 _SETTLE = ArrayKernel("semira.algorithms.kernels:heaps", "settle_paths")
 _CORNERS = ArrayKernel("semira.algorithms.kernels:corners", "count_corners")
 
@@ -182,6 +183,22 @@ def _edges_in_order(A: Matrix) -> tuple[Matrix, NDArray[Any], NDArray[Any], NDAr
     heads = np.repeat(np.arange(A.nrows, dtype=rows.indices.dtype), np.diff(rows.indptr))
     places = order.astype(np.int32 if len(order) < 2**31 else np.int64)
     return lower, heads[order], rows.indices[order], places
+
+
+def colours(edges: Matrix, order: NDArray[Any]) -> Vector:
+    """Return greedy colours of the vertices of a symmetric matrix in an order. O(n + nvals).
+
+    References
+    ----------
+    D. Welsh, M. Powell, *An upper bound for the chromatic number of a graph and its application to
+    timetabling problems*, The Computer Journal 10(1), 1967 (a greedy scan in an order).
+    """
+    n, rows = edges.nrows, rows_of(edges, values=False)
+    number = vertex_dtype(n).np_type
+    colour, mark = np.full(n, -1, number), np.zeros(n + 2, number)
+    given = rows.indptr, rows.indices, order, colour, mark
+    _COLOUR(1, *given, device=edges.device, work=edges.nvals, stops=True)
+    return _vector(edges, colour)
 
 
 def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64], int, bool]:

@@ -17,6 +17,8 @@ import semira as gb
 from semira.algorithms import (
     all_pairs_shortest_paths,
     betweenness_centrality,
+    graph_colouring,
+    label_propagation,
     local_clustering_coefficient,
     multi_source_bfs,
     pagerank,
@@ -24,6 +26,7 @@ from semira.algorithms import (
     personalised_pagerank,
     sequential,
 )
+from semira.algorithms.voting import vote_and_move
 from semira.base.settings import override, restore
 
 #: Calls, the field of their result, and whether it has to be equal bit by bit.
@@ -34,6 +37,8 @@ CALLS = {
     "weighted": (
         lambda A, **opts: pagerank(A, 0.5, 0, 9, weighted=True, **opts), "rank", False,
     ),
+    "colours": (graph_colouring, "colour", True),
+    "labels": (lambda A, **opts: label_propagation(A, seed=2, **opts), "label", True),
     "personal": (lambda A, **opts: personalised_pagerank(A, 0, **opts), "rank", False),
 }  # fmt: skip
 
@@ -49,13 +54,14 @@ def check(name, A):
     assert mine.isequal(theirs, check_dtype=True) or (
         not is_exact and mine.dtype == theirs.dtype and mine.isclose(theirs, rel_tol=1e-9)
     )
-    if field == "rank":
+    if field in ("rank", "label"):
         assert found.iterations == expected.iterations
 
 
 @each
 def test_loops_give_what_products_give(name):
-    check(name, cases.SHAPES["random"].matrix("suitesparse"))
+    if name != "labels":  # whose random numbers Numba compiles there, for seconds
+        check(name, cases.SHAPES["random"].matrix("suitesparse"))
     for shape in ("random", "path", "star", "grid"):
         check(name, cases.SHAPES[shape].matrix("cpu"))
 
@@ -80,6 +86,15 @@ def test_python_says_what_the_loops_mean(graph):
     lower = [each.select(gb.select.tril, -1).new() for each in (A, B)]
     for one, other in zip(*map(sequential.corners, lower), strict=True):
         assert one.tolist() == other.tolist()
+    edges = [graph.both_ways().matrix(where) for where in ("reference", "cpu")]
+    edges = [each.select(gb.select.offdiag).new() for each in edges]
+    order = np.arange(graph.n)[::-1].copy()
+    colours = [sequential.colours(each, order).to_dense().tolist() for each in edges]
+    assert colours[0] == colours[1]
+    with np.errstate(all="ignore"):
+        moved = [vote_and_move(each, (3, 4), np.array([0.75, 0.5]), 0, 9) for each in edges]
+    assert moved[0][0].tolist() == moved[1][0].tolist()
+    assert moved[0][1:] == moved[1][1:]
 
 
 def test_no_source_reaches_nothing():
@@ -92,7 +107,7 @@ def test_threads_do_not_change_a_bit():
     """Sums over blocks of vertices, or of sources, have one order."""
     rng = np.random.default_rng(3)
     n = 3000
-    ends = rng.integers(0, n, (2, 40_000))
+    ends = rng.integers(0, n, (2, 60_000))
     A = gb.Matrix.from_coo(*ends, True, nrows=n, ncols=n, dup_op="any")
     found = []
     for threads in (1, 2, 7):
@@ -101,10 +116,12 @@ def test_threads_do_not_change_a_bit():
             score = betweenness_centrality(A, sources=40).centrality.to_dense()
             ranks = pagerank(A, tol=0, max_iterations=120)
             share = local_clustering_coefficient(A).coefficient.to_dense()
+            labels = label_propagation(A, tolerance=0.02).label.to_dense()
         finally:
             restore(before)
-        found.append((score.tolist(), ranks.rank.to_dense().tolist(), share.tolist()))
-    assert found[0] == found[1] == found[2]
+        found.append((score, ranks.rank.to_dense(), share, labels))
+    for several in zip(*found, strict=True):
+        assert several[0].tolist() == several[1].tolist() == several[2].tolist()
 
 
 def test_long_runs_and_short_ones_give_the_same_ranks(monkeypatch):
