@@ -157,7 +157,8 @@ def label_propagation(
     neighbour that moved, and those that wanted to before. After the first 32 no two neighbours move
     at once, so each move adds to the edges within communities: it ends. It takes 10 to 200
     iterations in practice, of which the later ones are cheap. It waits for the end of its loops
-    (two from 32 iterations on), and for the number of self-loops.
+    (two from 32 iterations on), and for the number of self-loops. Where hosts compile loops, and
+    without options, lists of these vertices take the place of products, and of the O(n).
 
     References
     ----------

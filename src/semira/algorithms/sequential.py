@@ -26,6 +26,7 @@ _SEARCH = ArrayKernel("semira.algorithms.kernels:strong", "search_in_depth")
 _DEPEND = ArrayKernel("semira.algorithms.kernels:queues", "depend")
 _COLOUR = ArrayKernel("semira.algorithms.kernels:greedy", "colour_in_order")
 _SETTLE = ArrayKernel("semira.algorithms.kernels:heaps", "settle_paths")
+_LIST = ArrayKernel("semira.algorithms.kernels:heaps", "list_paths")
 _CORNERS = ArrayKernel("semira.algorithms.kernels:corners", "count_corners")
 
 #: Entries of each row that components begin with, on matrices of so many entries and twice as many
@@ -37,7 +38,7 @@ _FEW, _SAMPLED, _ASKED, _ALL = 2, 1 << 16, 1024, 1 << 62
 _MOST = 2**30
 
 #: Distances that are listed together.
-_DISTANCES = 1 << 22
+_DISTANCES = 1 << 24
 
 #: Vertices up to which a row for each costs nothing, and then most for each entry.
 _FEW_ROWS, _SPARSE = 1 << 20, 16
@@ -224,8 +225,10 @@ def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64],
     return score.reshape(blocks, n).sum(axis=0), int(state[0]), not state[1]
 
 
-def _settled(A: Matrix, starts: NDArray[Any], begins: NDArray[Any], few: int) -> NDArray[Any]:
-    """Return the distances from sets of `few` vertices; -1 where no path leads.
+def _settled(
+    A: Matrix, starts: NDArray[Any], begins: NDArray[Any], few: int
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the distances from sets of `few` vertices, -1 where no path leads, and how many do.
 
     Lengths are not negative. O(n log n + nvals) for each set; threads share them.
 
@@ -236,22 +239,22 @@ def _settled(A: Matrix, starts: NDArray[Any], begins: NDArray[Any], few: int) ->
     n, count, kept = A.nrows, len(starts) // few, begins.dtype
     rows, index = rows_of(A, dtype=kept), vertex_dtype(n).np_type
     found, bounds = np.empty(count * n, kept), np.arange(count + 1) * few
+    reached = np.empty(count, np.int64)
     _SETTLE(
-        count, *rows[:3], bounds, starts, begins, found, device=A.device,
+        count, *rows[:3], bounds, starts, begins, found, reached, device=A.device,
         work=count * (n + A.nvals), stops=True,
         scratch=[(index, n, None), (kept, n, None), (index, n, None)],
     )  # fmt: skip
-    return found
+    return found, reached
 
 
 def distance(A: Matrix, begun: Vector) -> Vector:
     """Return the distances from the entries of a vector over lengths that are not negative."""
     starts, begins = begun.to_coo()
-    found = _settled(A, starts, begins, len(starts))
-    there = found >= 0
-    if there.all():
+    found, reached = _settled(A, starts, begins, len(starts))
+    if reached[0] == A.nrows:
         return _vector(A, found)
-    places = there.nonzero()[0].astype(vertex_dtype(A.nrows).np_type)
+    places = (found >= 0).nonzero()[0].astype(vertex_dtype(A.nrows).np_type)
     return Vector.from_coo(places, found[places], size=A.nrows, device=A.device)
 
 
@@ -262,10 +265,14 @@ def distances(A: Matrix, number: Any) -> Matrix:
     parts: list[tuple[NDArray[Any], ...]] = []
     for first in range(0, n, few):
         count = min(few, n - first)
-        found = _settled(A, first + np.arange(count), np.zeros(count, number.np_type), 1)
-        there = found.reshape(count, n) >= 0
-        parts.append((there.sum(axis=1), there.nonzero()[1].astype(index), found[there.ravel()]))
-    lengths, indices, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+        found, reached = _settled(A, first + np.arange(count), np.zeros(count, number.np_type), 1)
+        ends = np.append(0, np.cumsum(reached))
+        indices, values = np.empty(ends[-1], index), np.empty(ends[-1], number.np_type)
+        _LIST(count, n, found, ends, indices, values, device=A.device, work=count * n)
+        parts.append((reached, indices, values))
+    lengths, indices, values = (
+        part[0] if len(parts) == 1 else np.concatenate(part) for part in zip(*parts, strict=True)
+    )
     ends = np.append(0, np.cumsum(lengths))
     offset = index if ends[-1] < 2**31 else np.int64
     with device(A.device):
