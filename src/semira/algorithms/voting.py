@@ -19,6 +19,9 @@ _MOVE = ArrayKernel(_PLACE, "move")
 #: A list of at least this share of all vertices is put in order.
 _MANY = 1 / 8
 
+#: Most numbers of labels that are counted, of all threads together.
+_COUNTS = 1 << 28
+
 
 def vote_and_move(
     edges: Matrix, keys: tuple[int, int], shares: NDArray[np.float64], few: int, limit: int
@@ -47,7 +50,8 @@ def vote_and_move(
     best, draw, waits = np.full(n, -1, number), np.zeros(n), np.zeros(n, np.bool_)
     active, after = np.arange(n + 1, dtype=number), np.empty(n + 1, number)
     seen = np.zeros(n, number)
-    longest, blocks = int(np.diff(rows.indptr).max(initial=1)), int(ss.about["nthreads"])
+    longest = int(np.diff(rows.indptr).max(initial=1))
+    blocks = max(1, min(int(ss.about["nthreads"]), _COUNTS // max(n, 1)))
     counts, used = np.zeros(blocks * n, number), np.empty(blocks * longest + 1, number)
     state = np.array([0, n, edges.nvals])
     where, lists = edges.device, rows[:2]

@@ -152,6 +152,20 @@ def test_a_trace_keeps_the_last_levels(monkeypatch, caplog):
     assert (tuple(kept), kept.lost) == (tuple(found.trace), n - 4)
 
 
+def test_matrices_of_suitesparse_are_searched_too(eager):
+    A = dense(70, directed=True)
+    expected = bfs(A, 0, parents=True)
+    found = bfs(A.to("suitesparse"), 0, parents=True)
+    assert found.level.device == found.parent.device == "suitesparse"
+    assert found.level.to_dict() == expected.level.to_dict()
+    assert found.parent.to_dict() == expected.parent.to_dict()
+
+
+def test_a_graph_without_vertices():
+    found = multi_source_bfs(gb.Matrix("BOOL", 0, 0).to("cpu"), [], together=True)
+    assert (found.level.size, found.iterations, len(found.trace)) == (0, 0, 0)
+
+
 def test_a_search_inside_a_recorded_loop_is_refused():
     A = cases.SHAPES["path"].matrix("cpu")
     with pytest.raises(exceptions.RecordError):
