@@ -271,6 +271,8 @@ def _run_in_turn(backend: Any, launches: Sequence[tuple[KernelText, Launch]]) ->
 
 
 def _workers(wanted: Sequence[tuple[Any, int, Any]]) -> tuple[WorkerArray, ...]:
+    if not wanted:
+        return ()
     return tuple(WorkerArray(np.dtype(dtype), length, fill) for dtype, length, fill in wanted)
 
 
