@@ -8,6 +8,8 @@ BIN  := $(VENV)/bin
 ARGS ?=
 GRAPH ?=
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Hundreds of processes import the same modules: compiled modules are kept, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
 
 # The first Python that is new enough; PYTHON=... on the command line overrides it.
 IS_NEW := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
