@@ -57,7 +57,7 @@ def pairwise(
         for a in axes[first]
         for b in axes[second]
     }
-    partners: dict[Item, set[Item]] = {(name, value): set() for name in names for value in axes[name]}
+    partners: dict[Item, set[Item]] = {(x, value): set() for x in names for value in axes[x]}
     for one, two in open_pairs:
         partners[one].add(two)
         partners[two].add(one)
