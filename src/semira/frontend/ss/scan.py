@@ -15,6 +15,8 @@ from semira.frontend.ss.lines import rearranged
 def scan(item: Any, op: Any, order: str, where: str) -> Any:
     """Return the prefix scan of each line: entry p is the monoid over the line's first p + 1.
 
+    Raises DomainMismatch if `op` is no monoid and has none, or does not work with the dtype.
+
     Parameters
     ----------
     item : Matrix or Vector
@@ -22,11 +24,6 @@ def scan(item: Any, op: Any, order: str, where: str) -> Any:
     order : "rowwise" or "columnwise"
     where : str
         Name of the method, for messages.
-
-    Raises
-    ------
-    DomainMismatch
-        `op` is no monoid and has none, or does not work with the dtype.
     """
     by_columns = not is_rowwise(order)
     try:
