@@ -234,19 +234,10 @@ class TypedAggregator:
 
     @composing
     def expression(self, x: Any, over: str, *, allow_empty: bool = True) -> Any:
-        """Return the expression that reduces `x`.
+        """Return the expression that reduces `x` over "rows", "vector" or "matrix".
 
-        Parameters
-        ----------
-        x : Vector or Matrix operand
-        over : "rows", "vector" or "matrix"
-        allow_empty : bool
-
-        Raises
-        ------
-        InvalidValue
-            A whole matrix is to be reduced to a position in it, or ``allow_empty=False`` asks for
-            the value of no entries where there is none.
+        Raises InvalidValue if a whole matrix is to be reduced to a position in it, or
+        ``allow_empty=False`` asks for the value of no entries where there is none.
         """
         if not allow_empty and not self.parent.is_monoid:
             raise InvalidValue(

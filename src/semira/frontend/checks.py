@@ -36,15 +36,8 @@ def bad_type(
 ) -> DomainMismatch:
     """Return the error for an argument of a wrong type.
 
-    Parameters
-    ----------
-    given : object
-    expected : str
-        Names of the types that would do.
-    argument, where : str
-        Name of the argument, and of the method.
-    literals : bool
-        A plain number would do as well.
+    `expected` names the types that would do, besides plain numbers if `literals`; `argument` and
+    `where` are names of the argument and of the method.
     """
     lines = [
         f"Bad type for argument `{argument}` in {where}(...).",

@@ -415,13 +415,9 @@ def matrix_from_hypersparse(
 def edges_of(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:
     """Return (rows, columns, values) of an edge list.
 
-    Raises InvalidValue for rows of another length, or an array with three columns, and TypeError
-    for triples if there are `values` as well.
-
-    Parameters
-    ----------
-    edgelist : array of shape (n, 2), or iterable of pairs or triples
-        A triple has its value in the last place.
+    That is an array of shape (n, 2), or an iterable of pairs or triples, with a value in the last
+    place. Raises InvalidValue for rows of another length, or an array with three columns, and
+    TypeError for triples if there are `values` as well.
     """
     if isinstance(edgelist, np.ndarray):
         _check_edge_array(edgelist)

@@ -146,13 +146,9 @@ def check_mask(mask: Mask | None, kind: str, shape: tuple[int, ...]) -> None:
 def check_region_mask(mask: Mask, parent: Any, region: tuple[int, ...], *, submask: bool) -> None:
     """Check that a mask is of a kind that can guard the writing of a region.
 
-    Raises DomainMismatch if it is not.
-
-    Parameters
-    ----------
-    submask : bool
-        The mask has the region's shape (``C[...](mask)``); else that of the whole object
-        (``C(mask)[...]``), where a row or a column also takes a Vector.
+    A `submask` has the region's shape (``C[...](mask)``); others have that of the whole object
+    (``C(mask)[...]``), where a row or a column also takes a Vector. Raises DomainMismatch if it is
+    not.
     """
     kind = mask.parent.kind
     if parent.kind == "vector" and kind == "matrix":

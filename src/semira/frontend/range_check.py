@@ -17,10 +17,7 @@ from semira.ops.meaning import cast_array
 def misfit(value: Any, dtype: DataType, place: tuple[int, ...] = ()) -> InvalidValue:
     """Return the error that says which numbers fit.
 
-    Parameters
-    ----------
-    place : tuple of int
-        Where the value stands in the array it comes from; empty for a value that comes alone.
+    `place` is where the value stands in the array it comes from; empty for one that comes alone.
     """
     if np.iscomplexobj(value) and dtype.kind != "C":
         limits, remedy = "no imaginary part", "take the real part first, or choose dtype FC64"

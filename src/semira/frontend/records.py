@@ -53,14 +53,10 @@ def bound_scalar(given: Any, dtype: DataType) -> Any:
 
 
 def region_value(dtype: RecordType, given: Any, region: tuple[int, ...]) -> Any:
-    """Return what is written into a region: one value, or an array of values.
+    """Return what is written into a region: one value, or an array of values of its shape.
 
     Raises DomainMismatch if `given` is no value of the dtype, and DimensionMismatch for an array of
     another shape.
-
-    Returns
-    -------
-    Literal, or ndarray of ``dtype.array_dtype`` with the shape of the region
     """
     is_array = bool(region) and isinstance(given, (list, np.ndarray))
     is_one = bool(dtype.shape) and is_array and np.shape(given) == dtype.shape

@@ -171,13 +171,7 @@ _SYNONYMS = {
 def unknown_operator(name: str, *opclasses: str, others: Iterable[str] = ()) -> InvalidValue:
     """Return the error for a string that names no operator of some classes.
 
-    Parameters
-    ----------
-    name : str
-    *opclasses : str
-        What would have done.
-    others : iterable of str
-        Further names that would have done.
+    The classes would have done, and so would the names `others`.
     """
     spaces = [space for space, opclass in MODULE_CLASSES.items() if opclass in opclasses]
     what = spaces[0] if len(spaces) == 1 else "operator"

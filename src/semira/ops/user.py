@@ -228,19 +228,10 @@ def make_operator(
 ) -> Operator:
     """Return the operator of a Python function; equal anonymous functions share one.
 
-    Raises TypeError if `function` is not a Python function. Raises UdfParseError if it takes
-    another number of parameters, or captures what cannot be described.
-
-    Parameters
-    ----------
-    opclass : "UnaryOp", "BinaryOp", "IndexUnaryOp" or "SelectOp"
-    function : function of 1, 2 or 4 scalars
-    name : str or None
-        Name of the function if None.
-    infer : callable
-        Says which dtype the function returns.
-    is_udt : bool
-        The function takes records as well.
+    It takes 1, 2 or 4 scalars, and records as well if `is_udt`; `infer` says which dtype it
+    returns. Without a name the operator has the function's. Raises TypeError if `function` is not a
+    Python function. Raises UdfParseError if it takes another number of parameters, or captures what
+    cannot be described.
     """
     user = user_function(function, opclass, _KINDS[opclass][2])
     name = function.__name__ if name is None else name
@@ -279,13 +270,8 @@ def _chosen(parameterized: Parameterized, args: tuple[Any, ...], kwargs: dict[st
 class Parameterized:
     """An operator that is chosen by calling it with parameters: ``binary.isclose(rel_tol=1e-5)``.
 
-    Parameters
-    ----------
-    opclass : str
-    name : str
-    factory : callable
-        Takes the parameters and returns the operator; all have defaults, which stand for the
-        operator where it is used without being called.
+    `factory` takes the parameters and returns the operator; all have defaults, which stand for the
+    operator where it is used without being called.
     """
 
     is_positional = False

@@ -147,8 +147,6 @@ def export_vector(arrays: VectorArrays, wanted: str | None, *, raw: bool) -> dic
 def export(item: Any, wanted: str | None, *, raw: bool, give: bool) -> dict[str, Any]:
     """Return the dict that describes an object; with `give` the object is left empty.
 
-    Notes
-    -----
     Without `give` every array is the caller's own. With it, arrays that the object stores in this
     format are not copied; they are read-only, because other objects may share them.
     """

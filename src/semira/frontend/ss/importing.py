@@ -105,18 +105,11 @@ def compressed(
 ) -> MatrixArrays:
     """Return the matrix of csr, csc, hypercsr or hypercsc arrays.
 
-    Raises InvalidValue if lengths do not fit, offsets decrease, or (not sorted) a position repeats,
-    InvalidObject if rows are said to be sorted, but do not strictly rise, and IndexOutOfBound if an
-    index lies outside the shape.
-
-    Parameters
-    ----------
-    orientation : "csr" or "csc"
-    shape : (nrows, ncols)
-    given : dict
-        ``indptr``, ``indices``, ``values``, ``is_sorted``; hypersparse also ``majors``, ``nvec``.
-        `indices` and `values` may be longer than needed: what is beyond the last offset is
-        spare room.
+    Given are ``indptr``, ``indices``, ``values``, ``is_sorted``; hypersparse also ``majors``,
+    ``nvec``. `indices` and `values` may be longer than needed: what is beyond the last offset is
+    spare room. Raises InvalidValue if lengths do not fit, offsets decrease, or (not sorted) a
+    position repeats, InvalidObject if rows are said to be sorted, but do not strictly rise, and
+    IndexOutOfBound if an index lies outside the shape.
     """
     nmajor, nminor = shape if orientation == "csr" else shape[::-1]
     line_name = "rows" if orientation == "csr" else "columns"

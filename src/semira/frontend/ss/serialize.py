@@ -128,14 +128,9 @@ def zlib_level(compression: str | None, level: int | None) -> int:
 
 @tells_shortage("ss.serialize")
 def pack(arrays: Any, kind: str, level: int) -> NDArray[np.uint8]:
-    """Return the bytes of an object.
+    """Return the bytes of a "matrix" or "vector".
 
-    Parameters
-    ----------
-    arrays : MatrixArrays or VectorArrays
-    kind : "matrix" or "vector"
-    level : int
-        Of zlib; 0 does not compress.
+    `level` is zlib's; 0 does not compress.
     """
     rows, bodies = [], []
     for name in _ARRAYS[kind]:

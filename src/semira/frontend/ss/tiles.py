@@ -73,15 +73,10 @@ def _listed_sizes(chunks: Any, size: int) -> list[int]:
 def chunk_sizes(chunks: Any, shape: tuple[int, ...]) -> list[list[int]]:
     """Return the sizes of the pieces of every dimension.
 
-    Raises DomainMismatch for chunks of another type, InvalidValue if a size is below 1, or there
-    are not as many as dimensions, and DimensionMismatch if a list does not add up to the size.
-
-    Parameters
-    ----------
-    chunks : int, None, or one of them, a list or an array for each dimension
-        A number cuts into pieces of that size, the last one smaller; a list names every piece,
-        one None in it is what is left; None is one piece.
-    shape : tuple of int
+    A number cuts into pieces of that size, the last one smaller; a list names every piece, one None
+    in it is what is left; None is one piece. There may be one of them for each dimension. Raises
+    DomainMismatch for chunks of another type, InvalidValue if a size is below 1, or there are not
+    as many as dimensions, and DimensionMismatch if a list does not add up to the size.
     """
     if isinstance(chunks, (list, tuple)) or (
         isinstance(chunks, np.ndarray) and chunks.ndim and len(shape) > 1
