@@ -234,19 +234,10 @@ class TypedAggregator:
 
     @composing
     def expression(self, x: Any, over: str, *, allow_empty: bool = True) -> Any:
-        """Return the expression that reduces `x`.
+        """Return the expression that reduces `x` over "rows", "vector" or "matrix".
 
-        Parameters
-        ----------
-        x : Vector or Matrix operand
-        over : "rows", "vector" or "matrix"
-        allow_empty : bool
-
-        Raises
-        ------
-        InvalidValue
-            A whole matrix is to be reduced to a position in it, or ``allow_empty=False`` asks for
-            the value of no entries where there is none.
+        Raises InvalidValue if a whole matrix is to be reduced to a position in it, or
+        ``allow_empty=False`` asks for the value of no entries where there is none.
         """
         if not allow_empty and not self.parent.is_monoid:
             raise InvalidValue(
@@ -503,10 +494,7 @@ AGGREGATORS |= {"L0norm": AGGREGATORS["count_nonzero"], "L2norm": AGGREGATORS["h
 def find_aggregator(text: str) -> Any:
     """Return the aggregator a string names, such as ``"mean"`` or ``"mean[fp32]"``.
 
-    Raises
-    ------
-    InvalidValue
-        There is none, or the brackets are not one pair at the end.
+    Raises InvalidValue if there is none, or the brackets are not one pair at the end.
     """
     name, dtype = split_dtype(text)
     found = AGGREGATORS.get(SIGNS["Aggregator"].get(name, name).removeprefix("ss."))
@@ -519,10 +507,7 @@ def find_aggregator(text: str) -> Any:
 def aggregate(op: Any, x: Any, over: str, *, allow_empty: bool = True) -> Any:
     """Return the expression of an aggregator, or None if `op` is (the name of) something else.
 
-    Raises
-    ------
-    DomainMismatch
-        The aggregator does not work with the dtype of `x`.
+    Raises DomainMismatch if the aggregator does not work with the dtype of `x`.
     """
     if isinstance(op, str):
         name = op.partition("[")[0].strip()

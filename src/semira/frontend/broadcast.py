@@ -16,12 +16,9 @@ def broadcast(left: Any, right: Any, op: str) -> tuple[Any, Any]:
     """Return the operands with the Vector spread over the Matrix' shape.
 
     For an intersection only the Matrix' own entries count, so the Vector is spread over those:
-    O(nvals). For a union it is spread over all, one entry of it over a whole row or column.
-
-    Raises
-    ------
-    DimensionMismatch
-        The Vector's size is not the number of rows (Vector on the left) or columns.
+    O(nvals). For a union it is spread over all, one entry of it over a whole row or column. Raises
+    DimensionMismatch if the Vector's size is not the number of rows (Vector on the left) or
+    columns.
     """
     vector_first = left.kind == "vector"
     vector, matrix = (left, right) if vector_first else (right, left)

@@ -85,10 +85,7 @@ def marked_up(name: str) -> str:
 def object_text(item: Any) -> str:
     """Return the text of an object, an expression or a mask.
 
-    Raises
-    ------
-    RecordError
-        Inside a recorded loop body, where nothing has a value yet.
+    Raises RecordError inside a recorded loop body, where nothing has a value yet.
     """
     return _expression_text(item) if isinstance(item, Expression) else _text(_picture(item))
 

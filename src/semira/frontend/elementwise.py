@@ -138,10 +138,8 @@ def ewise_union(left: Any, right: Any, operator: Any, left_default: Any, right_d
 def with_number(method: str, left: Any, right: Any, operator: Any) -> Any:
     """Return ``left op right`` of a Scalar and a number, which stays where the Scalar is empty.
 
-    Parameters
-    ----------
-    method : "ewise_add" or "ewise_union"
-        The number is passed unchanged, or meets a zero (``-1`` of ``empty - 1``).
+    By ``ewise_add`` the number is passed unchanged, by ``ewise_union`` it meets a zero (``-1`` of
+    ``empty - 1``).
     """
     left, right = operand_or_literal(left), operand_or_literal(right)
     if method == "ewise_union":

@@ -380,18 +380,14 @@ def _device_arrays(
 ) -> RawArrays:
     """Return the entries of a matrix or vector operand on a device.
 
+    Raises RecordError inside a recorded loop body, DeviceMismatch if the object is placed
+    elsewhere, and InvalidValue if the device has no memory of its own.
+
     Parameters
     ----------
     layout : "coo", "csr" or "csc"
     **how
         `copy`, `fill`: see `DeviceBackend.export`.
-
-    Raises
-    ------
-    RecordError
-        Inside a recorded loop body.
-    DeviceMismatch, InvalidValue
-        The object is placed elsewhere; the device has no memory of its own.
     """
     recording.refuse_host_read(
         "an export needs the number of entries", "export after the loop what it has written"

@@ -255,10 +255,7 @@ def as_accum(op: Any, out: DataType) -> TypedOp | None:
 def without_index_op(op: TypedOp, role: str) -> TypedOp:
     """Return a binary operator that is not made of an index-binary one.
 
-    Raises
-    ------
-    DomainMismatch
-        It is: in this role there are no positions to give it.
+    Raises DomainMismatch if it is: in this role there are no positions to give it.
     """
     if isinstance(op.parent, BoundIndexOp):
         raise DomainMismatch(

@@ -50,10 +50,8 @@ def parse_call(
 ) -> tuple[Mask | None, Any, bool]:
     """Sort the arguments of ``C(...)``: mask, accumulator and `replace` in any order.
 
-    Raises
-    ------
-    TypeError
-        Something is given twice, is none of the three, or ``replace`` comes without a mask.
+    Raises TypeError if something is given twice, is none of the three, or ``replace`` comes without
+    a mask.
     """
     given: dict[str, Any] = {"mask": mask, "accum": accum}
     for arg in optional:
@@ -312,12 +310,8 @@ def _check_number(parent: Any, given: Any) -> None:
 def _region_value(parent: Any, given: Any, region: tuple[int, ...]) -> Any:
     """Return what is written into a region: an operand of its shape, or a scalar.
 
-    Raises
-    ------
-    DomainMismatch
-        `given` is of a kind that cannot be written there.
-    DimensionMismatch
-        Its shape is not the region's.
+    Raises DomainMismatch if `given` is of a kind that cannot be written there. Raises
+    DimensionMismatch if its shape is not the region's.
     """
     where = f"{type(parent).__name__}.__setitem__"
     if given is None:

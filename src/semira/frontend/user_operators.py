@@ -27,12 +27,8 @@ def infer(function: Callable[..., Any], operands: tuple[DataType, ...]) -> DataT
 def _checked(operator: Operator) -> Operator:
     """Return an operator that compiles for at least one dtype.
 
-    Raises
-    ------
-    UdfParseError
-        It does not; one line says why.
-    InvalidValue
-        A select operator returns something else than a bool.
+    Raises UdfParseError if it does not; one line says why. Raises InvalidValue if a select operator
+    returns something else than a bool.
     """
     if any(dtype in operator for dtype in (INT64, FP64, BOOL)) or operator.types:
         return operator
@@ -59,10 +55,7 @@ class _Lazy:
 def _check_free(opclass: str, name: str) -> None:
     """Check that a name can be registered.
 
-    Raises
-    ------
-    AttributeError
-        It is taken, or part of its path is an operator.
+    Raises AttributeError if it is taken, or part of its path is an operator.
     """
     space = _SPACES[opclass]
     if not all(part.isidentifier() for part in name.split(".")):
@@ -92,10 +85,7 @@ def _is_operator(opclass: str, name: str) -> bool:
 def keep(opclass: str, name: str, make: Callable[[], Any], *, lazy: bool) -> Any:
     """Keep what `make` returns under a name, made now or when it is first looked up.
 
-    Raises
-    ------
-    AttributeError
-        The name is taken.
+    Raises AttributeError if the name is taken.
     """
     _check_free(opclass, name)
     if lazy:
@@ -108,10 +98,7 @@ def keep(opclass: str, name: str, make: Callable[[], Any], *, lazy: bool) -> Any
 def no_udt(is_udt: bool) -> None:
     """Refuse index-binary operators on user-defined dtypes.
 
-    Raises
-    ------
-    NotImplementedException
-        One is asked for.
+    Raises NotImplementedException if one is asked for.
     """
     if is_udt:
         raise NotImplementedException(
@@ -191,10 +178,8 @@ def function_registrars(opclass: str) -> tuple[Callable[..., Any], Callable[...,
 def operator_of_function(function: Callable[..., Any], *opclasses: str) -> Operator:
     """Return the anonymous operator of a function given where an operator is expected.
 
-    Raises
-    ------
-    UdfParseError
-        No class of operators takes its number of parameters, or it does not compile.
+    Raises UdfParseError if no class of operators takes its number of parameters, or it does not
+    compile.
     """
     count = len(inspect.signature(function).parameters)
     opclass = _CLASS_OF_ARITY.get(count, "")

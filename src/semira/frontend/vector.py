@@ -22,13 +22,7 @@ from semira.frontend.updater import Updater
 
 
 def check_index_vector(index: Any) -> None:
-    """Check that an index is a Vector of integers.
-
-    Raises
-    ------
-    InvalidIndex
-        It is not.
-    """
+    """Check that an index is a Vector of integers; raises InvalidIndex if it is not."""
     if getattr(index, "kind", None) != "vector" or not index.dtype.is_integer:
         raise InvalidIndex("gather and scatter need a Vector of integers as index")
 

@@ -171,12 +171,8 @@ def _bind(op: IndexBinaryOp, theta: Any, is_in_place: bool) -> BoundIndexOp | No
 def make_index_binary(function: Any, name: str | None, infer: Inference) -> IndexBinaryOp:
     """Return the operator of a Python function of seven parameters.
 
-    Raises
-    ------
-    TypeError
-        `function` is not a Python function.
-    UdfParseError
-        It takes another number of parameters, or captures what cannot be described.
+    Raises TypeError if `function` is not a Python function. Raises UdfParseError if it takes
+    another number of parameters, or captures what cannot be described.
     """
     user = user_function(function, "IndexBinaryOp", _PARAMETERS)
     made = IndexBinaryOp(name or function.__name__, user, infer)

@@ -82,10 +82,7 @@ class Operator:
     def typed_pair(self, left: DataType, right: DataType) -> Any:
         """Return the instance for operands of two dtypes, at least one of them user-defined.
 
-        Raises
-        ------
-        KeyError
-            There is none.
+        Raises KeyError if there is none.
         """
         if left is right:
             return self.typed(left)
