@@ -24,7 +24,7 @@ class KernelText:
         `name` of ``(items, arguments...)``.
     name : str
     lanes : int
-        Threads of a GPU that share an item.
+        Threads of a GPU that share an item; 0: one thread, in a loop, after the kernel before.
     threads : int
         Threads of a block.
     """
