@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,7 @@ def lasso(k: int, price: float, solver: str) -> Case:
     )
 
 
+@lru_cache(1)
 def graph(data: Path, name: str) -> Any:
     """Return a stored graph, or a generated one without loops, undirected."""
     if name == "MovieLens-sized":

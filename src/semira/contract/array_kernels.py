@@ -21,7 +21,7 @@ class KernelText:
     #: `name` of ``(items, arguments...)``.
     file: str
     name: str
-    #: Threads of a GPU that share an item.
+    #: Threads of a GPU that share an item; 0: one thread, in a loop, after the kernel before.
     lanes: int = 1
     #: Threads of a block.
     threads: int = 256
