@@ -124,7 +124,8 @@ def multiply(job: Job) -> tuple[Pieces, Callable[[], int]]:
     require(stage.runtime, 8 * nrows * windows, f"a product of {nrows} rows", REMEDY)
     sizes = stage.counts(nrows * windows + 1)
     blocks = max(1, min(_most_blocks(job), held.tile_lines * windows))
-    given = (*one, *other, *named, held.bits.bit_length() - 1, nrows, held.tile_lines, windows, columns)
+    sizes_given = held.bits.bit_length() - 1, nrows, held.tile_lines, windows, columns
+    given = (*one, *other, *named, *sizes_given)
     start = stage.own_module().launch_blocks
     start(stage.offset_type, "semira_count_product", blocks, *given, sizes)
     nvals = stage.sum_up(sizes, nrows * windows)
