@@ -74,7 +74,7 @@ struct Call {
 
 // What a thread counts; `alive` is of one word.
 struct Tally {
-  Count found, edges, done, looked;
+  unsigned found, edges, done, looked;
   Word alive;
 };
 
@@ -119,27 +119,23 @@ struct Searches {
     const unsigned bit = 1u << v % 32;
     if (atomicOr(coming + v / 32, bit) & bit) return;
     ++tally.found;
-    tally.edges += static_cast<Count>(indptr[v + 1] - indptr[v]);
+    tally.edges += static_cast<unsigned>(indptr[v + 1] - indptr[v]);
   }
 
   // Passes searches of a word on to vertices; -1 is none.
   template <class P>
-  __device__ __forceinline__ void pass(const long long (&to)[kAtOnce], int j,
-                                       const Word (&mine)[kAtOnce], const P* indptr,
-                                       Tally& tally) const {
-    Word fresh[kAtOnce];
+  __device__ __forceinline__ void pass(const int (&to)[kAtOnce], int j, Word (&mine)[kAtOnce],
+                                       const P* indptr, Tally& tally) const {
 #pragma unroll
     for (int r = 0; r < kAtOnce; ++r) {
-      fresh[r] = 0;
-      if (to[r] < 0) continue;
-      const Word found = *const_cast<volatile Word*>(next + words * to[r] + j);
-      fresh[r] = mine[r] & missing(to[r], j) & ~found;
+      const long long w = to[r];
+      if (w >= 0) mine[r] &= missing(w, j) & ~*const_cast<volatile Word*>(next + words * w + j);
     }
 #pragma unroll
     for (int r = 0; r < kAtOnce; ++r) {
-      if (fresh[r] == 0) continue;
-      tally.alive |= fresh[r];
-      find(to[r], j, fresh[r], indptr, tally);
+      if (to[r] < 0 || mine[r] == 0) continue;
+      tally.alive |= mine[r];
+      find(to[r], j, mine[r], indptr, tally);
     }
   }
 };
@@ -202,7 +198,7 @@ __device__ __forceinline__ void settle_vertex(const Searches& all, long long v, 
     L* const to = level + all.first * all.n + all.many * v + 64 * j + from;
     for (; own != 0; own &= own - 1) to[__popcll(~own & (own - 1))] = static_cast<L>(depth);
   }
-  if (lane == 0 && !misses) tally.done += static_cast<Count>(in_indptr[v + 1] - in_indptr[v]);
+  if (lane == 0 && !misses) tally.done += static_cast<unsigned>(in_indptr[v + 1] - in_indptr[v]);
 }
 
 // Settles the frontier, clears the one before, and pushes. Eight threads take as many vertices;
@@ -265,7 +261,7 @@ __device__ __forceinline__ void walk_frontier(const Searches& all, bool pushes, 
     __syncthreads();
     const int items = total << all.shift, j = place & (all.words - 1);
     for (int at = place; at < items; at += kAtOnce * threads) {
-      long long to[kAtOnce];
+      int to[kAtOnce];
       Word mine[kAtOnce];
 #pragma unroll
       for (int r = 0; r < kAtOnce; ++r) {
@@ -276,7 +272,7 @@ __device__ __forceinline__ void walk_frontier(const Searches& all, bool pushes, 
         for (int step = threads / 2; step > 0; step /= 2) {
           if (ends[row + step - 1] <= e) row += step;
         }
-        to[r] = indices[starts[row] + e];
+        to[r] = static_cast<int>(indices[starts[row] + e]);
         mine[r] = all.now[all.words * (kLanes * static_cast<long long>(held[row / kLanes]) +
                                        row % kLanes) + j];
       }
@@ -303,11 +299,11 @@ __device__ __forceinline__ void push_long(const Searches& all, const P* indptr, 
       const long long end = min(begin + kLong, static_cast<long long>(indptr[u + 1]));
       const Word own = all.now[all.words * u + j];
       for (long long e = begin + (warps.lane >> all.shift); e < end; e += kAtOnce * slots) {
-        long long to[kAtOnce];
+        int to[kAtOnce];
         Word mine[kAtOnce];
 #pragma unroll
         for (int r = 0; r < kAtOnce; ++r) {
-          to[r] = e + r * slots < end ? static_cast<long long>(indices[e + r * slots]) : -1;
+          to[r] = e + r * slots < end ? static_cast<int>(indices[e + r * slots]) : -1;
           mine[r] = own;
         }
         all.pass(to, j, mine, indptr, tally);
@@ -341,7 +337,7 @@ __device__ __forceinline__ void pull(const Searches& all, long long v, long long
     for (int step = words; step < kMany; step *= 2) left &= __shfl_xor_sync(peers, left, step);
     is_open = __any_sync(peers, left != 0);
     const long long most = kAtOnce * slots;
-    if (lane == 0) tally.looked += static_cast<Count>(min(end - base, most));
+    if (lane == 0) tally.looked += static_cast<unsigned>(min(end - base, most));
   }
   const Word fresh = wanted & ~left;
   if (slot != 0 || fresh == 0) return;
