@@ -1,6 +1,6 @@
 // w = u (+).(*) A by tiles of bits: a thread a row, so that the lanes of a tile's rows read
-// neighbouring bits, or a warp a row of a long line of tiles. Sums are made in the order of positions
-// either way. A tile is read only where u has an entry that meets it.
+// neighbouring bits, or a warp a row of a long line of tiles. Either way sums are made in the order
+// of positions. A tile is read only where u has an entry that meets it.
 #pragma once
 #include "semira.methods.b2sr.kernels:tiles.cuh"
 #include "vxm/pull.cuh"
@@ -108,20 +108,19 @@ __device__ __forceinline__ void walk_tiles(TileSum<typename Semiring::Add>& foun
       found.sum.add(product[b]);
       for (unsigned rest = met[b] & (met[b] - 1);
            rest != 0 && !found.sum.template settled<kExit>();) {
-        T more[kTilesAtOnce];
-        const unsigned left = rest;
-#pragma unroll
-        for (int i = 0; i < kTilesAtOnce; ++i) {
-          if (rest == 0) continue;
-          const Index k = static_cast<Index>(from[b]) + __ffs(static_cast<int>(rest)) - 1;
-          more[i] = multiply<Semiring>(gather.u, gather.matrix, k, row, Offset{0});
-          rest &= rest - 1;
+        // Two at once: the second is read while the first is.
+        const unsigned second = rest & (rest - 1);
+        const Index start = static_cast<Index>(from[b]) - 1;
+        const T one = multiply<Semiring>(gather.u, gather.matrix,
+                                         start + __ffs(static_cast<int>(rest)), row, Offset{0});
+        T other = one;
+        if (second != 0) {
+          other = multiply<Semiring>(gather.u, gather.matrix,
+                                     start + __ffs(static_cast<int>(second)), row, Offset{0});
         }
-        const int count = __popc(left ^ rest);
-#pragma unroll
-        for (int i = 0; i < kTilesAtOnce; ++i) {
-          if (i < count && !found.sum.template settled<kExit>()) found.sum.add(more[i]);
-        }
+        found.sum.add(one);
+        if (second != 0 && !found.sum.template settled<kExit>()) found.sum.add(other);
+        rest = second & (second - 1);
       }
     }
   }
@@ -180,27 +179,31 @@ __device__ __forceinline__ void add_in_order(Partial<Add>& sum, typename Add::T 
 // Walks a line of tiles for one row; the lanes of a warp read what meets side by side, and all of
 // them add it up in the order of positions, so that sums of floats are those of a thread alone.
 template <bool kExit, class Semiring, class U, class A>
-__device__ __forceinline__ void walk_in_order(TileSum<typename Semiring::Add>& found,
-                                              const Gather<Semiring, U, A>& gather,
-                                              const BitTiles<A>& held, Index row, int begin,
-                                              int end, unsigned lane) {
+__device__ __noinline__ TileSum<typename Semiring::Add> walk_in_order(
+    const Gather<Semiring, U, A> gather, const BitTiles<A>& held, Index row, int begin, int end) {
+  const unsigned lane = threadIdx.x % kWarp;
+  TileSum<typename Semiring::Add> found{{typename Semiring::Add::T{}, false}, 0, 0};
+  using T = typename Semiring::Add::T;
   const int own = static_cast<int>(lane);
   unsigned from[1], met[1];
   found.touched += read_tiles(gather, held, row, begin + own, end, kWarp, from, met);
   for (int base = begin; base < end; base += kWarp) {
     const MetTiles tiles(from[0], met[0], lane);
-    auto next = tiles.product(gather, row, own);
     // What follows is read while these are added.
     if (base + kWarp < end) {
       found.touched += read_tiles(gather, held, row, base + kWarp + own, end, kWarp, from, met);
     }
-    for (int first = 0; first < tiles.total; first += kWarp) {
-      const auto product = next;
-      if (first + kWarp < tiles.total) next = tiles.product(gather, row, first + kWarp + own);
-      add_in_order<kExit>(found.sum, product, min(tiles.total - first, kWarp));
-      if (found.sum.template settled<kExit>()) return;
+    T product{};
+    for (int first = 0; first < tiles.total + kWarp; first += kWarp) {
+      T next{};
+      if (first < tiles.total) next = tiles.product(gather, row, first + own);
+      const int count = min(tiles.total - first + kWarp, kWarp);
+      if (first > 0) add_in_order<kExit>(found.sum, product, count);
+      if (found.sum.template settled<kExit>()) return found;
+      product = next;
     }
   }
+  return found;
 }
 
 // `out` is empty before. kCounts: the sum is the number of entries that meet. Rows of long lines of
@@ -244,7 +247,7 @@ SEMIRA_PHASE void spmv_pull_tiles(const Team& team, const Gather<Semiring, U, A>
         found.count += __shfl_xor_sync(kAllLanes, found.count, half);
       }
     } else {
-      walk_in_order<kExit>(found, gather, held, row, begin, end, team.lane);
+      found = walk_in_order<kExit>(gather, held, row, begin, end);
     }
     __syncwarp();
     touched += found.touched;
