@@ -248,6 +248,7 @@ class DeviceBackend(Backend, Protocol):
         dtype: DataType | None = None,
         fill: Any = None,
         copy: bool = True,
+        repeats: bool = True,
     ) -> RawArrays:
         """Return an object's entries in the device's memory, ordered with the caller's stream.
 
@@ -263,6 +264,8 @@ class DeviceBackend(Backend, Protocol):
             dense: what stands where there is no entry.
         copy : bool
             Otherwise arrays may be the object's own, which nobody may write to.
+        repeats : bool
+            Give a value for each entry. Otherwise it may be one for all of them.
 
         Raises
         ------

@@ -60,7 +60,8 @@ def rows_of(matrix: Any, *, values: bool = True, dtype: Any = None) -> Rows:
     """
     device = matrix.device
     if device_traits(device).lends_arrays:
-        indptr, indices, given = matrix.to_csr(dtype if values else None, device=device, copy=False)
+        wanted = dtype if values else None
+        indptr, indices, given = matrix._compressed("csr", wanted, device, False, repeats=values)
         return Rows(indptr, indices, given if values else None, matrix.shape)
     arrays = reading.as_csr(reading.matrix_arrays(matrix, "rows_of")).ordinary()
     given = reading.cast_values(arrays.entry_values(), dtype) if values else None

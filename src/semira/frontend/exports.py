@@ -176,10 +176,10 @@ class ReadableMatrix(_Readable[Made_co]):
 
     @tells_shortage("Matrix.to_csr or to_csc")
     def _compressed(
-        self, layout: str, dtype: Any, device: str | None, copy: bool
+        self, layout: str, dtype: Any, device: str | None, copy: bool, **how: Any
     ) -> tuple[Any, Any, Any]:
         if device is not None:
-            lent = _device_arrays(self, layout, device, dtype, copy=copy)
+            lent = _device_arrays(self, layout, device, dtype, copy=copy, **how)
             return (*lent.indices, lent.values)
         operand = self if layout == "csr" else self.T
         return operand._compressed_rows(dtype)
@@ -387,7 +387,7 @@ def _device_arrays(
     ----------
     layout : "coo", "csr" or "csc"
     **how
-        `copy`, `fill`: see `DeviceBackend.export`.
+        `copy`, `fill`, `repeats`: see `DeviceBackend.export`.
     """
     recording.refuse_host_read(
         "an export needs the number of entries", "export after the loop what it has written"

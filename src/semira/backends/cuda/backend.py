@@ -191,6 +191,7 @@ class CudaBackend:
         dtype: DataType | None = None,
         fill: Any = None,
         copy: bool = True,
+        repeats: bool = True,
     ) -> RawArrays:
         """Return an object's entries as CuPy arrays, ordered with CuPy's current stream."""
         with self._lock:
@@ -205,7 +206,7 @@ class CudaBackend:
             check_alive(handle)
             return export(
                 self.runtime, handle, layout,
-                transposed=transposed, dtype=dtype, fill=fill, copy=copy,
+                transposed=transposed, dtype=dtype, fill=fill, copy=copy, repeats=repeats,
             )  # fmt: skip
 
     def convert(self, handle: Handle, layout: str) -> Handle:

@@ -30,6 +30,7 @@ def export(
     dtype: DataType | None = None,
     fill: Any = None,
     copy: bool = True,
+    repeats: bool = True,
 ) -> RawArrays:
     """Return an object's entries as CuPy arrays; see `DeviceBackend.export`.
 
@@ -50,7 +51,7 @@ def export(
     if layout != "dense":
         arrays = _handed(runtime, [*indices, cast], copy=copy)
         listed = arrays[-1]
-        if len(listed) == 1 and count != 1:
+        if len(listed) == 1 and count != 1 and repeats:
             # On the caller's stream, which is CuPy's current one.
             listed = listed.repeat(count)
         return RawArrays("cuda", layout, shape, tuple(arrays[:-1]), listed, wanted)
