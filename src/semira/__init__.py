@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from semira import viz as viz
     from semira.base.config import config
     from semira.contract.hints import ProductOptions, VectorProductOptions
-    from semira.contract.trace import TraceRow, lost_rows
+    from semira.contract.trace import LateRows, TraceRow, lost_rows
     from semira.engine.loops import LoopResult
     from semira.engine.trace import tracing
     from semira.engine.values import beside, device
@@ -80,6 +80,7 @@ _MODULES = (
 )
 _NAMES = {
     "CALL_OPTIONS": "semira.frontend.hints",
+    "LateRows": "semira.contract.trace",
     "LoopResult": "semira.engine.loops",
     "MAX_SIZE": "semira.formats.index",
     "Matrix": "semira.frontend.objects",
@@ -108,6 +109,7 @@ _NAMES = {
 __all__ = [
     "CALL_OPTIONS",
     "MAX_SIZE",
+    "LateRows",
     "LoopResult",
     "Matrix",
     "ProductOptions",

@@ -8,7 +8,7 @@ two cores a tenth to a half of the time (docs/algorithms/index.md).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,10 @@ _FLATTEN = ArrayKernel("semira.algorithms.kernels:trees", "flatten")
 _JOIN = ArrayKernel("semira.algorithms.kernels:trees", "join_in_order")
 _PEEL = ArrayKernel("semira.algorithms.kernels:cores", "peel_in_order")
 _SEARCH = ArrayKernel("semira.algorithms.kernels:strong", "search_in_depth")
-_REACH = ArrayKernel("semira.algorithms.kernels:queues", "reach")
 _DEPEND = ArrayKernel("semira.algorithms.kernels:queues", "depend")
+_COLOUR = ArrayKernel("semira.algorithms.kernels:greedy", "colour_in_order")
 _SETTLE = ArrayKernel("semira.algorithms.kernels:heaps", "settle_paths")
+_LIST = ArrayKernel("semira.algorithms.kernels:heaps", "list_paths")
 
 #: Entries of each row that components begin with, on matrices of so many entries and twice as many
 #: a row: nearly all vertices then lie in one component, and those of others alone are looked at.
@@ -36,21 +37,14 @@ _FEW, _SAMPLED, _ASKED, _ALL = 2, 1 << 16, 1024, 1 << 62
 _MOST = 2**30
 
 #: Distances that are listed together.
-_DISTANCES = 1 << 22
+_DISTANCES = 1 << 24
 
 #: Vertices up to which a row for each costs nothing, and then most for each entry.
 _FEW_ROWS, _SPARSE = 1 << 20, 16
 
-#: Edges of a level from which on products search, and those for each vertex of the graph: products
-#: pull, and by all threads.
-_LEVEL, _PER_VERTEX = 250_000, 0.5
-
 #: Most blocks of searches whose sums are kept apart, and most sums: those of a block are added up
 #: in the order of the sources, so that threads do not decide about the last digits.
 _BLOCKS, _SUMS = 32, 1 << 25
-
-#: A search returns a sparse vector where the graph has so many vertices for each that was found.
-_LISTED = 16
 
 
 def runs_loops(A: Matrix, opts: Any = ()) -> bool:
@@ -214,40 +208,20 @@ def _edges_in_order(A: Matrix) -> tuple[Matrix, NDArray[Any], NDArray[Any], NDAr
     return lower, heads[order], rows.indices[order], places
 
 
-class Hops(NamedTuple):
-    """What a search along a queue found.
+def colours(edges: Matrix, order: NDArray[Any]) -> Vector:
+    """Return greedy colours of the vertices of a symmetric matrix in an order. O(n + nvals).
 
-    Attributes
+    References
     ----------
-    level : Vector
-        Hops from the nearest source.
-    frontier : ndarray
-        Vertices of the last level, if their edges are many; else none.
-    depth : int
-        Levels that were looked for.
+    D. Welsh, M. Powell, *An upper bound for the chromatic number of a graph and its application to
+    timetabling problems*, The Computer Journal 10(1), 1967 (a greedy scan in an order).
     """
-
-    level: Vector
-    frontier: NDArray[Any]
-    depth: int
-
-
-def hops(A: Matrix, sources: NDArray[np.int64], limit: int) -> Hops:
-    """Return the hops from the nearest of several sources, up to a level of many edges.
-
-    O(vertices found + their edges), and n where these are a sixteenth of all or more.
-    """
-    n, rows = A.nrows, rows_of(A, values=False)
+    n, rows = edges.nrows, rows_of(edges, values=False)
     number = vertex_dtype(n).np_type
-    level, queue, state = np.zeros(n, number), np.empty(n, number), np.zeros(3, np.int64)
-    given = rows.indptr, rows.indices, sources, limit, max(_LEVEL, int(_PER_VERTEX * n))
-    _REACH(1, *given, level, queue, state, device=A.device)
-    end, begin, depth = state.tolist()
-    is_over = begin == end or depth == limit
-    is_listed = 0 < end * _LISTED < n
-    found = np.sort(queue[:end]) if is_listed else level.nonzero()[0].astype(number)
-    made = Vector.from_coo(found, level[found] - 1, size=n, device=A.device)
-    return Hops(made, queue[:0] if is_over else queue[begin:end], depth)
+    colour, mark = np.full(n, -1, number), np.zeros(n + 2, number)
+    given = rows.indptr, rows.indices, order, colour, mark
+    _COLOUR(1, *given, device=edges.device, work=edges.nvals, stops=True)
+    return _vector(edges, colour)
 
 
 def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64], int, bool]:
@@ -273,8 +247,10 @@ def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64],
     return score.reshape(blocks, n).sum(axis=0), int(state[0]), not state[1]
 
 
-def _settled(A: Matrix, starts: NDArray[Any], begins: NDArray[Any], few: int) -> NDArray[Any]:
-    """Return the distances from sets of `few` vertices; -1 where no path leads.
+def _settled(
+    A: Matrix, starts: NDArray[Any], begins: NDArray[Any], few: int
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the distances from sets of `few` vertices, -1 where no path leads, and how many do.
 
     Lengths are not negative. O(n log n + nvals) for each set; threads share them.
 
@@ -285,22 +261,22 @@ def _settled(A: Matrix, starts: NDArray[Any], begins: NDArray[Any], few: int) ->
     n, count, kept = A.nrows, len(starts) // few, begins.dtype
     rows, index = rows_of(A, dtype=kept), vertex_dtype(n).np_type
     found, bounds = np.empty(count * n, kept), np.arange(count + 1) * few
+    reached = np.empty(count, np.int64)
     _SETTLE(
-        count, *rows[:3], bounds, starts, begins, found, device=A.device,
+        count, *rows[:3], bounds, starts, begins, found, reached, device=A.device,
         work=count * (n + A.nvals), stops=True,
         scratch=[(index, n, None), (kept, n, None), (index, n, None)],
     )  # fmt: skip
-    return found
+    return found, reached
 
 
 def distance(A: Matrix, begun: Vector) -> Vector:
     """Return the distances from the entries of a vector over lengths that are not negative."""
     starts, begins = begun.to_coo()
-    found = _settled(A, starts, begins, len(starts))
-    there = found >= 0
-    if there.all():
+    found, reached = _settled(A, starts, begins, len(starts))
+    if reached[0] == A.nrows:
         return _vector(A, found)
-    places = there.nonzero()[0].astype(vertex_dtype(A.nrows).np_type)
+    places = (found >= 0).nonzero()[0].astype(vertex_dtype(A.nrows).np_type)
     return Vector.from_coo(places, found[places], size=A.nrows, device=A.device)
 
 
@@ -311,10 +287,14 @@ def distances(A: Matrix, number: Any) -> Matrix:
     parts: list[tuple[NDArray[Any], ...]] = []
     for first in range(0, n, few):
         count = min(few, n - first)
-        found = _settled(A, first + np.arange(count), np.zeros(count, number.np_type), 1)
-        there = found.reshape(count, n) >= 0
-        parts.append((there.sum(axis=1), there.nonzero()[1].astype(index), found[there.ravel()]))
-    lengths, indices, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+        found, reached = _settled(A, first + np.arange(count), np.zeros(count, number.np_type), 1)
+        ends = np.append(0, np.cumsum(reached))
+        indices, values = np.empty(ends[-1], index), np.empty(ends[-1], number.np_type)
+        _LIST(count, n, found, ends, indices, values, device=A.device, work=count * n)
+        parts.append((reached, indices, values))
+    lengths, indices, values = (
+        part[0] if len(parts) == 1 else np.concatenate(part) for part in zip(*parts, strict=True)
+    )
     ends = np.append(0, np.cumsum(lengths))
     offset = index if ends[-1] < 2**31 else np.int64
     with device(A.device):

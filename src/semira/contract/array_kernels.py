@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class KernelText:
     #: `name` of ``(items, arguments...)``.
     file: str
     name: str
-    #: Threads of a GPU that share an item.
+    #: Threads of a GPU that share an item; 0: one thread, in a loop, after the kernel before.
     lanes: int = 1
     #: Threads of a block.
     threads: int = 256
@@ -51,8 +51,7 @@ class WorkerArray:
     fill: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(NamedTuple):
     """One call of a kernel."""
 
     items: int

@@ -115,7 +115,8 @@ class ArrayKernel:
     name : str
     lanes : int
         Threads of a GPU that share an item: the launch has as many threads as all items need, or
-        as fit on the device; the template walks the rest in strides.
+        as fit on the device; the template walks the rest in strides. 0: in a loop, one thread calls
+        the template when all blocks are done with the kernel before, without a barrier of its own.
     threads : int
         Threads of a block.
 
@@ -271,6 +272,8 @@ def _run_in_turn(backend: Any, launches: Sequence[tuple[KernelText, Launch]]) ->
 
 
 def _workers(wanted: Sequence[tuple[Any, int, Any]]) -> tuple[WorkerArray, ...]:
+    if not wanted:
+        return ()
     return tuple(WorkerArray(np.dtype(dtype), length, fill) for dtype, length, fill in wanted)
 
 

@@ -330,7 +330,7 @@ def memory(n: int, nvals: int) -> int:
     """
     # Of vertices: labels, totals, strengths, ranks, targets, marks, numbers, parts. Of entries: the
     # contraction's keys, order, weights and their copies, and the graphs of all levels.
-    return 128 * n + 72 * nvals
+    return 128 * n + 72 * nvals + (1 << 20)
 
 
 def _check_graph(A: Any, name: str) -> None:

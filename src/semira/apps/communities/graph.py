@@ -20,9 +20,16 @@ _number_marks = ArrayKernel(_NUMBERS, "number_marks")
 _renumber = ArrayKernel(_NUMBERS, "renumber")
 _begin_groups = ArrayKernel(_NUMBERS, "begin_groups")
 _fill_groups = ArrayKernel(_NUMBERS, "fill_groups")
+_clear_cells = ArrayKernel(_NUMBERS, "clear_cells")
+_add_pairs = ArrayKernel(_NUMBERS, "add_pairs", lanes=32)
+_fill_cells = ArrayKernel(_NUMBERS, "fill_cells")
 
 #: Sums of marks of the blocks of a GPU, of two arrays: twice `kCounters` of kernels/numbers.cuh.
 _PARTS = 2048
+
+#: Pairs of communities of which each has a cell of its own: so many, or so many for each entry.
+#: They take no more memory than sorting the entries.
+_CELLS, _CELLS_EACH = 300**2, 6
 
 #: The key of entries that contraction leaves out: the greatest of int64.
 _NO_KEY = (1 << 63) - 1
@@ -181,12 +188,46 @@ def numbering(
 
 def contract(graph: Graph, numbers: Numbering) -> Graph:
     """Return the graph of communities, without edges inside of them."""
-    keys = graph.keys(numbers.labels, numbers.count, keeps_own=False)
-    rows = grouped(graph, keys, graph.weights, numbers.count, graph.strengths.dtype)
+    count = numbers.count
+    if count**2 <= max(_CELLS, min(_CELLS_EACH * graph.nvals, 1 << 30)):
+        rows = _in_cells(graph, numbers.labels, count)
+    else:
+        keys = graph.keys(numbers.labels, count, keeps_own=False)
+        rows = grouped(graph, keys, graph.weights, count, graph.strengths.dtype)
     return Graph(
         graph.xp, graph.device, numbers.count, *rows, False, numbers.strengths,
         numbers.strengths_in, graph.is_directed, graph.total, waits=False,
     )  # fmt: skip
+
+
+def _in_cells(graph: Graph, labels: Any, count: int) -> tuple[Any, Any, Any]:
+    """Return the rows of a contraction, summed in a square of cells: no sort."""
+    xp, cells = graph.xp, count**2
+    marks, sums = xp.empty(cells, xp.int32), xp.empty(cells, graph.strengths.dtype)
+    parts, state = xp.empty(_PARTS, xp.int32), xp.empty(2, xp.int64)
+    most = min(cells, graph.nvals)
+    indptr, indices = xp.empty(count + 1, xp.int32), xp.empty(most, xp.int32)
+    weights = xp.empty(most, graph.strengths.dtype)
+    run_loop(
+        state,
+        _sum_marks.launch(1, cells, marks, False, marks, parts),
+        _number_marks.launch(1, cells, marks, False, marks, parts, state),
+        _fill_cells.launch(cells, marks, sums, count, indptr, indices, weights, state, work=cells),
+        device=graph.device,
+        before=(
+            _clear_cells.launch(cells, marks, sums, state, work=cells),
+            _add_pairs.launch(graph.n, *graph.edges, labels, count, marks, sums, work=graph.indptr),
+        ),
+    )
+    return _shortened(indptr, indices, weights, int(state[1]))
+
+
+def _shortened(indptr: Any, indices: Any, sums: Any, found: int) -> tuple[Any, Any, Any]:
+    """Return rows with arrays of the entries found; graphs of all levels are kept."""
+    shorter = indices[:found], sums[:found]
+    if 2 * found < len(indices):
+        shorter = shorter[0].copy(), shorter[1].copy()
+    return indptr, *shorter
 
 
 def grouped(graph: Graph, keys: Any, weights: Any, count: int, dtype: Any) -> tuple[Any, Any, Any]:
@@ -230,7 +271,4 @@ def grouped(graph: Graph, keys: Any, weights: Any, count: int, dtype: Any) -> tu
         device=device,
         before=(_begin_groups.launch(length, keys, begins, sums, state, work=length),),
     )  # fmt: skip
-    found = int(state[1])
-    indices, sums = indices[:found], sums[:found]
-    # Graphs of all levels are kept.
-    return (indptr, indices, sums) if 2 * found > length else (indptr, indices.copy(), sums.copy())
+    return _shortened(indptr, indices, sums, int(state[1]))

@@ -98,14 +98,17 @@ def _described(
 
 
 def _loop_of(runtime: Runtime, calls: tuple[Call, ...], before: int) -> tuple[Any, Any]:
-    """Return the kernel of a loop, and the counter of its barrier, which launches count on with."""
+    """Return the kernel of a loop, and counters of blocks: of its barrier, and of `is_last_block`.
+
+    Launches of the barrier count on.
+    """
     loops = primitives_of(runtime).loops
     key = calls, before
     if key not in loops:
         source, name = loop_source_of(calls, before), "_".join(text.name for text, _ in calls)
         code = runtime.compile(source, named(name, source), "int", ROOT)
         kernel = runtime.load(code, name, KERNEL, calls[0][0].threads)
-        loops[key] = kernel, runtime.zeroed(8)
+        loops[key] = kernel, runtime.zeroed(16)
     return loops[key]
 
 
@@ -114,7 +117,8 @@ def loop_source_of(calls: Sequence[Call], before: int = 0) -> str:
 
     Examples
     --------
-    >>> begin, move, stop = (KernelText("package", "file", n) for n in ("begin", "move", "stop"))
+    >>> begin, move = (KernelText("package", "file", name) for name in ("begin", "move"))
+    >>> stop = KernelText("package", "file", "stop", lanes=0)
     >>> print(loop_source_of([(begin, ()), (move, ("int*",)), (stop, ("double",))], before=1))
     #include "package:file.cuh"
     extern "C" __global__ void __launch_bounds__(256) semira_program(
@@ -125,8 +129,7 @@ def loop_source_of(calls: Sequence[Call], before: int = 0) -> str:
       all.wait();
       while (*reinterpret_cast<volatile long long*>(state) == 0) {
         move(b, reinterpret_cast<int*>(b0));
-        all.wait();
-        stop(c, __longlong_as_double(c0));
+        if (is_last_block(counter)) stop(c, __longlong_as_double(c0));
         all.wait();
       }
       all.close(whole_grid());
@@ -141,7 +144,11 @@ def loop_source_of(calls: Sequence[Call], before: int = 0) -> str:
         names += [letter, *own]
         given = [_CASTS.get(kind, _POINTER).format(name, kind)
                  for name, kind in zip(own, kinds, strict=True)]  # fmt: skip
-        lines.append(f"{text.name}({', '.join([letter, *given])});\nall.wait();\n")
+        call = f"{text.name}({', '.join([letter, *given])});\n"
+        if text.lanes == 0:
+            lines[-1] = lines[-1].removesuffix(_WAIT)
+            call = f"if (is_last_block(counter)) {call}"
+        lines.append(call + _WAIT)
     first = textwrap.indent("".join(lines[:before]), "  ")
     body = textwrap.indent("".join(lines[before:]), "    ")
     parameters = textwrap.fill(", ".join(f"long long {name}" for name in names), 96)
@@ -211,6 +218,7 @@ def source_of(text: KernelText, types: tuple[str, ...], scratch: tuple[str, ...]
     )
 
 
+_WAIT = "all.wait();\n"
 _POINTER = "reinterpret_cast<{1}>({0})"
 _CASTS = {"double": "__longlong_as_double({0})", "bool": "{0} != 0", "long long": "{0}"}
 

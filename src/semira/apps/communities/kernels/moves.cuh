@@ -149,7 +149,6 @@ __device__ void move(long long items, const P* indptr, const I* indices, L* labe
 }
 
 __device__ __forceinline__ void decide(long long, long long* state) {
-  if (block_number() != 0 || threadIdx.x != 0) return;
   state[1] += 1;
   state[kQueued] = 0;
   if ((state[1] & 1) != 0) return;

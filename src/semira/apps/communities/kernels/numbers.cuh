@@ -163,3 +163,61 @@ __device__ void fill_groups(long long items, const long long* keys, const M* gro
     atomic_add(&sums[place], static_cast<K>(weights[at]));
   }
 }
+
+template <class M, class K>
+__device__ void clear_cells(long long items, M* marks, K* sums, long long* state) {
+  const Group<1> mine;
+  for (long long i = mine.first; i < items; i += mine.step) {
+    marks[i] = 0;
+    sums[i] = 0;
+    if (i == 0) state[0] = 0;
+  }
+}
+
+template <class I, class W, class L, class M, class K>
+struct Pairs {
+  using Sum = Nothing;
+  const I* indices;
+  const W* weights;
+  bool is_iso;
+  const L* labels;
+  long long count;
+  M* marks;
+  K* sums;
+
+  __device__ __forceinline__ bool wants(int) const { return true; }
+  __device__ __forceinline__ void visit(int i, long long p) const {
+    const long long row = labels[i], column = labels[indices[p]];
+    if (row == column) return;
+    marks[row * count + column] = 1;
+    atomic_add(&sums[row * count + column], static_cast<K>(weights[is_iso ? 0 : p]));
+  }
+};
+
+template <class P, class I, class W, class L, class M, class K>
+__device__ void add_pairs(long long items, const P* indptr, const I* indices, const W* weights,
+                          bool is_iso, const L* labels, long long count, M* marks, K* sums) {
+  Pairs<I, W, L, M, K> rows{indices, weights, is_iso, labels, count, marks, sums};
+  visit_rows(items, indptr, rows);
+}
+
+// There are fewer than 2**31 cells.
+template <class M, class K, class P, class I>
+__device__ void fill_cells(long long items, const M* numbers, const K* sums, long long count,
+                           P* indptr, I* indices, K* weights, long long* state) {
+  const Group<1> mine;
+  const unsigned side = static_cast<unsigned>(count);
+  for (long long i = mine.first; i < items; i += mine.step) {
+    if (i == 0) {
+      state[0] = 1;
+      indptr[0] = 0;
+    }
+    const unsigned row = static_cast<unsigned>(i) / side, column = static_cast<unsigned>(i) % side;
+    const M number = numbers[i];
+    if (number != (i > 0 ? numbers[i - 1] : M(0))) {
+      indices[number - 1] = static_cast<I>(column);
+      weights[number - 1] = sums[i];
+    }
+    if (column == side - 1) indptr[row + 1] = number;
+  }
+}

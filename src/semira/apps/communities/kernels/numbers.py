@@ -1,4 +1,4 @@
-"""Labels as 0, 1, 2, ..., and groups of equal keys: both count marks from the front on.
+"""Labels as 0, 1, 2, ..., groups of equal keys, cells of a square: all count marks.
 
 Kernels of one loop, of a single round. `sum_marks` and `number_marks` have one item: on a GPU all
 blocks share it, each a part of the marks.
@@ -121,3 +121,43 @@ def fill_groups(low, high, keys, groups, order, is_ordered, weights, is_iso, cou
         if not is_iso:
             at = np.int64(order[i]) if is_ordered else np.int64(i)
         atomic_add(sums, place, np.int64(weights[at]))
+
+
+@kernel
+def clear_cells(low, high, marks, sums, state):
+    """Write 0 to the marks and sums of all cells."""
+    for i in range(low, high):
+        marks[i] = 0
+        sums[i] = 0
+        if i == 0:
+            state[0] = 0
+
+
+@kernel
+def add_pairs(low, high, indptr, indices, weights, is_iso, labels, count, marks, sums):
+    """Mark the cell ``row label * count + column label`` of each entry, and add its weight.
+
+    Entries of equal labels are left out.
+    """
+    for i in range(low, high):
+        row = np.int64(labels[i])
+        for p in range(indptr[i], indptr[i + 1]):
+            column = np.int64(labels[indices[p]])
+            if row != column:
+                marks[row * count + column] = 1
+                atomic_add(sums, row * count + column, np.int64(weights[0 if is_iso else p]))
+
+
+@kernel
+def fill_cells(low, high, numbers, sums, count, indptr, indices, weights, state):
+    """Write rows: a column for each marked cell, and its sum; `numbers` counts marks from 1 on."""
+    for i in range(low, high):
+        if i == 0:
+            state[0] = 1
+            indptr[0] = 0
+        number = np.int64(numbers[i])
+        if number != (np.int64(numbers[i - 1]) if i > 0 else 0):
+            indices[number - 1] = i % count
+            weights[number - 1] = sums[i]
+        if i % count == count - 1:
+            indptr[i // count + 1] = number
