@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from semira import Matrix, Vector, binary, device, device_traits, select
 from semira.algorithms.checks import vertex_dtype
 from semira.exceptions import InvalidValue
-from semira.kernels import ArrayKernel, Rows, rows_of
+from semira.kernels import ArrayKernel, Rows, array_module, rows_of
 
 _UNITE = ArrayKernel("semira.algorithms.kernels:trees", "unite")
 _FLATTEN = ArrayKernel("semira.algorithms.kernels:trees", "flatten")
@@ -27,7 +27,6 @@ _DEPEND = ArrayKernel("semira.algorithms.kernels:queues", "depend")
 _COLOUR = ArrayKernel("semira.algorithms.kernels:greedy", "colour_in_order")
 _SETTLE = ArrayKernel("semira.algorithms.kernels:heaps", "settle_paths")
 _LIST = ArrayKernel("semira.algorithms.kernels:heaps", "list_paths")
-_CORNERS = ArrayKernel("semira.algorithms.kernels:corners", "count_corners")
 
 #: Entries of each row that components begin with, on matrices of so many entries and twice as many
 #: a row: nearly all vertices then lie in one component, and those of others alone are looked at.
@@ -50,7 +49,13 @@ _BLOCKS, _SUMS = 32, 1 << 25
 
 def runs_loops(A: Matrix, opts: Any = ()) -> bool:
     """Return whether loops over edges take the place of products, which have no options then."""
-    if opts or A.nrows > _MOST or not device_traits(A.device).compiled_loops:
+    return device_traits(A.device).compiled_loops and runs_kernels(A, opts)
+
+
+def runs_kernels(A: Matrix, opts: Any = ()) -> bool:
+    """Return whether kernels over arrays take the place of products, on hosts and on a GPU."""
+    traits = device_traits(A.device)
+    if opts or A.nrows > _MOST or not (traits.compiled_loops or traits.own_memory):
         return False
     return A.nrows <= _FEW_ROWS or A.nrows <= _SPARSE * A.nvals
 
@@ -165,11 +170,28 @@ def forest(A: Matrix) -> Matrix:
     lower, heads, tails, places = A.derived("edges in order", lambda: _edges_in_order(A))
     parents, keep = np.arange(n, dtype=number), np.zeros(len(places), np.bool_)
     _JOIN(1, heads, tails, places, n - 1, parents, keep, device=A.device)
-    rows = rows_of(lower)
-    kept = np.flatnonzero(keep)
-    indptr = np.searchsorted(kept, rows.indptr)
-    with device(A.device):
-        return Matrix.from_csr(indptr, rows.indices[kept], rows.values[kept], A.dtype, ncols=n)
+    return entries_of(lower, keep)
+
+
+def entries_of(A: Matrix, keep: Any, values: Any = None, dtype: Any = None) -> Matrix:
+    """Return the entries of a matrix that are marked, with its values or with others.
+
+    Parameters
+    ----------
+    A : Matrix
+    keep : array of bool, shape (nvals,)
+        Where the matrix lies, as `values`.
+    values : array, shape (nvals,), optional
+    dtype : optional
+        That of the matrix by default.
+    """
+    with device(A.device), array_module(A.device) as xp:
+        rows, kept = rows_of(A, values=values is None), xp.flatnonzero(keep)
+        values = rows.values if values is None else values
+        indptr = xp.searchsorted(kept, rows.indptr)
+        return Matrix.from_csr(
+            indptr, rows.indices[kept], values[kept], dtype or A.dtype, nrows=A.nrows, ncols=A.ncols
+        )
 
 
 def _edges_in_order(A: Matrix) -> tuple[Matrix, NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -281,23 +303,6 @@ def distances(A: Matrix, number: Any) -> Matrix:
             sorted_cols=True, take_ownership=True,
         )  # fmt: skip
     return made
-
-
-def corners(edges: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the triangles and the neighbours of each vertex, from edges oriented without cycles.
-
-    O(edges times the longest row); 12 bytes for each vertex and thread.
-    """
-    n, rows = edges.nrows, rows_of(edges, values=False)
-    counts = np.zeros(n, np.int64)
-    lengths = np.diff(rows.indptr)
-    # What a vertex looks at are the rows of its neighbours.
-    work = np.append(0, np.cumsum(lengths[rows.indices], dtype=np.int64))[rows.indptr]
-    _CORNERS(
-        n, rows.indptr, rows.indices, counts, device=edges.device, work=work, stops=True,
-        scratch=[(vertex_dtype(n).np_type, n, 0), ("int64", n, 0)],
-    )  # fmt: skip
-    return counts, lengths + np.bincount(rows.indices, minlength=n)
 
 
 def _vector(A: Matrix, values: NDArray[Any]) -> Vector:

@@ -18,6 +18,7 @@ from semira.algorithms import (
     all_pairs_shortest_paths,
     betweenness_centrality,
     graph_colouring,
+    k_truss,
     label_propagation,
     local_clustering_coefficient,
     multi_source_bfs,
@@ -25,6 +26,7 @@ from semira.algorithms import (
     pagerank_passes,
     personalised_pagerank,
     sequential,
+    triangles,
 )
 from semira.algorithms.voting import vote_and_move
 from semira.base.settings import override, restore
@@ -33,6 +35,7 @@ from semira.base.settings import override, restore
 CALLS = {
     "betweenness": (betweenness_centrality, "centrality", False),
     "clustering": (local_clustering_coefficient, "coefficient", True),
+    "truss": (k_truss, "truss", True),
     "ranks": (lambda A, **opts: pagerank(A, tol=1e-12, **opts), "rank", False),
     "weighted": (
         lambda A, **opts: pagerank(A, 0.5, 0, 9, weighted=True, **opts), "rank", False,
@@ -54,7 +57,7 @@ def check(name, A):
     assert mine.isequal(theirs, check_dtype=True) or (
         not is_exact and mine.dtype == theirs.dtype and mine.isclose(theirs, rel_tol=1e-9)
     )
-    if field in ("rank", "label"):
+    if field in ("rank", "label", "truss"):
         assert found.iterations == expected.iterations
 
 
@@ -83,9 +86,15 @@ def test_python_says_what_the_loops_mean(graph):
     sums = [sequential.dependencies(each, sources) for each in (A, B)]
     assert sums[0][0].tolist() == sums[1][0].tolist()
     assert sums[0][1:] == sums[1][1:]
-    lower = [each.select(gb.select.tril, -1).new() for each in (A, B)]
-    for one, other in zip(*map(sequential.corners, lower), strict=True):
-        assert one.tolist() == other.tolist()
+    lower = [each.select(gb.select.tril, -1).new().dup("INT64") for each in (A, B)]
+    for weighted in (False, True):
+        corners = [np.zeros((2, graph.n), np.int64) for _ in lower]
+        for edges, (counts, sums) in zip(lower, corners, strict=True):
+            triangles.add_corners(edges, weighted, counts, sums)
+        assert corners[0].tolist() == corners[1].tolist()
+    trusses = [triangles.truss(each, 1, False) for each in (A, B)]
+    assert trusses[0][1] == trusses[1][1]
+    assert trusses[0][0].to_dicts() == trusses[1][0].to_dicts()
     edges = [graph.both_ways().matrix(where) for where in ("reference", "cpu")]
     edges = [each.select(gb.select.offdiag).new() for each in edges]
     order = np.arange(graph.n)[::-1].copy()

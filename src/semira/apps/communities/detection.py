@@ -330,7 +330,7 @@ def memory(n: int, nvals: int) -> int:
     """
     # Of vertices: labels, totals, strengths, ranks, targets, marks, numbers, parts. Of entries: the
     # contraction's keys, order, weights and their copies, and the graphs of all levels.
-    return 128 * n + 72 * nvals
+    return 128 * n + 72 * nvals + (1 << 20)
 
 
 def _check_graph(A: Any, name: str) -> None:
@@ -381,7 +381,7 @@ def _result(
     run: Run, space: Workspace, given: Graph, labels: Any, levels: Any, scale: float, *,
     is_split: bool,
 ) -> Communities:  # fmt: skip
-    found = numbering(given, labels, given.n)
+    found = numbering(given, labels)
     states = [on_host(each) for each in space.states]
     return Communities(
         labels=Vector.from_dense(found.labels) if given.n else Vector("int32", 0),

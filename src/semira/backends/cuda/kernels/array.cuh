@@ -15,6 +15,19 @@ struct Group {
         lane(static_cast<int>(threadIdx.x) % kLanes) {}
 };
 
+// Whether this is the first thread of the block that comes last to this place, of all blocks: it sees
+// what they wrote. The count of those that came lies behind the counter of the barrier. All call it.
+__device__ __forceinline__ bool is_last_block(long long counter) {
+  unsigned* const came = reinterpret_cast<unsigned*>(counter + sizeof(BarrierCounter));
+  __syncthreads();
+  if (threadIdx.x != 0) return false;
+  __threadfence();
+  if (atomicAdd(came, 1u) != gridDim.x - 1) return false;
+  *came = 0;
+  __threadfence();
+  return true;
+}
+
 // Changes an integer that other threads change too; returns what it was.
 __device__ __forceinline__ int atomic_add(int* place, int x) { return atomicAdd(place, x); }
 __device__ __forceinline__ long long atomic_add(long long* place, long long x) {
