@@ -182,8 +182,7 @@ def label_propagation(
     edges = _without_loops(undirected(A, symmetric))
     if runs_loops(A, opts):
         shares = np.resize(_SHARES, _AT_RANDOM)
-        found, iterations, converged = vote_and_move(edges, keys, shares, few, max_iterations)
-        label = Vector.from_dense(found, device=A.device)
+        label, iterations, converged = vote_and_move(edges, keys, shares, few, max_iterations)
         return CommunityResult(iterations, (), label, converged, edges=edges)
     tie, turn = (Scalar.from_value(key, dtypes.INT64) for key in keys)
     with device(A.device):
