@@ -29,8 +29,8 @@ _COUNT = ArrayKernel(_AUCTION, "count", lanes=32, threads=_THREADS)
 _TAKE = ArrayKernel(_AUCTION, "take", lanes=32, threads=_THREADS)
 _CLOSE = ArrayKernel(_AUCTION, "close", threads=_THREADS)
 
-#: Columns in the list of a row on a GPU, as in the kernels. With 32 an auction of uniform costs reads
-#: half as many rows again whole (n = 1,000 and 5,000).
+#: Columns in the list of a row on a GPU, as in the kernels. With 32 an auction of uniform costs
+#: reads half as many rows again whole (n = 1,000 and 5,000).
 _KEPT = 64
 
 #: Columns of a chunk, as in the kernels.
