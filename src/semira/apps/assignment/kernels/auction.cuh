@@ -205,7 +205,9 @@ __device__ void bid(long long bidders, long long rows, long long mode, const C* 
     if (k < count) {
       const int i = fresh ? static_cast<int>(k) : waiting[k];
       Want want;
-      if (!find_in_list(lists, i, price, owner, want)) {
+      const bool listed = fresh ? find_in_list<kSpare>(lists, i, price, owner, want)
+                                : find_in_list(lists, i, price, owner, want);
+      if (!listed) {
         missed = i;
       } else if (threadIdx.x % 32 == 0) {
         place(i, want);

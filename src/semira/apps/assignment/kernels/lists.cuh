@@ -67,8 +67,9 @@ struct Want {
   }
 };
 
-// Columns in the list of a row.
-constexpr int kKept = 64;
+// Columns in the list of a row. A list with fewer than kSpare above its edge is made anew while all
+// blocks are at work, so that one block alone seldom has to.
+constexpr int kKept = 64, kSpare = 32;
 
 // The best columns of each row when it was last read whole, and the best of the others: prices only
 // rise, so these stay below that. Until then a row has no list.
@@ -108,9 +109,10 @@ __device__ __forceinline__ Choice best_of_warp(const Choice& mine) {
 }
 
 // What row i wants, as a warp finds it in its list; false if a column that is not there may be as
-// good.
-__device__ inline bool find_in_list(const Lists& lists, long long i, const long long* price,
-                                    const int* owner, Want& want) {
+// good, or if less than `spare` columns are better than all of those.
+template <int spare = 0>
+__device__ bool find_in_list(const Lists& lists, long long i, const long long* price,
+                             const int* owner, Want& want) {
   constexpr int kEach = kKept / 32;
   const int lane = threadIdx.x % 32;
   const long long at = i * kKept + lane;
@@ -130,10 +132,11 @@ __device__ inline bool find_in_list(const Lists& lists, long long i, const long 
   }
   Choice first = kNothing;
   long long second = kNever, worth = 0;
-  int held = -1;
+  int held = -1, left = 0;
 #pragma unroll
   for (int e = 0; e < kEach; ++e) {
     const Choice one = column[e] < 0 ? kNothing : choice_of(i, column[e], its[e] - paid[e]);
+    if (spare > 0) left += __popc(__ballot_sync(kAllLanes, one.above(edge)));
     const bool better = one.above(first);
     second = better ? first.value : max(second, one.value);
     first = better ? one : first;
@@ -146,7 +149,7 @@ __device__ inline bool find_in_list(const Lists& lists, long long i, const long 
   want.first.tie = __shfl_sync(kAllLanes, first.tie, winner);
   want.worth = __shfl_sync(kAllLanes, worth, winner);
   want.owner = __shfl_sync(kAllLanes, held, winner);
-  return want.first.above(edge) && want.second >= edge.value;
+  return want.first.above(edge) && want.second >= edge.value && (left >= spare || !edge.any());
 }
 
 // Threads of a block that read a row: not so many that all columns are among the best two of one.
