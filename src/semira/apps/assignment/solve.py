@@ -180,9 +180,11 @@ def _auctioned(costs: Costs, device: str, xp: Any) -> Found:
         _check_feasible(costs)
     size = int(np.ceil(np.log2(costs.columns + 1)))
     first = max(_FIRST_BITS, _FIRST_MORE + 2 * size) + size
-    whole = costs.are_whole(xp) and (costs.largest or 1.0) * (costs.columns + 1) < 2.0**_BITS
+    sample = costs.sample()
+    fits = (costs.largest or 1.0) * (costs.columns + 1) < 2.0**_BITS
+    whole = fits and costs.are_whole(sample, xp)
     if not whole:
-        _check_fine(costs, 1.0 / _scale_of(costs, _BITS))
+        _check_fine(costs, sample, 1.0 / _scale_of(costs, _BITS))
         if first < _BITS:
             try:
                 run = partial(_by_auction, first, False)
@@ -404,7 +406,7 @@ def _lists(rows: int, device: str, xp: Any) -> tuple[Any, ...]:
     return listed, worths, edges, xp.empty(rows, xp.int64)
 
 
-def _check_fine(costs: Costs, coarse: float) -> None:
+def _check_fine(costs: Costs, sample: NDArray[np.float64], coarse: float) -> None:
     """Check that what costs are rounded to is little beside most of them.
 
     Raises
@@ -414,7 +416,7 @@ def _check_fine(costs: Costs, coarse: float) -> None:
     """
     if costs.rank:
         return
-    sample = abs(costs.sample())
+    sample = abs(sample)
     sample = sample[np.isfinite(sample) & (sample > 0)]
     if len(sample) and coarse > _FINE * float(np.median(sample)):
         raise _Coarse(
