@@ -3,8 +3,8 @@
 
 namespace lasso {
 
-// Threads of a row: grids have rows of four. And rows that they take at once.
-constexpr int kLanes = 4, kRows = 2;
+// Threads of a row, and rows that they take at once.
+constexpr int kLanes = 2, kRows = 2;
 
 __device__ __forceinline__ double soft(double x, double threshold) {
   return x > threshold ? x - threshold : x < -threshold ? x + threshold : 0.0;
@@ -231,8 +231,9 @@ __device__ void join(long long items, const P* indptr, const I* indices, const d
 }
 
 template <class K>
-__device__ void gather(long long items, double scale, const double* rest, K* key, long long* sums,
-                       long long* counts, const long long* state, long long often) {
+__device__ void gather(long long items, double scale, const double* rest, K* key, K* parts,
+                       long long* sums, long long* counts, const long long* state,
+                       long long often) {
   using namespace lasso;
   if (state[1] % often != 0) return;
   const Group<1> mine;
@@ -242,7 +243,7 @@ __device__ void gather(long long items, double scale, const double* rest, K* key
     long long part = -1, units = 0;
     if (v < items) {
       const K root = root_of(key, static_cast<K>(v));
-      key[v] = root;
+      parts[v] = root;
       part = root;
       units = static_cast<long long>(floor(__dmul_rn(rest[v], scale) + 0.5));
     }
@@ -251,13 +252,13 @@ __device__ void gather(long long items, double scale, const double* rest, K* key
 }
 
 template <class K>
-__device__ void level(long long items, long long n, double scale, double threshold, const K* key,
+__device__ void level(long long items, long long n, double scale, double threshold, const K* parts,
                       const long long* sums, const long long* counts, double* fits,
                       const long long* state, long long often) {
   if (state[1] % often != 0) return;
   const Group<1> mine;
   for (long long v = mine.first; v < items; v += mine.step) {
-    const K part = key[v];
+    const K part = parts[v];
     const double mean = static_cast<double>(sums[part]) / static_cast<double>(counts[part]);
     fits[n + v] = lasso::soft(mean / scale, threshold);
   }

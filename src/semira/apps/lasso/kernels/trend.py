@@ -132,22 +132,25 @@ def join(low, high, indptr, indices, limit, varies, flow, key, state, often):
 
 
 @kernel
-def gather(low, high, scale, rest, key, sums, counts, state, often):
-    """Sum what is left over the vertices that are joined, in units, and count them."""
+def gather(low, high, scale, rest, key, parts, sums, counts, state, often):
+    """Sum what is left over the vertices that are joined, in units, and count them.
+
+    Threads that are on their way through a vertex still shorten its way in `key`.
+    """
     if state[1] % often == 0:
         for v in range(low, high):
             part = root_of(key, v)
-            key[v] = part
+            parts[v] = part
             atomic_add(sums, part, np.int64(np.floor(rest[v] * scale + 0.5)))
             atomic_add(counts, part, 1)
 
 
 @kernel
-def level(low, high, n, scale, threshold, key, sums, counts, fits, state, often):
+def level(low, high, n, scale, threshold, parts, sums, counts, fits, state, often):
     """Set vertices that are joined to their mean, the second fit."""
     if state[1] % often == 0:
         for v in range(low, high):
-            mean = np.float64(sums[key[v]]) / np.float64(counts[key[v]]) / scale
+            mean = np.float64(sums[parts[v]]) / np.float64(counts[parts[v]]) / scale
             fits[n + v] = soft(mean, threshold)
 
 
