@@ -87,11 +87,12 @@ def descend(problem: Problem, tolerance: float, most: int) -> Pair:
     key, parts = xp.empty(n, xp.int32), xp.empty(n, xp.int32)
     sums, counts = xp.empty(n, xp.int64), xp.empty(n, xp.int64)
     degree, scale = xp.diff(problem.indptr).astype(xp.int32), float(2 ** (62 - n.bit_length()))
+    lengths = 1 / xp.maximum(xp.arange(2 * (int(degree.max()) if n else 0) + 1), 1)
     state = xp.asarray([0, _ROUND, 0, 0], xp.int64)
     gate = state, _OFTEN
     steps = [
         _STEP.launch(
-            n, n, arcs, *graph[:2], degree, *graph[2:], y, threshold, x, flow, betas, at, work=arcs
+            n, n, arcs, *graph, degree, lengths, y, threshold, x, flow, betas, at, work=arcs
         )
         for at in range(_ROUND)
     ]

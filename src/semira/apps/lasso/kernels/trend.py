@@ -68,11 +68,13 @@ def carried(low, high, indptr, capacity, room, closed, limit, unit, flow, units)
 
 @kernel
 def step(
-    low, high, n, arcs, indptr, indices, degree, limit, varies, y, threshold, x, flow, betas, at
+    low, high, n, arcs, indptr, indices, limit, varies, degree, lengths, y, threshold, x, flow,
+    betas, at,
 ):  # fmt: skip
     """Take a projected gradient step from where the momentum leads, and say what it leaves.
 
-    `flow` and `x` have two halves: what step `at` reads, and what it writes.
+    `flow` and `x` have two halves: what step `at` reads, and what it writes. `lengths` has how far
+    to go, by the degrees of both ends.
     """
     here, there = at % 2, (at + 1) % 2
     beta, later = betas[at], betas[at + 1]
@@ -82,7 +84,7 @@ def step(
             w = indices[e]
             old = flow[here * arcs + e]
             ahead = old + beta * (old - flow[there * arcs + e])
-            fresh = ahead + (mine - x[here * n + w]) / np.float64(own + degree[w])
+            fresh = ahead + (mine - x[here * n + w]) * lengths[own + degree[w]]
             most = limit[e * varies]
             fresh = max(min(fresh, most), -most)
             flow[there * arcs + e] = fresh
