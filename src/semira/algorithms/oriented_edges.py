@@ -142,4 +142,5 @@ def _renumbered(pairs: Matrix, symmetric: bool, least: float) -> Oriented | None
     places = keys & ((1 << bits) - 1)
     # The lower triangle leads to higher degrees.
     edges = _lower(pairs[places, places].new(), symmetric=symmetric)
-    return Oriented(edges, True, Vector.from_dense(places))
+    with device(pairs.device):
+        return Oriented(edges, True, Vector.from_dense(places))
