@@ -11,7 +11,6 @@ from semira import (
     Scalar,
     Vector,
     binary,
-    device,
     device_traits,
     fused,
     indexunary,
@@ -102,9 +101,7 @@ def _upwards(pairs: Matrix, symmetric: bool, least: float) -> Oriented | None:
     """
     n = pairs.nrows
     edges = pairs if symmetric else pairs.ewise_add(pairs.T, binary.any).new()
-    with device(pairs.device):
-        ones, degrees, ranks = Vector("INT64", n), Vector("INT64", n), Matrix("INT64", n, 1)
-    greatest = Scalar("INT64")
+    ones, degrees, greatest = Vector("INT64", n), Vector("INT64", n), Scalar("INT64")
 
     def count() -> None:
         ones << 1
@@ -116,6 +113,7 @@ def _upwards(pairs: Matrix, symmetric: bool, least: float) -> Oriented | None:
     if least and greatest.get(0) < least:
         return None
     # A column: n times the degree of each vertex, and its number.
+    ranks = Matrix("INT64", n, 1)
     ranks[:, 0] << degrees.apply(binary.times, right=n) + degrees.apply(indexunary.index)
     rises = ranks.mxm(ranks.T, semiring.any_lt).new(mask=edges.S)
     return Oriented(rises.select(select.valueeq, True).new(), by_degree=True)
@@ -126,8 +124,7 @@ def _renumbered(pairs: Matrix, symmetric: bool, least: float) -> Oriented | None
 
     None if no degree reaches `least`.
     """
-    with device(pairs.device):
-        ones, plus_pair = Vector.from_scalar(1, pairs.nrows, "INT64"), semiring.plus_pair["INT64"]
+    ones, plus_pair = Vector.from_scalar(1, pairs.nrows, "INT64"), semiring.plus_pair["INT64"]
     degrees: Vector = pairs.mxv(ones, plus_pair).new()
     if not symmetric:
         degrees(accum=binary.plus, **by_rows(pairs, "push")) << pairs.T.mxv(ones, plus_pair)
@@ -142,5 +139,4 @@ def _renumbered(pairs: Matrix, symmetric: bool, least: float) -> Oriented | None
     places = keys & ((1 << bits) - 1)
     # The lower triangle leads to higher degrees.
     edges = _lower(pairs[places, places].new(), symmetric=symmetric)
-    with device(pairs.device):
-        return Oriented(edges, True, Vector.from_dense(places))
+    return Oriented(edges, True, Vector.from_dense(places))
