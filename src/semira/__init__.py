@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from semira.contract.trace import TraceRow, lost_rows
     from semira.engine.loops import LoopResult
     from semira.engine.trace import tracing
-    from semira.engine.values import device
+    from semira.engine.values import beside, device
     from semira.formats.index import MAX_SIZE
     from semira.frontend.estimate import estimate, free_memory
     from semira.frontend.explain import explain
@@ -91,6 +91,7 @@ _NAMES = {
     "VectorProductOptions": "semira.contract.hints",
     "backend": "semira.frontend.startup",
     "config": "semira.base.config",
+    "beside": "semira.engine.values",
     "device": "semira.engine.values",
     "device_traits": "semira.frontend.traits",
     "estimate": "semira.frontend.estimate",
@@ -116,6 +117,7 @@ __all__ = [
     "Vector",
     "VectorProductOptions",
     "backend",
+    "beside",
     "config",
     "device",
     "device_traits",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from types import SimpleNamespace
 from typing import Any
 
@@ -63,11 +62,8 @@ class HostRuntime:
         data_of(target)[offset : offset + array.nbytes] = raw
         return target
 
-    def send_bytes(self, place: int, image: bytearray) -> None:
-        ctypes.memmove(place, bytes(image), len(image))
-
-    def upload_image(self, image: bytearray, target: Memory | Part) -> None:
-        data_of(target)[: len(image)] = np.frombuffer(image, np.uint8)
+    def upload_image(self, image: bytearray, target: Memory | Part, offset: int = 0) -> None:
+        data_of(target)[offset : offset + len(image)] = np.frombuffer(image, np.uint8)
 
     def clear(self, target: Memory | Part, byte: int = 0, nbytes: int | None = None) -> None:
         data_of(target)[:nbytes] = byte

@@ -235,12 +235,7 @@ def lost_rows(trace: Sequence[TraceRow]) -> int:
 
 @dataclass(slots=True)
 class LastRows:
-    """Collects the last `TRACE_ROWS` rows of an execution on the host.
-
-    Attributes
-    ----------
-    lost : int
-    """
+    """Collects the last `TRACE_ROWS` rows of an execution on the host."""
 
     most = TRACE_ROWS
     lost: int = 0
@@ -306,14 +301,9 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LoopReport:
-    """How a loop ended.
+    """How a loop ended."""
 
-    Attributes
-    ----------
-    iterations : int
-        Bodies completed.
-    stopped_by : {"condition", "limit"}
-    """
-
+    #: Bodies completed.
     iterations: int
+    #: One of "condition", "limit".
     stopped_by: str

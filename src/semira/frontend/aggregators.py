@@ -264,8 +264,7 @@ class TypedAggregator:
 
 
 def _combined(parts: Sequence[Aggregator], finalize: Callable[..., Any]) -> Build:
-    def build(given: _Reduction, dtype: DataType) -> Any:
-        del dtype
+    def build(given: _Reduction, _dtype: DataType) -> Any:
         typed = [part.for_operand(given.x.dtype) for part in parts]
         return finalize(*(one.parent.build(given, one.return_type) for one in typed), {})
 
@@ -446,8 +445,7 @@ def _rows() -> list[Aggregator]:
     def everything(dtype: DataType) -> DataType:
         return dtype
 
-    def counted(dtype: DataType) -> DataType:
-        del dtype
+    def counted(_dtype: DataType) -> DataType:
         return INT64
 
     def absolute(op: str) -> Build:

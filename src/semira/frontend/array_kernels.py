@@ -143,6 +143,7 @@ class ArrayKernel:
         work: Any = 0,
         host_scratch: Callable[[], Sequence[tuple[Any, int, Any]]] = tuple,
         stops: bool = False,
+        shared: int = 0,
     ) -> None:
         """Run the kernel over a number of items.
 
@@ -165,6 +166,9 @@ class ArrayKernel:
             The Python function, but no template, has one more parameter, the last: an array of
             int64 with one item, which Ctrl-C makes 1. The kernel reads it now and then, by
             ``atomic_add(stop, 0, 0)``, and returns early; what it wrote is lost then.
+        shared : int
+            Bytes of dynamic shared memory of each block of a GPU, of at most
+            ``device_traits(device).block_memory`` with what the template declares itself.
 
         Raises
         ------
@@ -177,8 +181,9 @@ class ArrayKernel:
         """
         backend = _backend(device)
         launch = self.launch(
-            items, *arguments, scratch=scratch, work=work, host_scratch=host_scratch, stops=stops
-        )
+            items, *arguments, scratch=scratch, work=work, host_scratch=host_scratch, stops=stops,
+            shared=shared,
+        )  # fmt: skip
         if items:
             backend.run_kernel(self._text, launch[1])
 
@@ -190,6 +195,7 @@ class ArrayKernel:
         work: Any = 0,
         host_scratch: Callable[[], Sequence[tuple[Any, int, Any]]] = tuple,
         stops: bool = False,
+        shared: int = 0,
     ) -> tuple[KernelText, Launch]:
         """Return a call for `ArrayLoop`; the parameters are those of a call, without the device."""
         for number, argument in enumerate(arguments):
@@ -198,11 +204,22 @@ class ArrayKernel:
         if getattr(work, "ndim", 0) and len(work) != items + 1:
             raise DimensionMismatch(f"{len(work)} running totals of {items} items: one more")
         return self._text, Launch(
-            items, arguments, _workers(scratch), work, lambda: _workers(host_scratch()), stops
+            items,
+            arguments,
+            _workers(scratch),
+            work,
+            lambda: _workers(host_scratch()),
+            stops,
+            shared,
         )
 
 
-def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> None:
+def run_loop(
+    state: Any,
+    *launches: tuple[KernelText, Launch],
+    device: str,
+    before: Sequence[tuple[KernelText, Launch]] = (),
+) -> None:
     """Run kernels in turn, again and again, until one of them writes ``state[0]``.
 
     On ``cuda`` this is one cooperative launch, with a barrier of all blocks between kernels, and
@@ -213,11 +230,13 @@ def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> N
     ----------
     state : array of int64
         A kernel, but not the first one, writes something other than 0 to its first item to end the
-        loop after this round. If it is not 0 at the start, nothing runs.
+        loop after this round. If it is not 0 at the start, none of them runs.
     *launches
         Two or more, from `ArrayKernel.launch`. A kernel over one item is the place to count and
         decide. All have the same number of threads a block; they ask for no `scratch`.
     device : "reference", "cpu", "cuda" or "suitesparse"
+    before : sequence
+        Launches of kernels that run once, before the state is read.
 
     Raises
     ------
@@ -229,21 +248,26 @@ def run_loop(state: Any, *launches: tuple[KernelText, Launch], device: str) -> N
     backend = _backend(device)
     if len(launches) < 2:
         raise InvalidValue(f"{len(launches)} kernel in a loop: it takes two or more")
-    for text, launch in launches:
+    for text, launch in (*before, *launches):
         if launch.scratch:
             raise InvalidValue(f"{text.name}: kernels of a loop have no scratch; use host_scratch")
         if text.threads != launches[0][0].threads:
             raise InvalidValue(f"{text.name}: kernels of a loop have equal threads a block")
     if hasattr(backend, "run_kernel_loop"):
-        backend.run_kernel_loop(state, launches)
+        backend.run_kernel_loop(state, launches, before)
         return
     with interrupts.deferred():
+        _run_in_turn(backend, before)
         while not state[0]:
             with interrupts.held():
-                for text, launch in launches:
-                    if launch.items:
-                        backend.run_kernel(text, launch)
+                _run_in_turn(backend, launches)
             interrupts.check()
+
+
+def _run_in_turn(backend: Any, launches: Sequence[tuple[KernelText, Launch]]) -> None:
+    for text, launch in launches:
+        if launch.items:
+            backend.run_kernel(text, launch)
 
 
 def _workers(wanted: Sequence[tuple[Any, int, Any]]) -> tuple[WorkerArray, ...]:

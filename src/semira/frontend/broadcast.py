@@ -52,13 +52,7 @@ def broadcast(left: Any, right: Any, op: str) -> tuple[Any, Any]:
 
 
 def _everywhere(vector: Any, shape: tuple[int, ...], axis: int) -> Any:
-    """Return the Vector in every row or column.
-
-    Raises
-    ------
-    OutOfMemory
-        The Vector has entries, and there are 2**31 rows or columns or more.
-    """
+    """Return the Vector in every row or column; OutOfMemory for 2**31 of them or more."""
     copies = shape[1 - axis]
     if copies >= WIDE:
         # The row of all ones below cannot be listed. Nothing spread everywhere is nothing.

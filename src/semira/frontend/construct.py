@@ -19,13 +19,7 @@ from semira.base.errors import (
 from semira.engine.calls import Literal
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, coo_to_vector
 from semira.formats.build import Merge
-from semira.formats.index import (
-    MAX_SIZE,
-    WIDE,
-    check_bounds,
-    check_range,
-    index_dtype,
-)
+from semira.formats.index import MAX_SIZE, WIDE, check_bounds, check_range, index_dtype
 from semira.frontend.call import as_literal
 from semira.frontend.checks import bad_type
 from semira.frontend.operators import as_accum
@@ -203,13 +197,7 @@ def _as_index(item: Any, what: str) -> int:
 
 
 def _size_for(indices: NDArray[Any], what: str) -> int:
-    """Return the least size that has room for indices.
-
-    Raises
-    ------
-    IndexOutOfBound
-        None has.
-    """
+    """Return the least size that has room for indices; IndexOutOfBound if none has."""
     if not indices.size:
         return 0
     low, high = int(indices.min()), int(indices.max())

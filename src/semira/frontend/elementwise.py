@@ -15,7 +15,6 @@ from semira.frontend.mask import Mask
 from semira.frontend.operators import as_apply, as_binary, as_select, type_operator
 from semira.frontend.records import bound_scalar, is_record
 from semira.ops import BinaryOp, IndexUnaryOp, TypedOp
-from semira.ops.registry import unary
 
 #: What a missing operand of a difference is.
 ZERO = Literal(BOOL, BOOL.scalar(False))
@@ -62,13 +61,7 @@ def ewise(op: str, left: Any, right: Any, operator: Any, *, infix: str | None = 
 
 
 def _check_passing(typed: TypedOp, left: DataType, right: DataType) -> None:
-    """Check that an entry of one side alone can stand in the result of a union.
-
-    Raises
-    ------
-    DomainMismatch
-        It is a record and the result is none, or another one.
-    """
+    """Raise DomainMismatch if a record of one side alone has no place in the result of a union."""
     for dtype in (left, right):
         if dtype is not typed.return_type and "V" in (dtype.kind, typed.return_type.kind):
             raise DomainMismatch(
@@ -89,15 +82,7 @@ def as_scalar(given: Any) -> Any:
 
 
 def _matched(left: Any, right: Any, op: str, infix: str | None) -> tuple[Any, Any]:
-    """Return two operands of one shape; a Vector beside a Matrix is broadcast.
-
-    Raises
-    ------
-    DomainMismatch
-        The kinds do not go together.
-    DimensionMismatch
-        The shapes differ.
-    """
+    """Return two operands of one kind and shape, checked; a Vector beside a Matrix is broadcast."""
     where = f"{left.kind.capitalize()}.{op}"
     if left.kind == "scalar" and not hasattr(right, "_operand"):
         right = _number(right, "other", where)
@@ -289,8 +274,3 @@ def _select_mask(x: Any, mask: Mask) -> Any:
     return expression(
         Template("ewise_mult", (x, kept), x.kind, x.dtype, x.shape, own_dims(x), first)
     )
-
-
-def negate(x: Any) -> Any:
-    """Return -x."""
-    return apply(x, unary["ainv"])

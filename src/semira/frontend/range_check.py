@@ -210,13 +210,7 @@ def _misfitting(
 
 
 def _of_objects(array: NDArray[Any], dtype: DataType) -> NDArray[Any]:
-    """Return numbers for which NumPy has no dtype, such as 2**70 or a Fraction, in a dtype.
-
-    Raises
-    ------
-    InvalidValue
-        One is no number, or does not fit.
-    """
+    """Return numbers for which NumPy has no dtype, such as 2**70 or a Fraction, in a dtype."""
     convert = {"I": int, "U": int, "F": float, "B": bool}.get(dtype.kind, complex)
     made = np.empty(array.shape, dtype.array_dtype)
     for place, value in np.ndenumerate(array):

@@ -42,6 +42,19 @@ def matrix_arrays(operand: Any, what: str) -> MatrixArrays:
     return host_arrays(operand, what)  # type: ignore[no-any-return]
 
 
+def known_symmetry(operand: Any) -> bool | None:
+    """Return whether a matrix is known to equal its transpose; reads no entries.
+
+    Raises
+    ------
+    RecordError
+        Inside a recorded loop body.
+    """
+    recording.refuse_host_read("symmetric reads values on the host", _REMEDY)
+    known: bool | None = operand._operand()[0].symmetric
+    return known
+
+
 def vector_arrays(operand: Any, what: str) -> VectorArrays:
     """Return the arrays of a vector operand."""
     return host_arrays(operand, what)  # type: ignore[no-any-return]

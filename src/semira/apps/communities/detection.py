@@ -381,7 +381,7 @@ def _result(
     run: Run, space: Workspace, given: Graph, labels: Any, levels: Any, scale: float, *,
     is_split: bool,
 ) -> Communities:  # fmt: skip
-    found = numbering(given, labels, given.n)
+    found = numbering(given, labels)
     states = [on_host(each) for each in space.states]
     return Communities(
         labels=Vector.from_dense(found.labels) if given.n else Vector("int32", 0),

@@ -5,18 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from semira.kernels import ArrayKernel
+from semira.kernels import ArrayKernel, run_loop
 
 _PLACE = "semira.apps.communities.kernels:graphs"
 #: A group of 32 threads takes 32 rows, or one where there are few.
 _pair_keys = ArrayKernel(_PLACE, "pair_keys", lanes=32)
 _inner_weights = ArrayKernel(_PLACE, "inner_weights", lanes=32)
 _add_by_label = ArrayKernel(_PLACE, "add_by_label")
-_mark = ArrayKernel(_PLACE, "mark")
-_renumber = ArrayKernel(_PLACE, "renumber")
-_gather_totals = ArrayKernel(_PLACE, "gather_totals")
-_begin_groups = ArrayKernel(_PLACE, "begin_groups")
-_fill_groups = ArrayKernel(_PLACE, "fill_groups")
+_NUMBERS = "semira.apps.communities.kernels:numbers"
+_clear_marks = ArrayKernel(_NUMBERS, "clear_marks")
+_mark = ArrayKernel(_NUMBERS, "mark")
+_sum_marks = ArrayKernel(_NUMBERS, "sum_marks")
+_number_marks = ArrayKernel(_NUMBERS, "number_marks")
+_renumber = ArrayKernel(_NUMBERS, "renumber")
+_begin_groups = ArrayKernel(_NUMBERS, "begin_groups")
+_fill_groups = ArrayKernel(_NUMBERS, "fill_groups")
+
+#: Sums of marks of the blocks of a GPU, of two arrays: twice `kCounters` of kernels/numbers.cuh.
+_PARTS = 2048
 
 #: The key of entries that contraction leaves out: the greatest of int64.
 _NO_KEY = (1 << 63) - 1
@@ -79,6 +85,16 @@ class Graph:
         if self.is_directed:
             _add_by_label(n, labels, self.strengths_in, totals_in, device=device, work=n)
 
+    def additions(
+        self, labels: Any, totals: Any, totals_in: Any, *, none: bool = False
+    ) -> tuple[Any, ...]:
+        """Return the launches of `add_strengths`, of no vertex if `none`."""
+        n = 0 if none else self.n
+        first = _add_by_label.launch(n, labels, self.strengths, totals)
+        if not self.is_directed:
+            return (first,)
+        return first, _add_by_label.launch(n, labels, self.strengths_in, totals_in)
+
     def inner(self, labels: Any) -> int:
         """Return the weights of entries between vertices of one community; waits."""
         sums = self.xp.zeros(1, self.xp.int64)
@@ -109,52 +125,67 @@ class Numbering:
     ----------
     labels : array of int32
     count : int
+    strengths, strengths_in : array, shape (count,)
+        Totals by number; None unless asked for.
+    groups : array of int32, shape (count,)
+        The groups of labels, numbered in their order; None unless asked for.
     """
 
     labels: Any
     count: int
-    _marks: Any
-    _numbers: Any
-
-    def gathered(self, graph: Graph, totals: tuple[Any, Any]) -> tuple[Any, Any]:
-        """Return totals by label as totals by number."""
-        xp, dtype = graph.xp, graph.strengths.dtype
-        strengths = xp.empty(self.count, dtype)
-        strengths_in = xp.empty(self.count, dtype) if graph.is_directed else strengths
-        bound = len(self._marks)
-        _gather_totals(
-            bound, self._marks, self._numbers, *totals, graph.is_directed, strengths, strengths_in,
-            device=graph.device, work=bound,
-        )  # fmt: skip
-        return strengths, strengths_in
+    strengths: Any = None
+    strengths_in: Any = None
+    groups: Any = None
 
 
-def numbering(graph: Graph, labels: Any, bound: int) -> Numbering:
-    """Return the numbering of labels below a bound; waits."""
-    xp, length, device = graph.xp, len(labels), graph.device
-    if length == 0:
-        return Numbering(labels, 0, labels, labels)
-    marks = xp.zeros(bound, xp.int32)
-    _mark(length, labels, marks, device=device, work=length)
-    numbers = xp.cumsum(marks, dtype=xp.int32)
-    dense = xp.empty(length, xp.int32)
-    _renumber(length, labels, numbers, dense, device=device, work=length)
-    return Numbering(dense, int(numbers[-1]), marks, numbers)
-
-
-def contract(graph: Graph, numbers: Numbering, totals: tuple[Any, Any]) -> Graph:
-    """Return the graph of communities, without edges inside of them.
+def numbering(
+    graph: Graph, labels: Any, *, totals: tuple[Any, Any] | None = None, groups: Any = None
+) -> Numbering:
+    """Return the numbering of labels of vertices, which are vertices; waits.
 
     Parameters
     ----------
-    totals : (array, array)
-        Strengths of communities by the labels that were numbered.
+    totals : (array, array), optional
+        Strengths by label.
+    groups : array of int32, shape (n,), optional
+        Of each vertex, a vertex; the same one for all vertices of a label.
     """
+    xp, n, device = graph.xp, graph.n, graph.device
+    if n == 0:
+        return Numbering(labels, 0, graph.strengths, graph.strengths_in, labels)
+    has_totals, has_groups = totals is not None, groups is not None
+    marks, dense, parts = xp.empty(n, xp.int32), xp.empty(n, xp.int32), xp.empty(_PARTS, xp.int32)
+    # What is not asked for is not read or written: any array of the type stands for it.
+    others, inner = (xp.empty(n, xp.int32) for _ in "ab") if has_groups else (marks, dense)
+    given = groups if has_groups else labels
+    sums = totals if totals is not None else (graph.strengths, graph.strengths_in)
+    out = inwards = xp.empty(n, graph.strengths.dtype) if has_totals else graph.strengths
+    if has_totals and graph.is_directed:
+        inwards = xp.empty(n, graph.strengths.dtype)
+    state = xp.empty(2, xp.int64)
+    run_loop(
+        state,
+        _mark.launch(n, labels, marks, has_groups, given, others, work=n),
+        _sum_marks.launch(1, n, marks, has_groups, others, parts),
+        _number_marks.launch(1, n, marks, has_groups, others, parts, state),
+        _renumber.launch(
+            n, labels, marks, dense, has_totals, *sums, graph.is_directed, out, inwards, has_groups,
+            given, others, inner, state, work=n,
+        ),
+        device=device,
+        before=(_clear_marks.launch(n, marks, has_groups, others, state, work=n),),
+    )  # fmt: skip
+    count = int(state[1])
+    return Numbering(dense, count, out[:count], inwards[:count], inner[:count])
+
+
+def contract(graph: Graph, numbers: Numbering) -> Graph:
+    """Return the graph of communities, without edges inside of them."""
     keys = graph.keys(numbers.labels, numbers.count, keeps_own=False)
     rows = grouped(graph, keys, graph.weights, numbers.count, graph.strengths.dtype)
     return Graph(
-        graph.xp, graph.device, numbers.count, *rows, False, *numbers.gathered(graph, totals),
-        graph.is_directed, graph.total, waits=False,
+        graph.xp, graph.device, numbers.count, *rows, False, numbers.strengths,
+        numbers.strengths_in, graph.is_directed, graph.total, waits=False,
     )  # fmt: skip
 
 
@@ -182,14 +213,24 @@ def grouped(graph: Graph, keys: Any, weights: Any, count: int, dtype: Any) -> tu
         order = xp.argsort(keys, kind="stable")
         keys = keys[order]
     length = len(keys)
-    begins = xp.empty(length, xp.int64 if length >> 31 else xp.int32)
-    _begin_groups(length, keys, begins, device=device, work=length)
-    groups = xp.cumsum(begins, dtype=begins.dtype)
-    found = int(groups[-1]) if length else 0
-    indptr = xp.zeros(count + 1, begins.dtype)
-    indices, sums = xp.empty(found, xp.int32), xp.zeros(found, dtype)
-    _fill_groups(
-        length, keys, groups, order, not is_iso, weights, is_iso, count, indptr, indices, sums,
-        device=device, work=length,
+    if length == 0:
+        return xp.zeros(count + 1, xp.int32), xp.empty(0, xp.int32), xp.empty(0, dtype)
+    indptr = xp.empty(count + 1, xp.int64 if length >> 31 else xp.int32)
+    begins, parts = xp.empty(length, indptr.dtype), xp.empty(_PARTS, indptr.dtype)
+    indices, sums = xp.empty(length, xp.int32), xp.empty(length, dtype)
+    state = xp.empty(2, xp.int64)
+    run_loop(
+        state,
+        _sum_marks.launch(1, length, begins, False, begins, parts),
+        _number_marks.launch(1, length, begins, False, begins, parts, state),
+        _fill_groups.launch(
+            length, keys, begins, order, not is_iso, weights, is_iso, count, indptr, indices, sums,
+            state, work=length,
+        ),
+        device=device,
+        before=(_begin_groups.launch(length, keys, begins, sums, state, work=length),),
     )  # fmt: skip
-    return indptr, indices, sums
+    found = int(state[1])
+    indices, sums = indices[:found], sums[:found]
+    # Graphs of all levels are kept.
+    return (indptr, indices, sums) if 2 * found > length else (indptr, indices.copy(), sums.copy())

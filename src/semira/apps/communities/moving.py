@@ -107,24 +107,25 @@ def move_vertices(
     targets, queue = space.take("targets", graph, xp.int32), space.take("queue", graph, xp.int32)
     strengths, strengths_in, is_directed = graph.strengths, graph.strengths_in, graph.is_directed
     wait = _HUBS_WAIT if alone and graph.waits else 0
-    _begin_moves(
+    begin = _begin_moves.launch(
         n, rule[0], rule[1], alone, *rule[2:], wait, strengths, strengths_in, is_directed, labels,
-        totals, totals_in, ranks, active, targets, state, device=device, work=n,
+        totals, totals_in, ranks, active, targets, state, work=n,
     )  # fmt: skip
-    if not alone:
-        graph.add_strengths(labels, totals, totals_in)
+    # The same text with and without them.
+    adds = graph.additions(labels, totals, totals_in, none=alone)
     sums = totals, strengths, totals_in, strengths_in, is_directed
     chosen = (*graph.edges, labels, *sums, pull, ranks, state, active, targets, queue)
     run_loop(
         state,
         _choose.launch(n, *chosen, work=graph.indptr, host_scratch=lambda: tables(graph)),
-        _choose_long.launch(1, *chosen),
+        _choose_long.launch(1, *chosen, n),
         _move.launch(
             n, graph.indptr, graph.indices, labels, *sums, state, active, targets,
             work=graph.indptr,
         ),
         _decide.launch(1, state),
         device=device,
+        before=(begin, *adds),
     )  # fmt: skip
     return totals, totals_in
 
@@ -196,9 +197,9 @@ def refine(
     totals, totals_in = space.sums("part_totals", graph)
     state = space.next_state()
     strengths, strengths_in, is_directed = graph.strengths, graph.strengths_in, graph.is_directed
-    _begin_merges(
+    begin = _begin_merges.launch(
         n, *graph.edges, *rule, groups, strengths, strengths_in, is_directed, labels, sizes,
-        totals, totals_in, outside, ranks, state, device=graph.device, work=graph.indptr,
+        totals, totals_in, outside, ranks, state, work=graph.indptr,
     )  # fmt: skip
     chosen = (
         *graph.edges, groups, labels, sizes, within[0], totals, strengths, within[1], totals_in,
@@ -207,13 +208,14 @@ def refine(
     run_loop(
         state,
         _choose_merges.launch(n, *chosen, work=graph.indptr, host_scratch=lambda: tables(graph)),
-        _choose_long_merges.launch(1, *chosen),
+        _choose_long_merges.launch(1, *chosen, n),
         _merge.launch(
             n, *graph.edges, groups, labels, sizes, totals, strengths, totals_in, strengths_in,
             is_directed, outside, state, targets, work=graph.indptr,
         ),
         _decide.launch(1, state),
         device=graph.device,
+        before=(begin,),
     )  # fmt: skip
     return labels, totals, totals_in
 

@@ -107,11 +107,11 @@ def run_louvain(run: Run, space: Workspace, labels: Any) -> tuple[Any, list[Any]
         alone = labels is None
         labels = xp.empty(graph.n, xp.int32) if alone else labels
         totals = run.move(space, graph, labels, alone=alone)
-        numbers = numbering(graph, labels, graph.n)
+        numbers = numbering(graph, labels, totals=totals)
         levels.append((graph, numbers.labels))
         if numbers.count == graph.n or len(levels) == run.max_level:
             break
-        graph, labels = contract(graph, numbers, totals), None
+        graph, labels = contract(graph, numbers), None
         if run.threshold > 0:
             before, quality = quality, run.quality(graph)
             if quality - before < run.threshold:
@@ -133,15 +133,12 @@ def run_leiden(run: Run, space: Workspace, labels: Any) -> tuple[Any, list[Any]]
         if len(levels) == run.max_level - 1:
             break
         parts, *totals = run.refine(space, graph, labels, within)
-        numbers = numbering(graph, parts, graph.n)
+        # Vertices of a part are of one group.
+        numbers = numbering(graph, parts, totals=(totals[0], totals[1]), groups=labels)
         if numbers.count == graph.n:
             break
         levels.append((graph, numbers.labels))
-        groups = xp.empty(numbers.count, xp.int32)
-        # Vertices of a part are of one group: it does not matter which of them is written last.
-        groups[numbers.labels] = labels
-        labels = numbering(graph, groups, graph.n).labels
-        graph = contract(graph, numbers, (totals[0], totals[1]))
+        labels, graph = numbers.groups, contract(graph, numbers)
     return _taken_apart(run, space, levels, labels, len(levels))
 
 

@@ -36,13 +36,7 @@ def _function(text: KernelText) -> Any:
 
 
 def run(text: KernelText, launch: Launch) -> None:
-    """Run a kernel over chunks of its items.
-
-    Raises
-    ------
-    JitError
-        It does not compile.
-    """
+    """Run a kernel over chunks of its items; raises JitError if it does not compile."""
     function = _function(text)
     if not getattr(launch.work, "ndim", 0):
         total = max(int(launch.work), launch.items)
@@ -55,8 +49,7 @@ def run(text: KernelText, launch: Launch) -> None:
     needed = launch.on_host()
     stop = (np.zeros(1, np.int64),) if launch.stops else ()
 
-    def part_of(part: int, low: int, high: int) -> None:
-        del part
+    def part_of(_part: int, low: int, high: int) -> None:
         borrowed = [workspace.buffer(each.dtype, each.length) for each in needed]
         for array, each in zip(borrowed, needed, strict=True):
             if each.fill is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +27,9 @@ ROOT = "array.cuh"
 
 _ENTRY = "semira_array_kernel"
 
+#: A kernel, and the types of its arguments.
+Call = tuple[KernelText, tuple[str, ...]]
+
 #: Blocks of a multiprocessor in a loop: more of them make barriers slower.
 LOOP_BLOCKS = 4
 
@@ -33,10 +37,7 @@ LOOP_BLOCKS = 4
 def run(runtime: Runtime, text: KernelText, launch: Launch) -> None:
     """Start a kernel; its arrays are CuPy's, on the runtime's stream.
 
-    Raises
-    ------
-    JitError
-        It does not compile.
+    Raises JitError if it does not compile.
     """
     blocks = -(-launch.items * text.lanes // text.threads)
     blocks = max(1, min(blocks, BLOCKS_PER_SM * runtime.multiprocessors))
@@ -49,83 +50,108 @@ def run(runtime: Runtime, text: KernelText, launch: Launch) -> None:
         array = _array(runtime, each, blocks)
         held.append(array)
         words += [int(array.data.ptr), each.length]
-    module.launch_blocks("int", _ENTRY, blocks, *words, threads=text.threads)
+    how = {"threads": text.threads, "shared": launch.shared}
+    module.launch_blocks("int", _ENTRY, blocks, *words, **how)
 
 
-def run_loop(runtime: Runtime, state: Any, launches: Sequence[tuple[KernelText, Launch]]) -> None:
+def run_loop(
+    runtime: Runtime,
+    state: Any,
+    launches: Sequence[tuple[KernelText, Launch]],
+    before: Sequence[tuple[KernelText, Launch]],
+) -> None:
     """Start one cooperative launch that runs kernels in turn until ``state[0]`` is not 0.
 
-    Raises
-    ------
-    JitError
-        It does not compile.
+    Raises JitError if it does not compile.
     """
-    texts = tuple(text for text, _ in launches)
-    types = tuple(tuple(map(_type_of, launch.arguments)) for _, launch in launches)
-    kernel, barrier = _loop_of(runtime, texts, types)
-    threads = texts[0].threads
-    wanted = max(-(-launch.items * text.lanes // threads) for text, launch in launches)
+    known: dict[int, tuple[str, int]] = {}
+    calls: list[Call] = []
+    words = [int(state.data.ptr)]
+    wanted = 1
+    for text, launch in (*before, *launches):
+        kinds, values = _described(launch.arguments, known)
+        calls.append((text, kinds))
+        words += [launch.items, *values]
+        wanted = max(wanted, -(-launch.items * text.lanes // text.threads))
+    kernel, barrier = _loop_of(runtime, tuple(calls), len(before))
     most = min(kernel.fitting, LOOP_BLOCKS) * runtime.multiprocessors
-    words = [address(barrier), int(state.data.ptr)]
-    for _, launch in launches:
-        words += [launch.items, *map(_word_of, launch.arguments)]
+    words.insert(0, address(barrier))
     count = len(words)
-    values = (ctypes.c_int64 * count)(*words)
-    first = ctypes.addressof(values)
+    given = (ctypes.c_int64 * count)(*words)
+    first = ctypes.addressof(given)
     places = (ctypes.c_int64 * count)(*range(first, first + 8 * count, 8))
-    runtime.launch(kernel, max(1, min(wanted, most)), threads, ctypes.addressof(places))
+    runtime.launch(kernel, min(wanted, most), calls[0][0].threads, ctypes.addressof(places))
 
 
-def _loop_of(
-    runtime: Runtime, texts: tuple[KernelText, ...], types: tuple[tuple[str, ...], ...]
-) -> tuple[Any, Any]:
+def _described(
+    arguments: Sequence[Any], known: dict[int, tuple[str, int]]
+) -> tuple[tuple[str, ...], list[int]]:
+    """Return types and words of arguments; `known` has those of arrays, which come often."""
+    kinds, words = [], []
+    for argument in arguments:
+        found = ("long long", argument) if type(argument) is int else known.get(id(argument))
+        if found is None:
+            found = known[id(argument)] = _type_of(argument), _word_of(argument)
+        kinds.append(found[0])
+        words.append(found[1])
+    return tuple(kinds), words
+
+
+def _loop_of(runtime: Runtime, calls: tuple[Call, ...], before: int) -> tuple[Any, Any]:
     """Return the kernel of a loop, and the counter of its barrier, which launches count on with."""
     loops = primitives_of(runtime).loops
-    key = texts, types
+    key = calls, before
     if key not in loops:
-        source, name = loop_source_of(texts, types), "_".join(text.name for text in texts)
+        source, name = loop_source_of(calls, before), "_".join(text.name for text, _ in calls)
         code = runtime.compile(source, named(name, source), "int", ROOT)
-        kernel = runtime.load(code, name, KERNEL, texts[0].threads)
+        kernel = runtime.load(code, name, KERNEL, calls[0][0].threads)
         loops[key] = kernel, runtime.zeroed(8)
     return loops[key]
 
 
-def loop_source_of(texts: tuple[KernelText, ...], types: tuple[tuple[str, ...], ...]) -> str:
+def loop_source_of(calls: Sequence[Call], before: int = 0) -> str:
     """Return the C++ of kernels that run in turn, with barriers between them.
 
     Examples
     --------
-    >>> texts = KernelText("package", "file", "move"), KernelText("package", "file", "stop")
-    >>> print(loop_source_of(texts, (("int*",), ("double",))))
+    >>> begin, move, stop = (KernelText("package", "file", n) for n in ("begin", "move", "stop"))
+    >>> print(loop_source_of([(begin, ()), (move, ("int*",)), (stop, ("double",))], before=1))
     #include "package:file.cuh"
     extern "C" __global__ void __launch_bounds__(256) semira_program(
-        long long counter, long long state, long long a, long long a0, long long b, long long b0) {
+        long long counter, long long state, long long a, long long b, long long b0, long long c,
+        long long c0) {
       GridBarrier all(reinterpret_cast<BarrierCounter*>(counter));
+      begin(a);
+      all.wait();
       while (*reinterpret_cast<volatile long long*>(state) == 0) {
-        move(a, reinterpret_cast<int*>(a0));
+        move(b, reinterpret_cast<int*>(b0));
         all.wait();
-        stop(b, __longlong_as_double(b0));
+        stop(c, __longlong_as_double(c0));
         all.wait();
       }
       all.close(whole_grid());
     }
     """
-    includes = dict.fromkeys(f'#include "{text.place}.cuh"\n' for text in texts)
-    names, calls = ["counter", "state"], ""
-    for number, (text, kinds) in enumerate(zip(texts, types, strict=True)):
+    includes = dict.fromkeys(f'#include "{text.place}.cuh"\n' for text, _ in calls)
+    names = ["counter", "state"]
+    lines: list[str] = []
+    for number, (text, kinds) in enumerate(calls):
         letter = chr(ord("a") + number)
         own = [f"{letter}{at}" for at in range(len(kinds))]
         names += [letter, *own]
         given = [_CASTS.get(kind, _POINTER).format(name, kind)
                  for name, kind in zip(own, kinds, strict=True)]  # fmt: skip
-        calls += f"    {text.name}({', '.join([letter, *given])});\n    all.wait();\n"
-    parameters = ", ".join(f"long long {name}" for name in names)
+        lines.append(f"{text.name}({', '.join([letter, *given])});\nall.wait();\n")
+    first = textwrap.indent("".join(lines[:before]), "  ")
+    body = textwrap.indent("".join(lines[before:]), "    ")
+    parameters = textwrap.fill(", ".join(f"long long {name}" for name in names), 96)
     return (
         f"{''.join(includes)}"
-        f'extern "C" __global__ void __launch_bounds__({texts[0].threads}) {KERNEL}(\n'
-        f"    {parameters}) {{\n"
+        f'extern "C" __global__ void __launch_bounds__({calls[0][0].threads}) {KERNEL}(\n'
+        f"{textwrap.indent(parameters, '    ')}) {{\n"
         "  GridBarrier all(reinterpret_cast<BarrierCounter*>(counter));\n"
-        f"  while (*reinterpret_cast<volatile long long*>(state) == 0) {{\n{calls}  }}\n"
+        f"{first}"
+        f"  while (*reinterpret_cast<volatile long long*>(state) == 0) {{\n{body}  }}\n"
         "  all.close(whole_grid());\n"
         "}"
     )

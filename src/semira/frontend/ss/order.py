@@ -28,13 +28,7 @@ def check_how(how: str, allowed: tuple[str, ...] = HOWS) -> None:
 
 
 def _check_values(item: Any, how: str) -> None:
-    """Check that values have the order that a ranking needs.
-
-    Raises
-    ------
-    DtypeUnsupported
-        They are records.
-    """
+    """Raise DtypeUnsupported for records: they lack the order that a ranking needs."""
     if how in ("smallest", "largest") and item.dtype.kind == "V":
         raise DtypeUnsupported(
             f"{how} does not work with {item.dtype}: records have no order; use sort with an "

@@ -273,13 +273,7 @@ def _concat_vectors(tiles: Any, dtype: DataType) -> VectorArrays:
 
 
 def _concat_matrices(tiles: Any, dtype: DataType) -> MatrixArrays:
-    """Return the grid of tiles as one matrix; vectors are columns.
-
-    Raises
-    ------
-    DimensionMismatch
-        A tile is not as high (wide) as the others of its row (column).
-    """
+    """Return the grid of tiles, of one height a row and one width a column, as one matrix."""
     grid = [[_tile_arrays(tile) for tile in row] for row in tiles]
     tops, lefts = _edges([[(tile.nrows, tile.ncols) for tile in row] for row in grid])
     nvals = sum(tile.nvals for row in grid for tile in row)

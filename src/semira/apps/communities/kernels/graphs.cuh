@@ -11,7 +11,7 @@ __device__ __forceinline__ unsigned long long mixed_pair(unsigned long long a, u
 
 template <class I, class W, class K>
 struct Measured {
-  using Sum = long long;
+  using Sum = K;
   const I* indices;
   const W* weights;
   bool is_iso;
@@ -35,7 +35,7 @@ struct Measured {
     return weight;
   }
   __device__ __forceinline__ void end(int v, Sum sum) {
-    strengths[v] = static_cast<K>(sum);
+    strengths[v] = sum;
     total += sum;
   }
 };
@@ -52,7 +52,7 @@ __device__ void measure(long long items, const P* indptr, const I* indices, cons
 
 template <class I, class L>
 struct Keyed {
-  using Sum = int;
+  using Sum = Nothing;
   const I* indices;
   const L* labels;
   long long count;
@@ -60,12 +60,10 @@ struct Keyed {
   long long* keys;
 
   __device__ __forceinline__ bool wants(int) const { return true; }
-  __device__ __forceinline__ int visit(int i, long long p) const {
+  __device__ __forceinline__ void visit(int i, long long p) const {
     const long long row = labels[i], column = labels[indices[p]];
     keys[p] = row == column && !keeps_own ? 0x7FFFFFFFFFFFFFFFll : row * count + column;
-    return 0;
   }
-  __device__ __forceinline__ void end(int, int) const {}
 };
 
 template <class P, class I, class L>
@@ -77,7 +75,7 @@ __device__ void pair_keys(long long items, const P* indptr, const I* indices, co
 
 template <class I, class W, class L>
 struct Inner {
-  using Sum = long long;
+  using Sum = Nothing;
   const I* indices;
   const W* weights;
   bool is_iso;
@@ -85,10 +83,9 @@ struct Inner {
   long long total;
 
   __device__ __forceinline__ bool wants(int) const { return true; }
-  __device__ __forceinline__ Sum visit(int i, long long p) const {
-    return labels[i] == labels[indices[p]] ? static_cast<Sum>(weights[is_iso ? 0 : p]) : 0;
+  __device__ __forceinline__ void visit(int i, long long p) {
+    if (labels[i] == labels[indices[p]]) total += static_cast<long long>(weights[is_iso ? 0 : p]);
   }
-  __device__ __forceinline__ void end(int, Sum sum) { total += sum; }
 };
 
 template <class P, class I, class W, class L>
@@ -103,61 +100,6 @@ template <class L, class V, class S>
 __device__ void add_by_label(long long items, const L* labels, const V* values, S* sums) {
   const Group<1> mine;
   for (long long i = mine.first; i < items; i += mine.step) atomic_add(&sums[labels[i]], values[i]);
-}
-
-template <class L, class M>
-__device__ void mark(long long items, const L* labels, M* marks) {
-  const Group<1> mine;
-  for (long long i = mine.first; i < items; i += mine.step) marks[labels[i]] = 1;
-}
-
-template <class L, class M>
-__device__ void renumber(long long items, const L* labels, const M* numbers, L* dense) {
-  const Group<1> mine;
-  for (long long v = mine.first; v < items; v += mine.step) dense[v] = numbers[labels[v]] - 1;
-}
-
-template <class M, class K>
-__device__ void gather_totals(long long items, const M* marks, const M* numbers, const K* totals,
-                              const K* totals_in, bool is_directed, K* strengths, K* strengths_in) {
-  const Group<1> mine;
-  for (long long label = mine.first; label < items; label += mine.step) {
-    if (marks[label] == 0) continue;
-    strengths[numbers[label] - 1] = totals[label];
-    if (is_directed) strengths_in[numbers[label] - 1] = totals_in[label];
-  }
-}
-
-constexpr long long kNoKey = 0x7FFFFFFFFFFFFFFFll;
-
-template <class M>
-__device__ void begin_groups(long long items, const long long* keys, M* begins) {
-  const Group<1> mine;
-  for (long long i = mine.first; i < items; i += mine.step) {
-    begins[i] = keys[i] != kNoKey && (i == 0 || keys[i] != keys[i - 1]) ? 1 : 0;
-  }
-}
-
-template <class M, class O, class W, class P, class I, class K>
-__device__ void fill_groups(long long items, const long long* keys, const M* groups, const O* order,
-                            bool is_ordered, const W* weights, bool is_iso, long long count,
-                            P* indptr, I* indices, K* sums) {
-  const Group<1> mine;
-  for (long long i = mine.first; i < items; i += mine.step) {
-    const long long key = keys[i];
-    if (key == kNoKey) continue;
-    const P place = static_cast<P>(groups[i]) - 1;
-    const long long row = key / count;
-    if (i == 0 || keys[i - 1] != key) {
-      indices[place] = static_cast<I>(key % count);
-      for (long long r = i == 0 ? 0 : keys[i - 1] / count + 1; r <= row; ++r) indptr[r] = place;
-    }
-    if (i + 1 == items || keys[i + 1] == kNoKey) {
-      for (long long r = row + 1; r <= count; ++r) indptr[r] = place + 1;
-    }
-    const long long at = is_iso ? 0 : is_ordered ? static_cast<long long>(order[i]) : i;
-    atomic_add(&sums[place], static_cast<K>(weights[at]));
-  }
 }
 
 // The root of a tree, while other threads hang roots below others. Vertices on the way are hung one
@@ -177,15 +119,15 @@ __device__ __forceinline__ int root_of(L* parents, int v) {
 
 template <class I, class L>
 struct United {
-  using Sum = int;
+  using Sum = Nothing;
   const I* indices;
   const L* labels;
   L* parents;
 
   __device__ __forceinline__ bool wants(int) const { return true; }
-  __device__ __forceinline__ int visit(int v, long long p) const {
+  __device__ __forceinline__ void visit(int v, long long p) const {
     const int u = static_cast<int>(indices[p]);
-    if (u >= v || labels[u] != labels[v]) return 0;
+    if (u >= v || labels[u] != labels[v]) return;
     int a = root_of(parents, v), b = root_of(parents, u);
     while (a != b) {
       if (a < b) {
@@ -196,9 +138,7 @@ struct United {
       const int before = atomicMin(&parents[a], b);
       a = before == a ? b : before;
     }
-    return 0;
   }
-  __device__ __forceinline__ void end(int, int) const {}
 };
 
 template <class P, class I, class L>

@@ -97,17 +97,18 @@ template <class P, class I, class W, class L, class K, class R>
 __device__ void choose_long(long long, const P* indptr, const I* indices, const W* weights,
                             bool is_iso, L* labels, K* totals, K* strengths, K* totals_in,
                             K* strengths_in, bool is_directed, double pull, R* ranks,
-                            long long* state, signed char* active, L* targets, L* queue) {
+                            long long* state, signed char* active, L* targets, L* queue,
+                            long long n) {
   const Neighbourhoods<P, I, W, L, K, R> rows{
       indptr,       indices,     weights, is_iso, labels,   totals, strengths, totals_in,
       strengths_in, is_directed, pull,    ranks,  state[1], state[7],
       active,       targets};
-  best_of_queue(rows, queue, state);
+  best_of_queue(rows, queue, state, n);
 }
 
 template <class P, class I, class L, class K>
 struct Movers {
-  using Sum = int;
+  using Sum = Nothing;
   const I* indices;
   L* labels;
   K *totals, *strengths, *totals_in, *strengths_in;
@@ -130,14 +131,11 @@ struct Movers {
     ++moved;
     return true;
   }
-  __device__ __forceinline__ int visit(int v, long long p) {
+  __device__ __forceinline__ void visit(int v, long long p) {
     const int u = static_cast<int>(indices[p]);
-    int there = targets[u];
-    if (there < 0) there = labels[u];
-    if (there != targets[v]) active[u] = 1;
-    return 0;
+    const int there = targets[u], stays = labels[u];
+    if ((there < 0 ? stays : there) != targets[v]) active[u] = 1;
   }
-  __device__ __forceinline__ void end(int, int) {}
 };
 
 template <class P, class I, class L, class K>

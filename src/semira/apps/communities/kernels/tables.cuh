@@ -1,13 +1,15 @@
 // The best label of each row: sums of the weights of its entries by label, scored.
 //
-// A thread takes a row of up to kFew entries and compares them in registers. A longer row has a warp
-// and a hash table of kOwnSlots places. Those of more than kOwnSlots / 2 entries wait in a queue: after
-// a barrier each has a block and a table of kSlots places. Where a row has too many labels for it, the
-// row is walked several times, for a part of the labels each time.
+// A thread takes a row of up to kFew entries and compares them in registers, eight lanes one of up to
+// kEight. Longer rows wait in a queue: after a barrier those of up to kMedium entries have a warp and
+// a hash table of kOwnSlots places each, others a block and a table of kSlots places. Where a row has
+// too many labels for it, the row is walked several times, for a part of the labels each time.
 #pragma once
 
-constexpr int kFew = 8, kOwnSlots = 256, kBlockWarps = 8, kSlots = kOwnSlots * kBlockWarps;
-// Labels that a block's table takes; where the state of a loop counts the rows in the queue.
+constexpr int kFew = 8, kEight = 32, kMedium = 128;
+constexpr int kOwnSlots = 2 * kMedium, kBlockWarps = 8, kSlots = kOwnSlots * kBlockWarps;
+// Labels that a block's table takes; where the state of a loop counts the rows in the queue: in one
+// half those for blocks, from the front on, in the other those for warps, from the end on.
 constexpr int kMostLabels = kSlots / 4 * 3, kQueued = 6;
 
 // A label and its score; none if the label is below 0. Of equal scores the smallest label wins.
@@ -21,9 +23,10 @@ struct Pick {
       *this = other;
     }
   }
+  template <int kLanes = kWarp>
   __device__ __forceinline__ void join_warp() {
 #pragma unroll
-    for (int step = kWarp / 2; step > 0; step /= 2) {
+    for (int step = kLanes / 2; step > 0; step /= 2) {
       const int source = static_cast<int>(threadIdx.x % kWarp) ^ step;
       Pick other;
       other.score = shuffle(score, source);
@@ -33,10 +36,10 @@ struct Pick {
   }
 };
 
-template <class S>
+template <int kLanes = kWarp, class S>
 __device__ __forceinline__ S sum_of_warp(S value) {
 #pragma unroll
-  for (int step = kWarp / 2; step > 0; step /= 2) {
+  for (int step = kLanes / 2; step > 0; step /= 2) {
     value += shuffle(value, static_cast<int>(threadIdx.x % kWarp) ^ step);
   }
   return value;
@@ -111,11 +114,68 @@ __device__ __forceinline__ Pick best_of_few(const Rows& rows, int v, long long f
   return best;
 }
 
+// Eight lanes; those without a row pass a length of 0. All lanes of the warp call it.
+template <class Rows>
+__device__ __forceinline__ Pick best_of_eight(const Rows& rows, int v, long long first,
+                                              int length) {
+  using S = typename Rows::Sum;
+  constexpr int kLanes = 8, kEach = kEight / kLanes;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp, rank = lane % kLanes;
+  int label[kEach], kind[kEach];
+  S weight[kEach], sum[kEach];
+#pragma unroll
+  for (int e = 0; e < kEach; ++e) {
+    const int p = e * kLanes + rank;
+    label[e] = -1;
+    weight[e] = sum[e] = 0;
+    kind[e] = p < length ? rows.load(v, first + p, label[e], weight[e]) : 0;
+  }
+  S own = 0;
+#pragma unroll
+  for (int e = 0; e < kEach; ++e) {
+    if (kind[e] == 2) own += weight[e];
+    if (kind[e] != 1) label[e] = -1;
+  }
+  own = sum_of_warp<kLanes>(own);
+  bool is_first[kEach] = {true, true, true, true};
+#pragma unroll
+  for (int f = 0; f < kEach; ++f) {
+    if (!__any_sync(kAllLanes, length > f * kLanes)) break;
+#pragma unroll 2
+    for (int other = 0; other < kLanes; ++other) {
+      const int there = shuffle(label[f], lane - rank + other);
+      const S more = shuffle(weight[f], lane - rank + other);
+#pragma unroll
+      for (int e = 0; e < kEach; ++e) {
+        if (label[e] != there) continue;
+        sum[e] += more;
+        if (f * kLanes + other < e * kLanes + rank) is_first[e] = false;
+      }
+    }
+  }
+  Pick best{0, -1};
+#pragma unroll
+  for (int e = 0; e < kEach; ++e) {
+    if (label[e] >= 0 && is_first[e]) best.take(rows.score(v, label[e], sum[e], own));
+  }
+  best.join_warp<kLanes>();
+  return best;
+}
+
 template <class Rows>
 __device__ __forceinline__ Pick best_of_warp(const Rows& rows, int v, long long first, int length,
                                              int* keys, typename Rows::Sum* sums) {
   using S = typename Rows::Sum;
+  constexpr int kEach = kMedium / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  int label[kEach], kind[kEach];
+  S weight[kEach];
+  // All loads begin before the first one is waited for.
+#pragma unroll
+  for (int e = 0; e < kEach; ++e) {
+    const int p = e * kWarp + lane;
+    kind[e] = p < length ? rows.load(v, first + p, label[e], weight[e]) : 0;
+  }
   unsigned used = kWarp;
   while (used < 2u * static_cast<unsigned>(length)) used *= 2;
   for (unsigned slot = lane; slot < used; slot += kWarp) {
@@ -124,12 +184,10 @@ __device__ __forceinline__ Pick best_of_warp(const Rows& rows, int v, long long 
   }
   __syncwarp();
   S own = 0;
-  for (int p = lane; p < length; p += kWarp) {
-    int label = -1;
-    S weight = 0;
-    const int kind = rows.load(v, first + p, label, weight);
-    if (kind == 2) own += weight;
-    if (kind == 1) add_to_table(keys, sums, used, label, weight);
+#pragma unroll
+  for (int e = 0; e < kEach; ++e) {
+    if (kind[e] == 2) own += weight[e];
+    if (kind[e] == 1) add_to_table(keys, sums, used, label[e], weight[e]);
   }
   own = sum_of_warp(own);
   __syncwarp();
@@ -148,6 +206,7 @@ __device__ __forceinline__ Pick best_of_block(const Rows& rows, int v, long long
                                               long long length, int* keys,
                                               typename Rows::Sum* sums) {
   using S = typename Rows::Sum;
+  constexpr int kAtOnce = 4;
   __shared__ S own_parts[kBlockWarps];
   __shared__ Pick picks[kBlockWarps];
   __shared__ int filled;
@@ -162,15 +221,24 @@ __device__ __forceinline__ Pick best_of_block(const Rows& rows, int v, long long
     if (threadIdx.x == 0) filled = 0;
     __syncthreads();
     S own = 0;
-    for (long long p = threadIdx.x; p < length; p += blockDim.x) {
+    for (long long p = threadIdx.x; p < length; p += kAtOnce * blockDim.x) {
+      int label[kAtOnce], kind[kAtOnce];
+      S weight[kAtOnce];
+#pragma unroll
+      for (int e = 0; e < kAtOnce; ++e) {
+        const long long at = p + e * blockDim.x;
+        kind[e] = at < length ? rows.load(v, first + at, label[e], weight[e]) : 0;
+      }
       // Of the threads each may add one label more.
-      if (*static_cast<volatile int*>(&filled) > kMostLabels) break;
-      int label = -1;
-      S weight = 0;
-      const int kind = rows.load(v, first + p, label, weight);
-      if (kind == 2) own += weight;
-      if (kind != 1 || (slot_bits(label) >> 20 & (parts - 1)) != part) continue;
-      if (add_to_table(keys, sums, kSlots, label, weight)) atomicAdd(&filled, 1);
+      bool is_full = false;
+#pragma unroll
+      for (int e = 0; e < kAtOnce; ++e) {
+        if (kind[e] == 2) own += weight[e];
+        if (kind[e] != 1 || (slot_bits(label[e]) >> 20 & (parts - 1)) != part) continue;
+        is_full = is_full || *static_cast<volatile int*>(&filled) > kMostLabels;
+        if (!is_full && add_to_table(keys, sums, kSlots, label[e], weight[e])) atomicAdd(&filled, 1);
+      }
+      if (is_full) break;
     }
     own = sum_of_warp(own);
     if (lane == 0) own_parts[warp] = own;
@@ -207,17 +275,25 @@ __device__ __forceinline__ int rows_of_warp(long long items) {
   return each < 1 ? 1 : each > kWarp ? kWarp : static_cast<int>(each);
 }
 
+// Returns places that follow each other for the lanes that want one; all lanes of the warp call it.
+__device__ __forceinline__ int take_place(bool wants, int* counter) {
+  const unsigned lane = threadIdx.x % kWarp, those = __ballot_sync(kAllLanes, wants);
+  if (those == 0) return 0;
+  int start = 0;
+  if (lane == 0) start = atomicAdd(counter, __popc(those));
+  return shuffle(start, 0) + __popc(those & ((1u << lane) - 1));
+}
+
 template <class Rows>
 __device__ __forceinline__ void best_of_rows(long long items, const Rows& rows, int* queue,
                                              long long* state) {
-  using S = typename Rows::Sum;
-  int* const keys = shared_keys();
-  S* const sums = shared_sums<S>();
+  int* const queued = reinterpret_cast<int*>(&state[kQueued]);
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const int each = rows_of_warp(items);
   const long long step = static_cast<long long>(gridDim.x) * kBlockWarps * each;
   const long long own =
       (static_cast<long long>(warp) * gridDim.x + block_number()) * each + lane;
+  // The lanes of a warp begin and end together.
   for (long long start = 0; start < items; start += step) {
     const long long item = start + own;
     const int v = static_cast<int>(item);
@@ -227,19 +303,28 @@ __device__ __forceinline__ void best_of_rows(long long items, const Rows& rows, 
       first = rows.first(v);
       length = rows.length(v);
     }
+    const bool is_medium = length > kEight && length <= kMedium;
+    const int front = take_place(length > kMedium, &queued[0]);
+    const int back = take_place(is_medium, &queued[1]);
+    if (length > kMedium) queue[front] = v;
+    if (is_medium) queue[items - 1 - back] = v;
     if (wants && length <= kFew) {
       rows.finish(v, best_of_few(rows, v, first, static_cast<int>(length)));
     }
-    if (wants && length > kOwnSlots / 2) queue[atomic_add(&state[kQueued], 1)] = v;
-    unsigned open = __ballot_sync(kAllLanes, wants && length > kFew && length <= kOwnSlots / 2);
+    unsigned open = __ballot_sync(kAllLanes, length > kFew && length <= kEight);
     while (open != 0) {
-      const int source = __ffs(static_cast<int>(open)) - 1;
-      open &= open - 1;
-      const int other = shuffle(v, source);
-      const Pick best = best_of_warp(rows, other, shuffle(first, source),
-                                     static_cast<int>(shuffle(length, source)),
-                                     keys + warp * kOwnSlots, sums + warp * kOwnSlots);
-      if (lane == 0) rows.finish(other, best);
+      // Four rows at once: the lane that has the row of these eight.
+      int source = -1;
+      for (unsigned four = 0; four < kWarp / 8; ++four) {
+        const int next = __ffs(static_cast<int>(open)) - 1;
+        if (lane / 8 == four) source = next;
+        open &= open - 1;
+      }
+      const int from = source < 0 ? 0 : source, other = shuffle(v, from);
+      const long long begin = shuffle(first, from), entries = shuffle(length, from);
+      const Pick best =
+          best_of_eight(rows, other, begin, source < 0 ? 0 : static_cast<int>(entries));
+      if (source >= 0 && lane % 8 == 0) rows.finish(other, best);
     }
   }
 }
@@ -247,28 +332,44 @@ __device__ __forceinline__ void best_of_rows(long long items, const Rows& rows, 
 // The rows in the queue, after a barrier.
 template <class Rows>
 __device__ __forceinline__ void best_of_queue(const Rows& rows, const int* queue,
-                                              const long long* state) {
+                                              const long long* state, long long items) {
   using S = typename Rows::Sum;
   int* const keys = shared_keys();
   S* const sums = shared_sums<S>();
-  const long long count = state[kQueued];
-  for (long long k = block_number(); k < count; k += gridDim.x) {
+  const int* const queued = reinterpret_cast<const int*>(&state[kQueued]);
+  const int longs = queued[0], mediums = queued[1];
+  for (int k = block_number(); k < longs; k += gridDim.x) {
     const int v = queue[k];
     const Pick best = best_of_block(rows, v, rows.first(v), rows.length(v), keys, sums);
     if (threadIdx.x == 0) rows.finish(v, best);
   }
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  // The last blocks first: the first ones have long rows to do.
+  for (long long k = static_cast<long long>(warp) * gridDim.x + (gridDim.x - 1 - block_number());
+       k < mediums; k += static_cast<long long>(gridDim.x) * kBlockWarps) {
+    const int v = queue[items - 1 - k];
+    const Pick best =
+        best_of_warp(rows, v, rows.first(v), static_cast<int>(rows.length(v)),
+                     keys + warp * kOwnSlots, sums + warp * kOwnSlots);
+    if (lane == 0) rows.finish(v, best);
+  }
 }
 
-// Calls `visit(v, p)` for the entries of rows for which `wants(v)`: a thread for a short row, a warp
-// for a longer one, the block for the longest. `begin(v)` and `end(v, sum)` are called by one thread;
-// `visit` returns what is summed. All threads of the block call it.
+// Calls `visit(v, p)` for the entries of rows for which `wants(v)`, by all threads of the block, of
+// all its rows together: rows of any length cost what their entries cost. `end(v, sum)` is called once
+// for a row, with the sum of what `visit` returned, unless `Sum` is `Nothing`. All threads of the
+// block call it.
+struct Nothing {};
+
 template <class P, class Visitor>
 __device__ __forceinline__ void visit_rows(long long items, const P* indptr, Visitor& visitor) {
   using S = typename Visitor::Sum;
-  constexpr long long kShort = 16, kLong = 1024;
-  __shared__ int longs[kBlockWarps * kWarp];
-  __shared__ int num_longs;
-  __shared__ S parts[kBlockWarps];
+  constexpr int kRows = kBlockWarps * kWarp;
+  constexpr bool kSums = sizeof(S) > 1;
+  __shared__ int row_of[kRows], num_rows[kBlockWarps];
+  // Where the entries of a row end, among those of the block; what is to be added to come to `p`.
+  __shared__ P ends[kRows], shifts[kRows], num_entries[kBlockWarps];
+  __shared__ S sums[kSums ? kRows : 1];
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const int each = rows_of_warp(items);
   const long long step = static_cast<long long>(gridDim.x) * kBlockWarps * each;
@@ -278,43 +379,58 @@ __device__ __forceinline__ void visit_rows(long long items, const P* indptr, Vis
     const long long item = start + own;
     const int v = static_cast<int>(item);
     const bool wants = static_cast<int>(lane) < each && item < items && visitor.wants(v);
-    const long long first = wants ? indptr[v] : 0, last = wants ? indptr[v + 1] : 0;
-    if (wants && last - first <= kShort) {
-      S sum = 0;
-      for (long long p = first; p < last; ++p) sum += visitor.visit(v, p);
-      visitor.end(v, sum);
+    if (!__syncthreads_or(wants)) continue;
+    const P first = wants ? indptr[v] : P(0), length = wants ? indptr[v + 1] - first : P(0);
+    const unsigned those = __ballot_sync(kAllLanes, wants);
+    P end = length;
+#pragma unroll
+    for (int distance = 1; distance < kWarp; distance *= 2) {
+      const P before = shuffle(end, static_cast<int>(lane) - (lane < distance ? 0 : distance));
+      if (lane >= distance) end += before;
     }
-    const bool is_long = wants && last - first > kLong;
-    unsigned open = __ballot_sync(kAllLanes, wants && !is_long && last - first > kShort);
-    while (open != 0) {
-      const int source = __ffs(static_cast<int>(open)) - 1;
-      open &= open - 1;
-      const int other = shuffle(v, source);
-      const long long low = shuffle(first, source), high = shuffle(last, source);
-      S sum = 0;
-      for (long long p = low + lane; p < high; p += kWarp) sum += visitor.visit(other, p);
-      sum = sum_of_warp(sum);
-      if (lane == 0) visitor.end(other, sum);
+    if (lane == kWarp - 1) {
+      num_rows[warp] = __popc(those);
+      num_entries[warp] = end;
     }
-    if (!__syncthreads_or(is_long)) continue;
-    if (threadIdx.x == 0) num_longs = 0;
     __syncthreads();
-    if (is_long) longs[atomicAdd(&num_longs, 1)] = v;
+    int row = __popc(those & ((1u << lane) - 1)), rows = 0;
+    P total = 0;
+    for (unsigned w = 0; w < kBlockWarps; ++w) {
+      if (w < warp) {
+        row += num_rows[w];
+        end += num_entries[w];
+      }
+      rows += num_rows[w];
+      total += num_entries[w];
+    }
+    if (wants) {
+      row_of[row] = v;
+      ends[row] = end;
+      shifts[row] = first - (end - length);
+      if constexpr (kSums) sums[row] = 0;
+    }
     __syncthreads();
-    for (int k = 0; k < num_longs; ++k) {
-      const int other = longs[k];
-      S sum = 0;
-      for (long long p = indptr[other] + threadIdx.x; p < indptr[other + 1]; p += blockDim.x) {
-        sum += visitor.visit(other, p);
+    int reach = 1;
+    while (reach < rows) reach *= 2;
+    for (P k = static_cast<P>(threadIdx.x); k - static_cast<P>(lane) < total; k += blockDim.x) {
+      // The first row that ends behind k.
+      int at = 0;
+      for (int half = reach / 2; half > 0; half /= 2) {
+        if (at + half <= rows && ends[at + half - 1] <= k) at += half;
       }
-      sum = sum_of_warp(sum);
-      if (lane == 0) parts[warp] = sum;
-      __syncthreads();
-      if (threadIdx.x == 0) {
-        for (int w = 1; w < kBlockWarps; ++w) sum += parts[w];
-        visitor.end(other, sum);
+      const bool is_in = k < total;
+      if constexpr (kSums) {
+        S sum = is_in ? visitor.visit(row_of[at], shifts[at] + k) : S(0);
+        const bool is_one = shuffle(at, 0) == shuffle(at, kWarp - 1);
+        if (is_one) sum = sum_of_warp(sum);
+        if (is_in && sum != 0 && (!is_one || lane == 0)) atomic_add(&sums[at], sum);
+      } else if (is_in) {
+        visitor.visit(row_of[at], shifts[at] + k);
       }
+    }
+    if constexpr (kSums) {
       __syncthreads();
+      if (static_cast<int>(threadIdx.x) < rows) visitor.end(row_of[threadIdx.x], sums[threadIdx.x]);
     }
   }
 }

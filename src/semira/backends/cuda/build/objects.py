@@ -35,14 +35,10 @@ OFFSETS: dict[str, np.dtype[Any]] = {"int": np.dtype(np.int32), "long long": np.
 def build(runtime: Runtime, raw: RawArrays) -> CudaVector | CudaMatrix:
     """Check arrays on the device and build an object of them; waits for the number of entries.
 
-    Raises
-    ------
-    IndexOutOfBound, InvalidIndex, InvalidValue, InvalidObject, DimensionMismatch
-        The arrays do not make an object.
-    NotImplementedException
-        A size of 2**31 or more, or a dtype that the device lacks.
-    OutOfMemory
-        Building takes more memory than there is; nothing was allocated for it.
+    Raises IndexOutOfBound, InvalidIndex, InvalidValue, InvalidObject or DimensionMismatch if the
+    arrays do not make an object, NotImplementedException for a size of 2**31 or more, or a dtype
+    that the device lacks, and OutOfMemory if building takes more memory than there is; nothing
+    was allocated for it.
     """
     what = "building an object of arrays"
     with reported(what), borrowed(runtime, [*raw.indices, raw.values]) as arrays:
@@ -229,9 +225,8 @@ def _keeps(shop: Shop, raw: RawArrays, values: Any) -> Any:
 
 
 def _dense_vector(
-    shop: Shop, raw: RawArrays, indices: list[Any], values: Any, dtype: DataType
+    shop: Shop, raw: RawArrays, _indices: list[Any], values: Any, dtype: DataType
 ) -> CudaVector:
-    del indices
     size = values.shape[0]
     check_side(size)
     shop.require(vector_bytes(size, dtype), f"a vector of size {size}")
@@ -256,9 +251,8 @@ def _dense_vector(
 
 
 def _dense_matrix(
-    shop: Shop, raw: RawArrays, indices: list[Any], values: Any, dtype: DataType
+    shop: Shop, raw: RawArrays, _indices: list[Any], values: Any, dtype: DataType
 ) -> CudaMatrix:
-    del indices
     nrows, ncols = values.shape
     check_side(nrows)
     check_side(ncols)
