@@ -48,7 +48,7 @@ __device__ void list_weak(long long items, long long least, const int* support, 
   }
 }
 
-// A warp for each edge that leaves: the shorter row of both ends is walked, the longer one searched.
+// A warp for each edge that leaves: the shorter row of its ends is walked, the longer one searched.
 template <class P, class I, class E>
 __device__ void drop(long long items, long long least, const I* heads, const I* tails,
                      const P* indptr, const I* indices, const E* numbers, int* support, int* leaves,
