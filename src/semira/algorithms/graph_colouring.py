@@ -12,6 +12,7 @@ from semira import (
     Vector,
     binary,
     device,
+    device_traits,
     dtypes,
     monoid,
     repeat,
@@ -21,9 +22,10 @@ from semira import (
 )
 from semira.algorithms.checks import check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
-from semira.algorithms.neighbours import by_rows, falling_edges
+from semira.algorithms.neighbours import by_rows, falling_edges, priorities, undirected
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
+from semira.algorithms.waves import colours_in_waves
 
 #: Colours that are looked at together: bits of a word.
 _WORD = 64
@@ -96,6 +98,10 @@ def graph_colouring(
     smaller one, stay with `A` until that is written (`Matrix.derived`; of the last seed). It waits
     for the end of its loop.
 
+    Where objects lie in a GPU's memory, and without options, a loop of kernels makes the same
+    colours: an iteration colours the vertices whose neighbours of greater numbers have a colour.
+    O(n + nvals) in all.
+
     References
     ----------
     M. Jones, P. Plassmann, *A parallel graph coloring heuristic*, SIAM J. Scientific Computing
@@ -111,6 +117,9 @@ def graph_colouring(
     ({0: 0, 1: 1, 2: 2, 3: 0}, 3)
     """
     n = check_square(A, "graph_colouring", opts)
+    if n and not opts and device_traits(A.device).own_memory:
+        colour, waves = colours_in_waves(undirected(A, symmetric), priorities(A, seed))
+        return ColouringResult(waves, (), colour)
     later, number = falling_edges(A, seed, symmetric), vertex_dtype(n)
     # The vertices without a colour, those who have to look again, and colours as bits of a word.
     with device(A.device):
