@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from semira import viz as viz
     from semira.base.config import config
     from semira.contract.hints import ProductOptions, VectorProductOptions
-    from semira.contract.trace import TraceRow, lost_rows
+    from semira.contract.trace import LateRows, TraceRow, lost_rows
     from semira.engine.loops import LoopResult
     from semira.engine.trace import tracing
-    from semira.engine.values import device
+    from semira.engine.values import beside, device
     from semira.formats.index import MAX_SIZE
     from semira.frontend.estimate import estimate, free_memory
     from semira.frontend.explain import explain
@@ -80,6 +80,7 @@ _MODULES = (
 )
 _NAMES = {
     "CALL_OPTIONS": "semira.frontend.hints",
+    "LateRows": "semira.contract.trace",
     "LoopResult": "semira.engine.loops",
     "MAX_SIZE": "semira.formats.index",
     "Matrix": "semira.frontend.objects",
@@ -91,6 +92,7 @@ _NAMES = {
     "VectorProductOptions": "semira.contract.hints",
     "backend": "semira.frontend.startup",
     "config": "semira.base.config",
+    "beside": "semira.engine.values",
     "device": "semira.engine.values",
     "device_traits": "semira.frontend.traits",
     "estimate": "semira.frontend.estimate",
@@ -107,6 +109,7 @@ _NAMES = {
 __all__ = [
     "CALL_OPTIONS",
     "MAX_SIZE",
+    "LateRows",
     "LoopResult",
     "Matrix",
     "ProductOptions",
@@ -116,6 +119,7 @@ __all__ = [
     "Vector",
     "VectorProductOptions",
     "backend",
+    "beside",
     "config",
     "device",
     "device_traits",

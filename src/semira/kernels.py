@@ -7,6 +7,7 @@ The guide is docs/guide/kernels.md.
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from semira.frontend.array_kernels import (
@@ -28,6 +29,7 @@ __all__ = [
     "atomic_min",
     "helper",
     "kernel",
+    "now",
     "philox",
     "prefetch",
     "rows_of",
@@ -45,6 +47,11 @@ def prefetch(array: Any, index: Any) -> None:
 
     The index may lie outside of the array.
     """
+
+
+def now() -> int:
+    """Return the nanoseconds of `time.perf_counter_ns`; on hosts."""
+    return time.perf_counter_ns()
 
 
 def atomic_add(array: Any, index: Any, value: Any) -> Any:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from itertools import count
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -206,7 +208,20 @@ def many_kinds(seed: int, count: int) -> list[Kind]:
 # -------------------------------------------------------------------------------- situations
 def is_allowed(kind: Kind, given: dict[str, Any]) -> bool:
     """Whether a (partial) situation makes sense for the kind; unused fields stay at one value."""
-    return all(check(kind, kind.row, given) for check in _CHECKS)
+    # A cover asks the same of thousands of rows: what a check said of its fields is kept.
+    known = _verdicts.get(kind)
+    if known is None:
+        known = _verdicts[kind] = [{} for _ in _CHECKS]
+    full = {**_ALL_OPEN, **given}
+    for verdicts, (check, read, names) in zip(known, _CHECKS, strict=True):
+        key = read(full)
+        verdict = verdicts.get(key)
+        if verdict is None:
+            known_fields = {name: full[name] for name in names if full[name] is not _OPEN}
+            verdict = verdicts[key] = check(kind, kind.row, known_fields)
+        if not verdict:
+            return False
+    return True
 
 
 def _check_mask(kind: Kind, row: Operation, given: dict[str, Any]) -> bool:
@@ -303,10 +318,23 @@ def _reads_left(kind: Kind) -> bool:
     return binary[multiply].reads_a
 
 
-_CHECKS = (
-    _check_mask, _check_transposes, _check_storages, _check_full_right, _check_alias, _check_shape,
-    _check_hint,
-)  # fmt: skip
+#: A field of a partial situation without a value.
+_OPEN = object()
+_ALL_OPEN = dict.fromkeys(AXES, _OPEN)
+#: Each check, what takes the fields that it reads from a situation, and their names.
+_CHECKS = tuple(
+    (check, itemgetter(*names), names)
+    for check, *names in (
+        (_check_mask, "mask", "replace"),
+        (_check_transposes, "left_transposed", "right_transposed"),
+        (_check_storages, "left", "right", "out"),
+        (_check_full_right, "alias", "right"),
+        (_check_alias, "alias", "mask"),
+        (_check_shape, "alias", "shape"),
+        (_check_hint, "hint", "mask", "left_transposed", "right_transposed"),
+    )
+)
+_verdicts: dict[Kind, list[dict[tuple[Any, ...], bool]]] = {}
 
 
 def drawn_situation(kind: Kind, rng: np.random.Generator) -> Situation:
@@ -468,11 +496,7 @@ def cover(seed: int, draws: int) -> dict[Kind, list[Case]]:
     draws : int
         Operands drawn for each row of the pairwise cover.
     """
-    kinds = few_kinds(seed)
-    rows = pairwise(
-        {"kind": range(len(kinds)), **AXES}, seed,
-        lambda row: "kind" not in row or is_allowed(kinds[row["kind"]], _without_kind(row)),
-    )  # fmt: skip
+    kinds, rows = _rows(seed)
     cases: dict[Kind, list[Case]] = {kind: [] for kind in kinds}
     for row in rows:
         at = row["kind"]
@@ -484,6 +508,17 @@ def cover(seed: int, draws: int) -> dict[Kind, list[Case]]:
                 draw_case(name, kinds[at], Situation(**_without_kind(row)), rng)
             )
     return cases
+
+
+@cache
+def _rows(seed: int) -> tuple[list[Kind], list[dict[str, Any]]]:
+    """Return the kinds of a cover, and its rows; the kind of a row is a number."""
+    kinds = few_kinds(seed)
+    rows = pairwise(
+        {"kind": range(len(kinds)), **AXES}, seed,
+        lambda row: "kind" not in row or is_allowed(kinds[row["kind"]], row),
+    )  # fmt: skip
+    return kinds, rows
 
 
 def _without_kind(row: dict[str, Any]) -> dict[str, Any]:

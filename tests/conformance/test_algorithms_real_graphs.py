@@ -59,10 +59,13 @@ class RealGraph:
 
     @cached_property
     def triangles(self) -> int:
-        L = sparse.tril(self.pattern + self.pattern.T, -1).tocsr()
+        both = self.pattern + self.pattern.T
+        # Hubs last: few pairs of neighbours. By blocks: the product of cnr-2000 takes gigabytes.
+        order = np.argsort(np.diff(both.indptr), kind="stable")
+        L = sparse.tril(both[order][:, order], -1).tocsr()
         L.data[:] = 1
-        # By blocks of rows: the whole product of cnr-2000 takes 4 GB.
-        blocks = (L[start : start + 2048] for start in range(0, L.shape[0], 2048))
+        size = max(2048, L.shape[0] // 16)
+        blocks = (L[start : start + size] for start in range(0, L.shape[0], size))
         return sum(int((block @ L.T).multiply(block).sum()) for block in blocks)
 
 

@@ -114,6 +114,7 @@ def test_the_cover_shows_pairs(first: str) -> None:
 def test_cases_follow_from_the_seed() -> None:
     again = cover(DEFAULT_SEED, DRAWS)
     assert str(again) == str(_covers(DEFAULT_SEED, DRAWS))
+    assert few_kinds(DEFAULT_SEED) == list(again)
     assert few_kinds(DEFAULT_SEED) != few_kinds(DEFAULT_SEED + 1)
 
 
@@ -142,6 +143,7 @@ def test_pairwise_rows_show_every_pair() -> None:
     axes = {"x": range(5), "y": "abcd", "z": (False, True)}
     rows = pairwise(axes, seed=3)
     assert len(rows) < 30 < 5 * 4 * 2
+    assert rows == pairwise(axes, seed=3) != pairwise(axes, seed=4)
     for first, second in itertools.combinations(axes, 2):
         shown = {(row[first], row[second]) for row in rows}
         assert shown == set(itertools.product(axes[first], axes[second]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from types import SimpleNamespace
 from typing import Any
 
@@ -63,11 +62,8 @@ class HostRuntime:
         data_of(target)[offset : offset + array.nbytes] = raw
         return target
 
-    def send_bytes(self, place: int, image: bytearray) -> None:
-        ctypes.memmove(place, bytes(image), len(image))
-
-    def upload_image(self, image: bytearray, target: Memory | Part) -> None:
-        data_of(target)[: len(image)] = np.frombuffer(image, np.uint8)
+    def upload_image(self, image: bytearray, target: Memory | Part, offset: int = 0) -> None:
+        data_of(target)[offset : offset + len(image)] = np.frombuffer(image, np.uint8)
 
     def clear(self, target: Memory | Part, byte: int = 0, nbytes: int | None = None) -> None:
         data_of(target)[:nbytes] = byte
@@ -131,6 +127,15 @@ class HostPrimitives:
         lengths = np.diff(items(indptr, dtype, nrows + 1))
         assert lengths.sum() == nvals
         return self.runtime.upload(np.repeat(np.arange(nrows, dtype=np.int32), lengths))
+
+    def line_faults(self, offsets, lines, indices, count, length):
+        assert (len(offsets), len(indices)) == (lines + 1, count)
+        if list(offsets[[0, -1]]) != [0, count] or (np.diff(offsets) < 0).any():
+            return 1
+        rows = np.repeat(np.arange(lines), np.diff(offsets))
+        is_wrong = count and not 0 <= indices.min() <= indices.max() < length
+        is_unsorted = ((np.diff(indices) <= 0) & (np.diff(rows) == 0)).any()
+        return int(is_wrong) + 2 * int(is_unsorted)
 
     def set_presence(self, positions, count, words):
         at = items(positions, np.int32, count)

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 Row = dict[str, Any]
+#: An axis and one of its values.
+Item = tuple[str, Any]
+Pair = tuple[Item, Item]
 
 #: Fillings tried per row; the one that covers most pairs is kept.
 _CANDIDATES = 12
@@ -54,52 +57,61 @@ def pairwise(
         for a in axes[first]
         for b in axes[second]
     }
+    partners: dict[Item, set[Item]] = {(x, value): set() for x in names for value in axes[x]}
+    for one, two in open_pairs:
+        partners[one].add(two)
+        partners[two].add(one)
     rows: list[Row] = []
+    possible: dict[Pair, bool] = {}
     while open_pairs:
         start = list(open_pairs)[int(rng.integers(len(open_pairs)))]
+        if start not in possible:
+            possible[start] = allowed(dict(start))
+        tries = _CANDIDATES if possible[start] else 0
         best = max(
-            (_filled(axes, start, open_pairs, rng, allowed) for _ in range(_CANDIDATES)),
+            (_filled(axes, start, partners, rng, allowed) for _ in range(tries)),
             key=lambda found: found[1],
+            default=(None, -1),
         )
         if best[0] is None:
             open_pairs[start] += 1
             if open_pairs[start] >= _PATIENCE:
-                del open_pairs[start]
+                _close(start, open_pairs, partners)
             continue
         rows.append(best[0])
-        for pair in _pairs(best[0]):
-            open_pairs.pop(pair, None)
+        for one, two in itertools.combinations(best[0].items(), 2):
+            _close(_pair(*one, *two), open_pairs, partners)
     return rows
 
 
-def _pair(first: str, a: Any, second: str, b: Any) -> tuple[tuple[str, Any], tuple[str, Any]]:
-    low, high = sorted(((first, a), (second, b)), key=lambda item: item[0])
-    return low, high
+def _pair(first: str, a: Any, second: str, b: Any) -> Pair:
+    one, two = (first, a), (second, b)
+    return (one, two) if first <= second else (two, one)
 
 
-def _pairs(row: Row) -> list[Any]:
-    return [_pair(*one, *two) for one, two in itertools.combinations(row.items(), 2)]
+def _close(pair: Pair, open_pairs: dict[Pair, int], partners: dict[Item, set[Item]]) -> None:
+    open_pairs.pop(pair, None)
+    one, two = pair
+    partners[one].discard(two)
+    partners[two].discard(one)
 
 
 def _filled(
     axes: Mapping[str, Sequence[Any]],
     start: Any,
-    open_pairs: Mapping[Any, int],
+    partners: Mapping[Item, set[Item]],
     rng: np.random.Generator,
     allowed: Callable[[Row], bool],
 ) -> tuple[Row | None, int]:
     """Return a row that shows the pair `start`, and how many new pairs it shows; None if stuck."""
-    row = dict(start)
-    if not allowed(row):
-        return None, -1
-    gained = 1
+    row, gained = dict(start), 1
     for name in rng.permutation([name for name in axes if name not in row]):
         choices = []
         for at in rng.permutation(len(axes[name])):
             value = axes[name][at]
             if allowed({**row, name: value}):
-                new = sum(_pair(name, value, *item) in open_pairs for item in row.items())
-                choices.append((new, value))
+                shown = partners[name, value]
+                choices.append((sum(item in shown for item in row.items()), value))
         if not choices:
             return None, -1
         new, value = max(choices, key=lambda choice: choice[0])

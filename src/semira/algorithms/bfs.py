@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
+import numpy as np
+
 from semira import Matrix, ProductOptions, Scalar, Vector, dtypes, repeat, semiring
 from semira.algorithms.checks import check_square, check_vertex, vertex_dtype
+from semira.algorithms.levels import search_levels
 from semira.algorithms.naming import Vertex, takes_graph, vertex
 from semira.algorithms.results import BFSResult, finished
+from semira.algorithms.sequential import runs_loops
 
 
 @takes_graph(source=vertex)
@@ -42,7 +46,8 @@ def bfs(
     Notes
     -----
     O(n + nvals) work in depth + 1 iterations; an iteration costs O(frontier + edges looked at).
-    No synchronisation.
+    No synchronisation. Where hosts compile loops, and without options, no product runs: vertices of
+    a level push along a queue, or all others pull where that reads less. ``trace`` has its levels.
 
     Each search of a textbook is this one under options, which ``BFS_METHODS`` has by name; all give
     the same levels. ``balance`` and ``queue`` are for ``cuda``, others refuse them:
@@ -59,8 +64,9 @@ def bfs(
     References
     ----------
     C. Yang, *High-performance linear algebra-based graph framework on the GPU*, 2019, sections
-    5.3 and 7.5.1, Figure 7.6; W. Hwu, D. Kirk, I. El Hajj, *Programming massively parallel
-    processors*, chapter 15 (the methods by name).
+    5.3 and 7.5.1, Figure 7.6; S. Beamer, K. Asanović, D. Patterson, *Direction-optimizing
+    breadth-first search*, SC 2012 (the loop of hosts); W. Hwu, D. Kirk, I. El Hajj, *Programming
+    massively parallel processors*, chapter 15 (the methods by name).
 
     Examples
     --------
@@ -71,6 +77,9 @@ def bfs(
     """
     n = check_square(A, "bfs", opts)
     source = check_vertex(source, n)
+    if runs_loops(A, opts):
+        found = search_levels(A, np.array([source]), n, parents)
+        return BFSResult(found.iterations, found.trace, found.level, found.parent)
     number = vertex_dtype(n)
     level = Vector(number, n)
     parent: Any = Vector(number, n) if parents else None

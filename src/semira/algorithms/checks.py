@@ -474,6 +474,10 @@ def check_vertices(vertices: Any, size: int, what: str = "source") -> np.ndarray
     IndexOutOfBound
         The graph of `size` vertices does not have it.
     """
+    is_array = isinstance(vertices, np.ndarray) and vertices.ndim == 1
+    # All at once; one that is wrong is named below.
+    if is_array and vertices.dtype.kind in "iu" and ((vertices >= 0) & (vertices < size)).all():
+        return np.array(vertices, np.int64)
     if isinstance(vertices, Mapping):
         raise InvalidIndex(f"{what} takes vertices without values, got a dict; write list(...)")
     is_one = _integer(vertices) is not None or isinstance(vertices, (str, bytes))

@@ -22,9 +22,16 @@ from semira import (
 )
 from semira.algorithms.checks import check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
-from semira.algorithms.neighbours import by_rows, falling_edges, priorities, undirected
+from semira.algorithms.neighbours import (
+    by_rows,
+    falling_edges,
+    falling_order,
+    priorities,
+    undirected,
+)
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
+from semira.algorithms.sequential import colours, runs_loops
 from semira.algorithms.waves import colours_in_waves
 
 #: Colours that are looked at together: bits of a word.
@@ -94,9 +101,11 @@ def graph_colouring(
     of the vertices that choose again, and of those whose colour changed. For each 64 colours there
     are at most as many iterations as the longest path of falling numbers has vertices: O(log n)
     where degrees are bounded; and at least one fewer than the largest clique in these colours has
-    vertices. The edges, each from the greater number to the
-    smaller one, stay with `A` until that is written (`Matrix.derived`; of the last seed). It waits
-    for the end of its loop.
+    vertices. The edges, each from the greater number to the smaller one, stay with `A` until that
+    is written (`Matrix.derived`; of the last seed). It waits for the end of its loop.
+
+    Where hosts compile loops, and without options, one scan in that order makes the colours: one
+    iteration, no products, O(n + nvals). The order stays with `A`, of the last seed.
 
     Where objects lie in a GPU's memory, and without options, a loop of kernels makes the same
     colours: an iteration colours the vertices whose neighbours of greater numbers have a colour.
@@ -117,6 +126,8 @@ def graph_colouring(
     ({0: 0, 1: 1, 2: 2, 3: 0}, 3)
     """
     n = check_square(A, "graph_colouring", opts)
+    if runs_loops(A, opts):
+        return ColouringResult(1, (), colours(undirected(A, symmetric), falling_order(A, seed)))
     if n and not opts and device_traits(A.device).own_memory:
         colour, waves = colours_in_waves(undirected(A, symmetric), priorities(A, seed))
         return ColouringResult(waves, (), colour)

@@ -68,8 +68,7 @@ def k_hop(
     -----
     The first k levels of a breadth-first search from all sources together: at most k products,
     O(vertices within k hops + edges of those within k - 1) work where it pushes. No
-    synchronisation. Hosts search along a queue where levels have few edges, as
-    `multi_source_bfs` says.
+    synchronisation. Hosts search as `bfs` does.
 
     References
     ----------

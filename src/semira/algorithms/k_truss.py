@@ -24,6 +24,8 @@ from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
 from semira.algorithms.results import Chained, finished
 from semira.algorithms.run import Layout, Run
+from semira.algorithms.sequential import runs_kernels
+from semira.algorithms.triangles import truss as peeled
 from semira.exceptions import InvalidValue
 
 #: Squared degrees, added up, from which on counting all triangles again costs more than taking off
@@ -92,8 +94,11 @@ def k_truss(
     costs the sum over the edges left of the degrees of both ends; each but the last one drops
     edges. Where the squares of the degrees add up to much, triangles are counted once: later
     iterations take off those that the edges dropped were in, D, ``C<C> -= D plus.pair (C + D)' +
-    C plus.pair D'``, with more passes over C, but with products as large as D. The loop writes
-    matrices: on a GPU the host reads its condition once an iteration. It waits for the squares.
+    C plus.pair D'``, with more passes over C, but with products as large as D. It waits for the
+    squares. Without `opts`, hosts and ``cuda`` run kernels instead: triangles are counted once, and
+    each edge that leaves takes its triangles off their other edges, which costs the shorter row of
+    its ends. Rounds are as many as iterations; the trace is empty. What numbers the edges stays
+    with `A` (`Matrix.derived`, 24 bytes an edge).
 
     References
     ----------
@@ -113,6 +118,9 @@ def k_truss(
         raise InvalidValue(f"k={k} must be at least {_LEAST}; the 2-truss is the graph itself")
     # No edge is in more than n - 2 triangles: a larger k asks for no less.
     least = min(k - 2, n)
+    if runs_kernels(A, opts):
+        found, rounds = peeled(A, least, symmetric)
+        return KTrussResult(rounds, (), found)
     edges = undirected(A, symmetric).select(select.offdiag).new()
     truss, before = Matrix(dtypes.INT64, n, n), Scalar(int)
     truss(edges.S) << 1

@@ -27,6 +27,8 @@ from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
 from semira.algorithms.results import Chained, finished, sizes_of
 from semira.algorithms.run import Layout, Run
+from semira.algorithms.sequential import runs_loops
+from semira.algorithms.voting import vote_and_move
 from semira.exceptions import InvalidValue
 
 #: Shares of the vertices that want to move which do, in turn, and for how many iterations. If all
@@ -155,7 +157,8 @@ def label_propagation(
     neighbour that moved, and those that wanted to before. After the first 32 no two neighbours move
     at once, so each move adds to the edges within communities: it ends. It takes 10 to 200
     iterations in practice, of which the later ones are cheap. It waits for the end of its loops
-    (two from 32 iterations on), and for the number of self-loops.
+    (two from 32 iterations on), and for the number of self-loops. Where hosts compile loops, and
+    without options, lists of these vertices take the place of products, and of the O(n).
 
     References
     ----------
@@ -175,8 +178,14 @@ def label_propagation(
     n = check_square(A, "label_propagation", opts)
     if not check_count(max_iterations, "max_iterations"):
         raise InvalidValue("max_iterations=0 must be at least 1")
-    (tie, turn), few = _first_keys(seed), _share_of(n, tolerance)
+    keys, few = _first_keys(seed), _share_of(n, tolerance)
     edges = _without_loops(undirected(A, symmetric))
+    if runs_loops(A, opts):
+        shares = np.resize(_SHARES, _AT_RANDOM)
+        found, iterations, converged = vote_and_move(edges, keys, shares, few, max_iterations)
+        label = Vector.from_dense(found, device=A.device)
+        return CommunityResult(iterations, (), label, converged, edges=edges)
+    tie, turn = (Scalar.from_value(key, dtypes.INT64) for key in keys)
     with device(A.device):
         label, best, moved = (Vector(vertex_dtype(n), n) for _ in range(3))
         active = Vector.from_scalar(True, n)
@@ -219,15 +228,14 @@ def label_propagation(
     return CommunityResult(iterations, trace, label, converged, edges=edges)
 
 
-def _first_keys(seed: int) -> tuple[Scalar, Scalar]:
+def _first_keys(seed: int) -> tuple[int, int]:
     """Return keys of the random numbers that break ties and choose who moves, far apart.
 
     One for both would not do: the label that wins a tie has the greatest of several numbers.
     """
     # NumPy promises the same words for a seed in every version.
     words = np.random.SeedSequence(check_count(seed, "seed")).generate_state(2, np.uint64)
-    first, second = (Scalar.from_value(int(word) >> 1, dtypes.INT64) for word in words)
-    return first, second
+    return int(words[0]) >> 1, int(words[1]) >> 1
 
 
 def _share_of(n: int, tolerance: float) -> int:
@@ -240,7 +248,13 @@ def _share_of(n: int, tolerance: float) -> int:
 
 
 def _without_loops(edges: Matrix) -> Matrix:
-    """Return the edges without self-loops; the matrix itself if it has none."""
-    if edges.diag().nvals == 0:
-        return edges
-    return edges.select(select.offdiag).new()
+    """Return the edges without self-loops, which stay with the matrix; itself if it has none."""
+
+    def others() -> Matrix | None:
+        if edges.diag().nvals == 0:
+            return None
+        made: Matrix = edges.select(select.offdiag).new()
+        return made
+
+    found = edges.derived("without self-loops", others)
+    return edges if found is None else found

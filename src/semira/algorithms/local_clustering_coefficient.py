@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Unpack
 
-import numpy as np
-
 from semira import Matrix, ProductOptions, Vector, binary, device, dtypes, fused, monoid, semiring
 from semira.algorithms.checks import check_square
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import by_rows
-from semira.algorithms.oriented_edges import Oriented, oriented_edges
+from semira.algorithms.oriented_edges import oriented_edges
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
-from semira.algorithms.sequential import corners, runs_loops
+from semira.algorithms.sequential import runs_kernels
+from semira.algorithms.triangles import clustering
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -75,8 +74,8 @@ def local_clustering_coefficient(
     triangles of each vertex. Work: two triangle counts, O(nvals ** 1.5) by degree. L stays with
     `A` until that is written, as for `triangle_count`, which makes the same. The body is recorded;
     on ``cuda`` the host starts its parts one by one, because they write matrices. Without `opts`,
-    hosts mark the neighbours of a vertex and look for them among those of each neighbour: one
-    triangle count, and no product.
+    kernels take their place: each triangle is found once, by marks on hosts, where two rows meet on
+    ``cuda``, and added to its corners.
 
     References
     ----------
@@ -96,8 +95,8 @@ def local_clustering_coefficient(
     n = check_square(A, "local_clustering_coefficient", opts)
     graph = oriented_edges(A, symmetric=symmetric, order="auto")
     L = graph.edges
-    if runs_loops(A, opts) and n:
-        return ClusteringResult(1, (), _by_marks(graph))
+    if runs_kernels(A, opts):
+        return ClusteringResult(1, (), clustering(graph))
     with device(A.device):
         coefficient, found = Vector(dtypes.FP64, n), Vector(dtypes.FP64, n)
         ones = Vector.from_scalar(1, n, dtypes.INT64)
@@ -130,16 +129,3 @@ def local_clustering_coefficient(
 
     loop = finished(fused(step))
     return ClusteringResult(1, loop.trace, coefficient)
-
-
-def _by_marks(graph: Oriented) -> Vector:
-    """Return the coefficients by the triangles that marks of neighbours find."""
-    counts, degrees = corners(graph.edges)
-    pairs = np.maximum(degrees * (degrees - 1), 1)
-    found = 2 * counts / pairs
-    with device(graph.edges.device):
-        if graph.places is None:
-            return Vector.from_dense(found)
-        placed = np.empty_like(found)
-        placed[graph.places.to_dense()] = found
-        return Vector.from_dense(placed)

@@ -23,7 +23,7 @@ from semira.algorithms.checks import check_no_nan, check_ordered, check_square, 
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
-from semira.algorithms.sequential import forest, is_sequential
+from semira.algorithms.sequential import entries_of, forest, is_sequential
 from semira.exceptions import InvalidValue
 
 #: Most vertices: several numbers are kept of each.
@@ -98,7 +98,7 @@ def minimum_spanning_forest(A: Matrix, /, *, algorithm: str = "auto") -> ForestR
     out of every tree by two scatters, lets every tree hook onto the one at the other end, and
     points every vertex at its root. At most log2(n) + 1 rounds of O(n log n + edges between trees).
     The rounds are recorded. The edges in order stay with `A` until that is written
-    (`Matrix.derived`: 8 to 12 bytes an edge and its weight), so that only the first call sorts.
+    (`Matrix.derived`: 24 bytes an edge and its weight), so that only the first call sorts.
     Each call waits for the end of its loop, and for the edges found, which do not leave the device.
 
     References
@@ -118,12 +118,13 @@ def minimum_spanning_forest(A: Matrix, /, *, algorithm: str = "auto") -> ForestR
     n = _checked(A)
     if is_sequential(A, algorithm, ("auto", "boruvka", "kruskal")):
         return ForestResult(1, (), forest(A))
-    head, tail, weight = A.derived("edges by weight", lambda: _edges_by_weight(A))
+    lower, head, tail, place = A.derived("edges by weight", lambda: _edges_by_weight(A))
     m = head.size
     with device(A.device):
         label, own = Vector(vertex_dtype(n), n), Vector(vertex_dtype(n), n)
         edge, found = Vector(vertex_dtype(m), m), Vector(vertex_dtype(m), m)
         a, b, cheapest = Vector(label.dtype, m), Vector(label.dtype, m), Vector(edge.dtype, n)
+        keep = Vector(dtypes.BOOL, m)
     rounds = Scalar.from_value(0)
 
     def number() -> None:
@@ -166,10 +167,13 @@ def minimum_spanning_forest(A: Matrix, /, *, algorithm: str = "auto") -> ForestR
     def join() -> None:
         number()
         repeat(step, max_iterations=max(n, 1))
-        found << found.select(select.valuege, 0)
+        # The entries of the matrix that these edges are.
+        keep << False
+        keep.scatter(place, found.apply(binary.ge, right=0).new(), monoid.lor)
 
     loop = finished(fused(join))
-    return ForestResult(int(rounds), loop.trace, _forest(A, (head, tail, weight), found))
+    kept = entries_of(lower, keep.to_dense(device=_where(A)))
+    return ForestResult(int(rounds), loop.trace, kept)
 
 
 def _checked(A: Matrix) -> int:
@@ -185,8 +189,10 @@ def _checked(A: Matrix) -> int:
     return n
 
 
-def _edges_by_weight(A: Matrix) -> tuple[Vector, ...]:
-    """Return both ends of each edge, the greater one first, and its weight: by weight, then ends.
+def _edges_by_weight(A: Matrix) -> tuple[Matrix, Vector, Vector, Vector]:
+    """Return edges below the diagonal; both ends of each by weight, the greater one first, places.
+
+    A place is that of the edge among the entries of the matrix.
 
     Of the weights of both directions the smaller one counts.
     """
@@ -198,16 +204,8 @@ def _edges_by_weight(A: Matrix) -> tuple[Vector, ...]:
         weight = Vector.from_dense(weights, dtype=A.dtype)
         # Places by weight; equally light edges stay in their order.
         place = weight.ss.compactify("smallest", weight.size, asindex=True).dup("INT64")
-    return tuple(each.gather(place).new() for each in (*ends, weight))
-
-
-def _forest(A: Matrix, edges: tuple[Vector, ...], found: Vector) -> Matrix:
-    """Return the edges whose numbers were found."""
-    where = _where(A)
-    number = found.to_coo(indices=False, device=where)[1]
-    rows, cols, weights = (each.to_dense(device=where)[number] for each in edges)
-    with device(A.device):
-        return Matrix.from_coo(rows, cols, weights, A.dtype, nrows=A.nrows, ncols=A.ncols)
+    head, tail = (each.gather(place).new() for each in ends)
+    return lower, head, tail, place
 
 
 def _where(A: Matrix) -> str | None:

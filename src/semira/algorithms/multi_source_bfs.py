@@ -19,11 +19,12 @@ from semira import (
     semiring,
 )
 from semira.algorithms.checks import check_count, check_square, check_vertices, vertex_dtype
+from semira.algorithms.levels import search_levels
 from semira.algorithms.naming import Vertex, takes_graph, vertices
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
 from semira.algorithms.searches import LEVELS, Searches, can_search, search
-from semira.algorithms.sequential import hops, runs_loops
+from semira.algorithms.sequential import runs_loops
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -126,8 +127,7 @@ def multi_source_bfs(
 
     Notes
     -----
-    Together: O(n + nvals) work, recorded, no synchronisation. Hosts search along a queue, without
-    a product, until a level has 250,000 edges, and one for every two vertices.
+    Together: O(n + nvals) work, recorded, no synchronisation. Hosts search as `bfs` does.
 
     Else a vertex has a bit for each of up to 256 searches, so that a look at an edge serves them
     all: O(nvals) work at most for each level of such a block. Vertices of the frontier push, or
@@ -169,16 +169,14 @@ def multi_source_bfs(
 def from_all(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:
     """Search from all vertices together, which are checked, up to a number of hops."""
     vertices = np.unique(vertices) if len(vertices) > 1 else vertices
-    number, front, before = vertex_dtype(A.nrows), vertices, 0
     if runs_loops(A, opts):
-        # Levels of few edges along a queue; with many edges there are products from then on.
-        level, front, before = hops(A, vertices, limit)
-    else:
-        level = Vector.from_coo(vertices, 0, number, size=A.nrows)
-    if before == limit or len(front) == 0:
-        return MultiSourceResult(before, (), level, vertices)
-    frontier = Vector.from_coo(front, True, size=A.nrows)
-    depth = Scalar.from_value(before, number)
+        found = search_levels(A, vertices, limit)
+        return MultiSourceResult(found.iterations, found.trace, found.level, vertices)
+    level = Vector.from_coo(vertices, 0, vertex_dtype(A.nrows), size=A.nrows)
+    if limit == 0 or len(vertices) == 0:
+        return MultiSourceResult(0, (), level, vertices)
+    frontier = Vector.from_coo(vertices, True, size=A.nrows)
+    depth = Scalar.from_value(0, level.dtype)
 
     def step() -> Any:
         depth << depth + 1
@@ -188,8 +186,8 @@ def from_all(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> Mult
         level(frontier.S) << depth
         return frontier.nvals > 0
 
-    loop = finished(repeat(step, max_iterations=limit - before))
-    return MultiSourceResult(before + loop.iterations, loop.trace, level, vertices)
+    loop = finished(repeat(step, max_iterations=limit))
+    return MultiSourceResult(loop.iterations, loop.trace, level, vertices)
 
 
 def _from_each(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, TypeAli
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import Matrix, Vector, device
+from semira import Matrix, Vector, beside, device
 from semira.algorithms.checks import KNOWN
 from semira.algorithms.run import Run, asked
 
@@ -79,6 +79,8 @@ def by_name(
 ) -> Callable[..., Any]:
     """Return a function on a Matrix as one that takes a Graph too, with its vertices by name.
 
+    What the function makes lies where the matrix does, whatever device a block around it asks for.
+
     Parameters
     ----------
     function : callable
@@ -95,7 +97,8 @@ def by_name(
     @functools.wraps(function)
     def call(A: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(A, Matrix):
-            return told(function(A, *args, **kwargs), None)
+            with beside(A):
+                return told(function(A, *args, **kwargs), None)
         from semira.io import Graph
 
         if not isinstance(A, Graph):
@@ -106,7 +109,8 @@ def by_name(
                 kwargs[parameter] = numberings[parameter](A, kwargs[parameter])
             elif place < len(given):
                 given[place] = numberings[parameter](A, given[place])
-        return told(function(A.matrix, *given, **kwargs), A)
+        with beside(A.matrix):
+            return told(function(A.matrix, *given, **kwargs), A)
 
     return call
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semira import (
     Matrix,
@@ -18,7 +19,7 @@ from semira import (
     select,
     semiring,
 )
-from semira.algorithms.checks import check_count
+from semira.algorithms.checks import check_count, vertex_dtype
 
 #: Rounds of the finaliser of MurmurHash3 (A. Appleby): h ^= h >> shift, h *= factor.
 _ROUNDS = ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1))
@@ -84,6 +85,25 @@ def falling_edges(A: Matrix, seed: Any, symmetric: bool) -> Matrix:
     if kept[0] != seed:
         kept[:] = seed, oriented()
     found: Matrix = kept[1]
+    return found
+
+
+def falling_order(A: Matrix, seed: Any) -> NDArray[Any]:
+    """Return the vertices in falling order of their `priorities`, on a host.
+
+    That of the last seed stays with `A` (`Matrix.derived`): 4 bytes for each vertex. O(n log n).
+
+    Raises
+    ------
+    InvalidValue
+        `seed` is negative or no integer.
+    """
+    check_count(seed, "seed")
+    kept: list[Any] = A.derived("falling order", lambda: [None, None])
+    if kept[0] != seed:
+        order = np.argsort(priorities(A, seed).to_dense())[::-1]
+        kept[:] = seed, order.astype(vertex_dtype(A.nrows).np_type)
+    found: NDArray[Any] = kept[1]
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from semira.kernels import ArrayKernel, array_module, rows_of, run_loop
 _PLACE = "semira.algorithms.kernels:hops"
 _EXPAND = ArrayKernel(_PLACE, "expand", lanes=8)
 _SETTLE = ArrayKernel(_PLACE, "settle", lanes=8)
-_DECIDE = ArrayKernel(_PLACE, "decide")
+_DECIDE = ArrayKernel(_PLACE, "decide", lanes=8)
 _WALK = ArrayKernel(_PLACE, "walk")
 _COUNT = ArrayKernel(_PLACE, "count_levels", lanes=32)
 _LIST = ArrayKernel(_PLACE, "list_levels", lanes=32)
@@ -34,8 +35,11 @@ _APART = 0.3
 #: Vertices whose levels are counted and listed together.
 _TILE = 256
 
-#: Longer rows have a block of a GPU each; `kLong` in the kernel.
-_LONG = 2048
+#: Blocks of a GPU share longer rows out, so many entries each; `kLong` in the kernel.
+_LONG = 1024
+
+#: Numbers that a loop keeps; `part_of` in the kernel.
+_STATE = 44
 
 #: Graphs of more vertices than entries by this factor have products search them.
 _SPARSE = 16
@@ -122,11 +126,11 @@ def memory(n: int, sources: int, kept: int, threads: int = 1) -> int:
     Examples
     --------
     >>> memory(1_000_000, 64, LEVELS)
-    100000000
+    108000000
     """
     workers = max(1, min(threads, -(-sources // _BITS)))
     words = min(_WORDS, -(-sources // (_BITS * workers)))
-    of_worker = 24 * words + 12 + 16 * (kept == SUMS)
+    of_worker = 32 * words + 12 + 16 * (kept == SUMS)
     return n * (workers * of_worker + (sources if kept == LEVELS else 0) + 16 * (kept == SUMS))
 
 
@@ -167,7 +171,8 @@ def _search(
     with array_module(where) as xp:
         level = xp.empty(k * n if kept == LEVELS else 1, dtype)
         sums = xp.zeros(2 * n if kept == SUMS else 1, xp.int64)
-        far, state = xp.zeros(k, xp.int64), xp.zeros(24, xp.int64)
+        told = xp.zeros(_STATE + k, xp.int64)
+        state, far = told[:_STATE], told[_STATE:]
         out = kept, limit, level, sums, far, state
         if width == 1:
             scratch = [
@@ -177,11 +182,11 @@ def _search(
             _WALK(k, *rows_of(A, values=False)[:2], sources, *out, device=where, scratch=scratch,
                   work=k * (n + A.nvals))  # fmt: skip
         else:
-            if kept == LEVELS:
+            if kept == LEVELS and not device_traits(where).own_memory:
                 level.fill(np.iinfo(dtype).max)
             _search_by_bits(xp, A, xp.asarray(sources), width, out)
-        far, state = _on_host(far), _on_host(state)
-    return Searches(where, n, far, level, width, limit, sums), bool(state[1])
+        told = _on_host(told)
+    return Searches(where, n, told[_STATE:], level, width, limit, sums), bool(told[1])
 
 
 def _on_host(array: Any) -> NDArray[np.int64]:
@@ -197,17 +202,16 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
     edges: list[Any] = []
     several: list[Any] = []
     for matrix in (A, backward(A)):
-        rows = rows_of(matrix, values=False)
-        long = xp.flatnonzero(xp.diff(rows.indptr) > _LONG) if has_own else xp.empty(0)
-        edges += rows[:2]
-        several += [xp.append(long, 0).astype(xp.int32), len(long)]
+        edges += rows_of(matrix, values=False)[:2]
+        parts = matrix.derived("parts of long rows", partial(_long_parts, xp, edges[-2], has_own))
+        several += [parts, len(parts) // 2]
     size = n if has_own else 0
     num_sums = len(out[3])
     kind, limit, level, sums, far, state = out
     chosen = (
         *edges, *several, sources, n, k, width, words, kind, limit, level, sums, far, state,
-        xp.empty(size * words + 1, xp.uint64), xp.empty(2 * size * words + 1, xp.uint64),
-        xp.empty(2 * size + 1, xp.int32), xp.empty(size + 1, xp.int32),
+        xp.empty(size * words + 1, xp.uint64), xp.empty(3 * size * words + 1, xp.uint64),
+        xp.empty(3 * -(-size // 32) + 1, xp.uint32),
     )  # fmt: skip
 
     def of_thread() -> list[tuple[Any, int, Any]]:
@@ -219,11 +223,25 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
     blocks = -(-k // width)
     run_loop(
         state,
-        _EXPAND.launch(blocks, *chosen, work=k * (n + A.nvals), host_scratch=of_thread),
-        _SETTLE.launch(n, *chosen),
-        _DECIDE.launch(1, n, k, width, words, len(edges[3]), limit, far, state),
+        _EXPAND.launch(blocks if not has_own else n, *chosen, work=k * (n + A.nvals),
+                       host_scratch=of_thread),
+        _SETTLE.launch(1, *chosen),
+        _DECIDE.launch(1, *chosen),
         device=where,
     )  # fmt: skip
+
+
+def _long_parts(xp: Any, indptr: Any, has_own: bool) -> Any:
+    """Return a vertex and the number of its part for each part of long rows; none on hosts."""
+    none = xp.zeros(2, xp.int32)[:0]
+    if not has_own:
+        return none
+    lengths = xp.diff(indptr)
+    long = xp.flatnonzero(lengths > _LONG)
+    counts = _on_host(-(-lengths[long] // _LONG))
+    vertex = np.repeat(_on_host(long), counts)
+    number = np.arange(len(vertex)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return xp.asarray(np.column_stack([vertex, number]).astype(np.int32).ravel())
 
 
 def is_own_transpose(A: Matrix) -> bool:

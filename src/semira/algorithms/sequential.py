@@ -8,7 +8,7 @@ two cores a tenth to a half of the time (docs/algorithms/index.md).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 from semira import Matrix, Vector, binary, device, device_traits, select
 from semira.algorithms.checks import vertex_dtype
 from semira.exceptions import InvalidValue
-from semira.kernels import ArrayKernel, Rows, rows_of
+from semira.kernels import ArrayKernel, Rows, array_module, rows_of
 
 _UNITE = ArrayKernel("semira.algorithms.kernels:trees", "unite")
 _FLATTEN = ArrayKernel("semira.algorithms.kernels:trees", "flatten")
 _JOIN = ArrayKernel("semira.algorithms.kernels:trees", "join_in_order")
 _PEEL = ArrayKernel("semira.algorithms.kernels:cores", "peel_in_order")
 _SEARCH = ArrayKernel("semira.algorithms.kernels:strong", "search_in_depth")
-_REACH = ArrayKernel("semira.algorithms.kernels:queues", "reach")
 _DEPEND = ArrayKernel("semira.algorithms.kernels:queues", "depend")
+_COLOUR = ArrayKernel("semira.algorithms.kernels:greedy", "colour_in_order")
 _SETTLE = ArrayKernel("semira.algorithms.kernels:heaps", "settle_paths")
-_CORNERS = ArrayKernel("semira.algorithms.kernels:corners", "count_corners")
+_LIST = ArrayKernel("semira.algorithms.kernels:heaps", "list_paths")
 
 #: Entries of each row that components begin with, on matrices of so many entries and twice as many
 #: a row: nearly all vertices then lie in one component, and those of others alone are looked at.
@@ -37,26 +37,25 @@ _FEW, _SAMPLED, _ASKED, _ALL = 2, 1 << 16, 1024, 1 << 62
 _MOST = 2**30
 
 #: Distances that are listed together.
-_DISTANCES = 1 << 22
+_DISTANCES = 1 << 24
 
 #: Vertices up to which a row for each costs nothing, and then most for each entry.
 _FEW_ROWS, _SPARSE = 1 << 20, 16
-
-#: Edges of a level from which on products search, and those for each vertex of the graph: products
-#: pull, and by all threads.
-_LEVEL, _PER_VERTEX = 250_000, 0.5
 
 #: Most blocks of searches whose sums are kept apart, and most sums: those of a block are added up
 #: in the order of the sources, so that threads do not decide about the last digits.
 _BLOCKS, _SUMS = 32, 1 << 25
 
-#: A search returns a sparse vector where the graph has so many vertices for each that was found.
-_LISTED = 16
-
 
 def runs_loops(A: Matrix, opts: Any = ()) -> bool:
     """Return whether loops over edges take the place of products, which have no options then."""
-    if opts or A.nrows > _MOST or not device_traits(A.device).compiled_loops:
+    return device_traits(A.device).compiled_loops and runs_kernels(A, opts)
+
+
+def runs_kernels(A: Matrix, opts: Any = ()) -> bool:
+    """Return whether kernels over arrays take the place of products, on hosts and on a GPU."""
+    traits = device_traits(A.device)
+    if opts or A.nrows > _MOST or not (traits.compiled_loops or traits.own_memory):
         return False
     return A.nrows <= _FEW_ROWS or A.nrows <= _SPARSE * A.nvals
 
@@ -171,11 +170,28 @@ def forest(A: Matrix) -> Matrix:
     lower, heads, tails, places = A.derived("edges in order", lambda: _edges_in_order(A))
     parents, keep = np.arange(n, dtype=number), np.zeros(len(places), np.bool_)
     _JOIN(1, heads, tails, places, n - 1, parents, keep, device=A.device)
-    rows = rows_of(lower)
-    kept = np.flatnonzero(keep)
-    indptr = np.searchsorted(kept, rows.indptr)
-    with device(A.device):
-        return Matrix.from_csr(indptr, rows.indices[kept], rows.values[kept], A.dtype, ncols=n)
+    return entries_of(lower, keep)
+
+
+def entries_of(A: Matrix, keep: Any, values: Any = None, dtype: Any = None) -> Matrix:
+    """Return the entries of a matrix that are marked, with its values or with others.
+
+    Parameters
+    ----------
+    A : Matrix
+    keep : array of bool, shape (nvals,)
+        Where the matrix lies, as `values`.
+    values : array, shape (nvals,), optional
+    dtype : optional
+        That of the matrix by default.
+    """
+    with device(A.device), array_module(A.device) as xp:
+        rows, kept = rows_of(A, values=values is None), xp.flatnonzero(keep)
+        values = rows.values if values is None else values
+        indptr = xp.searchsorted(kept, rows.indptr)
+        return Matrix.from_csr(
+            indptr, rows.indices[kept], values[kept], dtype or A.dtype, nrows=A.nrows, ncols=A.ncols
+        )
 
 
 def _edges_in_order(A: Matrix) -> tuple[Matrix, NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -192,40 +208,20 @@ def _edges_in_order(A: Matrix) -> tuple[Matrix, NDArray[Any], NDArray[Any], NDAr
     return lower, heads[order], rows.indices[order], places
 
 
-class Hops(NamedTuple):
-    """What a search along a queue found.
+def colours(edges: Matrix, order: NDArray[Any]) -> Vector:
+    """Return greedy colours of the vertices of a symmetric matrix in an order. O(n + nvals).
 
-    Attributes
+    References
     ----------
-    level : Vector
-        Hops from the nearest source.
-    frontier : ndarray
-        Vertices of the last level, if their edges are many; else none.
-    depth : int
-        Levels that were looked for.
+    D. Welsh, M. Powell, *An upper bound for the chromatic number of a graph and its application to
+    timetabling problems*, The Computer Journal 10(1), 1967 (a greedy scan in an order).
     """
-
-    level: Vector
-    frontier: NDArray[Any]
-    depth: int
-
-
-def hops(A: Matrix, sources: NDArray[np.int64], limit: int) -> Hops:
-    """Return the hops from the nearest of several sources, up to a level of many edges.
-
-    O(vertices found + their edges), and n where these are a sixteenth of all or more.
-    """
-    n, rows = A.nrows, rows_of(A, values=False)
+    n, rows = edges.nrows, rows_of(edges, values=False)
     number = vertex_dtype(n).np_type
-    level, queue, state = np.zeros(n, number), np.empty(n, number), np.zeros(3, np.int64)
-    given = rows.indptr, rows.indices, sources, limit, max(_LEVEL, int(_PER_VERTEX * n))
-    _REACH(1, *given, level, queue, state, device=A.device)
-    end, begin, depth = state.tolist()
-    is_over = begin == end or depth == limit
-    is_listed = 0 < end * _LISTED < n
-    found = np.sort(queue[:end]) if is_listed else level.nonzero()[0].astype(number)
-    made = Vector.from_coo(found, level[found] - 1, size=n, device=A.device)
-    return Hops(made, queue[:0] if is_over else queue[begin:end], depth)
+    colour, mark = np.full(n, -1, number), np.zeros(n + 2, number)
+    given = rows.indptr, rows.indices, order, colour, mark
+    _COLOUR(1, *given, device=edges.device, work=edges.nvals, stops=True)
+    return _vector(edges, colour)
 
 
 def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64], int, bool]:
@@ -251,8 +247,10 @@ def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64],
     return score.reshape(blocks, n).sum(axis=0), int(state[0]), not state[1]
 
 
-def _settled(A: Matrix, starts: NDArray[Any], begins: NDArray[Any], few: int) -> NDArray[Any]:
-    """Return the distances from sets of `few` vertices; -1 where no path leads.
+def _settled(
+    A: Matrix, starts: NDArray[Any], begins: NDArray[Any], few: int
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the distances from sets of `few` vertices, -1 where no path leads, and how many do.
 
     Lengths are not negative. O(n log n + nvals) for each set; threads share them.
 
@@ -263,22 +261,22 @@ def _settled(A: Matrix, starts: NDArray[Any], begins: NDArray[Any], few: int) ->
     n, count, kept = A.nrows, len(starts) // few, begins.dtype
     rows, index = rows_of(A, dtype=kept), vertex_dtype(n).np_type
     found, bounds = np.empty(count * n, kept), np.arange(count + 1) * few
+    reached = np.empty(count, np.int64)
     _SETTLE(
-        count, *rows[:3], bounds, starts, begins, found, device=A.device,
+        count, *rows[:3], bounds, starts, begins, found, reached, device=A.device,
         work=count * (n + A.nvals), stops=True,
         scratch=[(index, n, None), (kept, n, None), (index, n, None)],
     )  # fmt: skip
-    return found
+    return found, reached
 
 
 def distance(A: Matrix, begun: Vector) -> Vector:
     """Return the distances from the entries of a vector over lengths that are not negative."""
     starts, begins = begun.to_coo()
-    found = _settled(A, starts, begins, len(starts))
-    there = found >= 0
-    if there.all():
+    found, reached = _settled(A, starts, begins, len(starts))
+    if reached[0] == A.nrows:
         return _vector(A, found)
-    places = there.nonzero()[0].astype(vertex_dtype(A.nrows).np_type)
+    places = (found >= 0).nonzero()[0].astype(vertex_dtype(A.nrows).np_type)
     return Vector.from_coo(places, found[places], size=A.nrows, device=A.device)
 
 
@@ -289,10 +287,14 @@ def distances(A: Matrix, number: Any) -> Matrix:
     parts: list[tuple[NDArray[Any], ...]] = []
     for first in range(0, n, few):
         count = min(few, n - first)
-        found = _settled(A, first + np.arange(count), np.zeros(count, number.np_type), 1)
-        there = found.reshape(count, n) >= 0
-        parts.append((there.sum(axis=1), there.nonzero()[1].astype(index), found[there.ravel()]))
-    lengths, indices, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+        found, reached = _settled(A, first + np.arange(count), np.zeros(count, number.np_type), 1)
+        ends = np.append(0, np.cumsum(reached))
+        indices, values = np.empty(ends[-1], index), np.empty(ends[-1], number.np_type)
+        _LIST(count, n, found, ends, indices, values, device=A.device, work=count * n)
+        parts.append((reached, indices, values))
+    lengths, indices, values = (
+        part[0] if len(parts) == 1 else np.concatenate(part) for part in zip(*parts, strict=True)
+    )
     ends = np.append(0, np.cumsum(lengths))
     offset = index if ends[-1] < 2**31 else np.int64
     with device(A.device):
@@ -301,23 +303,6 @@ def distances(A: Matrix, number: Any) -> Matrix:
             sorted_cols=True, take_ownership=True,
         )  # fmt: skip
     return made
-
-
-def corners(edges: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the triangles and the neighbours of each vertex, from edges oriented without cycles.
-
-    O(edges times the longest row); 12 bytes for each vertex and thread.
-    """
-    n, rows = edges.nrows, rows_of(edges, values=False)
-    counts = np.zeros(n, np.int64)
-    lengths = np.diff(rows.indptr)
-    # What a vertex looks at are the rows of its neighbours.
-    work = np.append(0, np.cumsum(lengths[rows.indices], dtype=np.int64))[rows.indptr]
-    _CORNERS(
-        n, rows.indptr, rows.indices, counts, device=edges.device, work=work, stops=True,
-        scratch=[(vertex_dtype(n).np_type, n, 0), ("int64", n, 0)],
-    )  # fmt: skip
-    return counts, lengths + np.bincount(rows.indices, minlength=n)
 
 
 def _vector(A: Matrix, values: NDArray[Any]) -> Vector:

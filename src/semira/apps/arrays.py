@@ -15,6 +15,7 @@ from semira.exceptions import (
     InvalidWeight,
     OutOfMemory,
 )
+from semira.frontend.range_check import as_array
 
 
 def on_host(array: Any) -> NDArray[Any]:
@@ -26,6 +27,17 @@ def on_host(array: Any) -> NDArray[Any]:
     [1, 2]
     """
     return np.asarray(array.get() if hasattr(array, "get") else array)
+
+
+def as_given(given: Any, name: str) -> Any:
+    """Return an array or a Vector as it is, and a list as an array of NumPy.
+
+    Raises
+    ------
+    InvalidValue
+        Elements of the list have different shapes.
+    """
+    return given if hasattr(given, "dtype") else as_array(given, name)
 
 
 def per_vertex(
@@ -62,7 +74,7 @@ def per_vertex(
         A Vector lacks entries; one is not finite.
     """
     takes_floats, is_vector = "f" in kinds, isinstance(given, Vector)
-    given = given if hasattr(given, "dtype") else np.asarray(given)
+    given = as_given(given, name)
     kind = given.dtype.kind.lower() if is_vector else given.dtype.kind
     if kind not in kinds:
         wanted = "real numbers" if takes_floats else "integers"

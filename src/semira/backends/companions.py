@@ -54,11 +54,6 @@ class Companions:
     made : mapping of (Kind, variant) to object, optional
         What is there already.
 
-    Attributes
-    ----------
-    products : dict of (str, str) to int
-        Products so far that might have used a companion if it had been there.
-
     Examples
     --------
     >>> import numpy as np
@@ -75,6 +70,7 @@ class Companions:
     def __init__(self, made: Mapping[Any, Any] | None = None) -> None:
         # Names find kinds, which are equal to them.
         self._made: dict[tuple[Any, Hashable], Any] = {} if made is None else {**made}
+        #: Products so far that might have used a companion if it had been there.
         self.products: dict[tuple[str, str], int] = {}
 
     def get(self, name: str, variant: Hashable = "") -> Any:

@@ -49,22 +49,15 @@ Undo = Callable[[], None]
 
 @dataclass(slots=True, eq=False)
 class Cell:
-    """A handle of an interpreting backend: a place whose contents statements replace.
-
-    Attributes
-    ----------
-    device : str
-    kind : {"matrix", "vector", "scalar"}
-    data : object
-        What the backend stores; None after `release`.
-    method, frontier : int
-        Hysteresis of eager products driven by this vector: index of the last method and the
-        number of entries then; -1 at first.
-    """
+    """A handle of an interpreting backend: a place whose contents statements replace."""
 
     device: str
+    #: One of "matrix", "vector", "scalar".
     kind: str
+    #: What the backend stores; None after `release`.
     data: Any
+    #: Hysteresis of eager products driven by this vector: index of the last method and the number
+    #: of entries then; -1 at first.
     method: int = -1
     frontier: int = -1
 
@@ -121,12 +114,7 @@ class KernelSet(Protocol):
         ...
 
     def compute(
-        self,
-        statement: Statement,
-        method: Method,
-        args: list[Any],
-        mask: MaskData | None,
-        out: Any,
+        self, statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: Any
     ) -> Produced:
         """Return ``op(args)``.
 
@@ -159,34 +147,6 @@ class KernelSet(Protocol):
         ...
 
 
-class Iterations(Protocol):
-    """Iterations of one execution of a loop that a backend runs by itself."""
-
-    def advance(self, done: int, limit: int) -> tuple[int, bool]:
-        """Run iterations from number `done` on, or none.
-
-        Returns how many are done, and whether the condition ended the loop. Nothing is half done:
-        an iteration that would fail is left to the interpreter.
-        """
-        ...
-
-
-class NativeLoop(Protocol):
-    """A loop that a backend may run by itself."""
-
-    def start(
-        self, run: Any, size_of: Callable[[int], int], before: Any, *, in_place: bool
-    ) -> Iterations | None:
-        """Return what runs iterations on the objects of a run, None if they do not suit.
-
-        `before` ran the same loop earlier in this run, in an iteration of a loop around it.
-
-        `size_of` gives the size of a temporary vector; `in_place` says that outputs may be changed
-        where they are, since no iteration around this loop may have to be undone.
-        """
-        ...
-
-
 class _Step:
     """A statement as it is run: what does not depend on objects is looked up once."""
 
@@ -210,20 +170,12 @@ class _Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interpreted:
-    """An Executable that is its own Program.
-
-    Attributes
-    ----------
-    program : Program
-    loops : dict of loop id to NativeLoop
-        Loops some of whose iterations the backend runs by itself.
-    steps : dict of statement id to _Step
-        Made as statements are met, which live as long as the program.
-    has_loops : bool, derived
-    """
+    """An Executable that is its own Program."""
 
     program: Program
-    loops: Mapping[int, NativeLoop] = field(default_factory=dict)
+    #: Loops some of whose iterations the backend runs by itself; see `cpu.loops.native.NativeLoop`.
+    loops: Mapping[int, Any] = field(default_factory=dict)
+    #: Made as statements are met, which live as long as the program.
     steps: dict[int, _Step] = field(default_factory=dict)
     has_loops: bool = field(init=False)
 
@@ -252,7 +204,8 @@ class _Run:
     journal: list[Undo] | None = None
     memory: dict[Place, tuple[int, int]] = field(default_factory=dict)
     completed: int = 0
-    native: dict[int, Iterations] = field(default_factory=dict)
+    #: What runs iterations of each of these loops.
+    native: dict[int, Any] = field(default_factory=dict)
 
     def data(self, slot: int) -> Any:
         cell = self.cells[slot]
@@ -383,15 +336,6 @@ def _remember(run: _Run, place: Place, step: _Step, chosen: int, frontier: int) 
     written.method, written.frontier = chosen, frontier
 
 
-class _Interpreted:
-    """Iterations that are all left to the interpreter."""
-
-    def advance(self, done: int, limit: int) -> tuple[int, bool]:
-        """Run none."""
-        del limit
-        return done, False
-
-
 _native_is_off: ContextVar[bool] = ContextVar("native_is_off", default=False)
 
 
@@ -408,27 +352,29 @@ def interpreted_only() -> Iterator[None]:
         _native_is_off.reset(before)
 
 
-def _iterations_of(run: _Run, loop: Loop) -> Iterations:
-    """Return what runs iterations of a loop beside the interpreter."""
+def _iterations_of(run: _Run, loop: Loop) -> Any:
+    """Return what runs iterations of a loop beside the interpreter, or None."""
     native = None if _native_is_off.get() else run.executable.loops.get(id(loop))
-    found = None
-    if native is not None:
-        found = native.start(
-            run, partial(_size, run), run.native.get(id(loop)), in_place=run.journal is None
-        )
-    if found is None:
-        return _Interpreted()
-    run.native[id(loop)] = found
+    if native is None:
+        return None
+    before = run.native.get(id(loop))
+    found = native.start(run, partial(_size, run), before, in_place=run.journal is None)
+    if found is not None:
+        run.native[id(loop)] = found
     return found
 
 
 def _run_loop(run: _Run, loop: Loop) -> None:
-    limit = _limit_of(run, loop)
-    outer = run.journal
+    limit = run.data(loop.limit).value
+    if limit is None or limit < 1:
+        # A Scalar may hold anything.
+        raise InvalidValue(f"max_iterations={limit} must be at least 1: a body runs at least once")
+    limit, outer, done = int(limit), run.journal, 0
     native = _iterations_of(run, loop)
-    done = 0
     while True:
-        done, is_ended = native.advance(done, limit)
+        is_ended = False
+        if native is not None:
+            done, is_ended = native.advance(done, limit)
         if not is_ended and done < limit:
             which = done % len(loop.bodies)
             _run_iteration(run, loop, which, done, outer)
@@ -454,14 +400,6 @@ def _size(run: _Run, slot: int) -> int:
     if isinstance(part, tuple) and getattr(run.cells[part[0]], "data", part) is None:
         return _size(run, part[0])
     return _length(run, part)
-
-
-def _limit_of(run: _Run, loop: Loop) -> int:
-    """Return the largest number of iterations; a Scalar may hold anything."""
-    limit = run.data(loop.limit).value
-    if limit is None or limit < 1:
-        raise InvalidValue(f"max_iterations={limit} must be at least 1: a body runs at least once")
-    return int(limit)
 
 
 def _run_iteration(

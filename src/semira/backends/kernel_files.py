@@ -86,13 +86,8 @@ def reject(path: Path, reason: str) -> None:
 def note_ahead(device: str, what: Mapping[str, Sequence[str]], tools: Mapping[str, str]) -> None:
     """Note what was compiled ahead of time: it explains kernels that are missing later.
 
-    Parameters
-    ----------
-    device : str
-    what : mapping of str to sequence of str
-        The algorithms, dtypes, ... that were compiled.
-    tools : mapping of str to str
-        What machine code depends on: versions and the processor.
+    `what` are the algorithms, dtypes, ... that were compiled, `tools` what machine code depends on:
+    versions and the processor.
     """
     line = json.dumps({"device": device, "what": what, "tools": tools})
     path = settings().cache_dir / _AHEAD
@@ -115,14 +110,7 @@ def why_missing(
 ) -> str:
     """Return why a kernel is not in the cache; the first time a log entry says so, too.
 
-    Parameters
-    ----------
-    device, name : str
-        Of the kernel.
-    tools : callable
-        Returns what machine code of this process depends on.
-    fits : mapping of str to str
-        What serves as well as that of this process.
+    `tools` returns what machine code of this process depends on; `fits` is what serves as well.
     """
     noted = _noted_ahead(device)
     if not noted:

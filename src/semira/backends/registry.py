@@ -19,10 +19,8 @@ _lock = locks.lock()
 def backend_for(name: str) -> Backend:
     """Return the backend called `name`, opening it on first use.
 
-    Raises
-    ------
-    DeviceUnavailable
-        No such backend, or this machine lacks what it needs; the message says what to do.
+    Raises DeviceUnavailable if there is none, or this machine lacks what it needs; the message says
+    what to do.
     """
     if name not in _open:
         if name not in DEVICES:
@@ -37,10 +35,7 @@ def backend_for(name: str) -> Backend:
 def stand_in(name: str, backend: Backend) -> None:
     """Let a backend take the place of another as long as this process lives: its objects may.
 
-    Raises
-    ------
-    Panic
-        The other one is open: its objects would meet this one's.
+    Raises Panic if the other one is open: its objects would meet this one's.
     """
     with _lock:
         if _open.setdefault(name, backend) is not backend:
@@ -50,12 +45,8 @@ def stand_in(name: str, backend: Backend) -> None:
 def preview_of(name: str) -> Preview | None:
     """Return how the device `name` would run programs; None if it runs statements one by one.
 
-    The device itself is not opened: this machine may lack it.
-
-    Raises
-    ------
-    DeviceUnavailable
-        There is no such backend, or it cannot be imported.
+    The device itself is not opened: this machine may lack it. Raises DeviceUnavailable if there is
+    no such backend, or it cannot be imported.
     """
     if name not in DEVICES:
         raise DeviceUnavailable(f"no device {name!r}; choose one of {', '.join(DEVICES)}")
@@ -69,10 +60,8 @@ def preview_of(name: str) -> Preview | None:
 def capabilities_of(name: str) -> Capabilities:
     """Return what a device can do; if that is known without opening it, it may be absent.
 
-    Raises
-    ------
-    DeviceUnavailable
-        There is no such backend, or this machine lacks what it needs to be asked.
+    Raises DeviceUnavailable if there is no such backend, or this machine lacks what it needs to be
+    asked.
     """
     preview = preview_of(name)
     return backend_for(name).capabilities() if preview is None else preview.capabilities

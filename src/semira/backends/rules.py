@@ -10,38 +10,6 @@ from semira.base.errors import InvalidValue
 from semira.contract import Choose, Compare, Const, Count, Previous, Rule
 from semira.contract.rule import COUNTS
 
-_SIGNS: dict[str, Callable[[float, float], float]] = {
-    "*": lambda a, b: a * b,
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "<": lambda a, b: float(a < b),
-    ">": lambda a, b: float(a > b),
-    "<=": lambda a, b: float(a <= b),
-    ">=": lambda a, b: float(a >= b),
-    "==": lambda a, b: float(a == b),
-    "and": lambda a, b: float(a != 0 and b != 0),
-    "or": lambda a, b: float(a != 0 or b != 0),
-}
-
-
-def evaluate(rule: Rule, count: Callable[[str], float], previous: int) -> float:
-    """Return the value of `rule`; `count` looks a named count up, and only those needed."""
-    if isinstance(rule, Const):
-        return rule.value
-    if isinstance(rule, Count):
-        return float(count(rule.name))
-    if isinstance(rule, Choose):
-        taken = rule.then if evaluate(rule.test, count, previous) else rule.other
-        return evaluate(taken, count, previous)
-    if isinstance(rule, Compare):
-        left = evaluate(rule.left, count, previous)
-        if rule.sign == "and" and left == 0:
-            return 0.0
-        if rule.sign == "or" and left != 0:
-            return 1.0
-        return _SIGNS[rule.sign](left, evaluate(rule.right, count, previous))
-    return float(previous)
-
 
 def render_python(rule: Rule) -> str:
     """Return `rule` as a Python expression of ``count`` (a function of the name) and ``previous``.
@@ -67,7 +35,10 @@ def render_python(rule: Rule) -> str:
 
 
 def compile_rule(rule: Rule) -> Callable[[Callable[[str], float], int], float]:
-    """Return `evaluate` for one rule, as a compiled function of ``count`` and ``previous``."""
+    """Return a function of ``count``, which looks up a named count, and ``previous``.
+
+    Only the counts that are needed are looked up.
+    """
     function: Callable[[Callable[[str], float], int], float]
     function = eval(f"lambda count, previous: float({render_python(rule)})")  # noqa: S307
     return function
@@ -137,6 +108,9 @@ def _is_whole(rule: Rule) -> TypeGuard[Const]:
 def render_cuda(rule: Rule, names: Mapping[str, str] | None = None) -> str:
     """Return `rule` as a CUDA C++ expression of type double.
 
+    Raises InvalidValue if the rule names an unknown count or sign, or holds a constant that is not
+    finite.
+
     Parameters
     ----------
     rule : Rule
@@ -150,11 +124,6 @@ def render_cuda(rule: Rule, names: Mapping[str, str] | None = None) -> str:
         Needs no further brackets as an operand. Its value equals that of `evaluate` bit for
         bit; ``&&``, ``||`` and ``?:`` leave unneeded counts unread, as there. Products are the
         device intrinsic ``__dmul_rn``: the text is for device code.
-
-    Raises
-    ------
-    InvalidValue
-        The rule names an unknown count or sign, or holds a constant that is not finite.
 
     Examples
     --------

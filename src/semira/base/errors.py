@@ -126,10 +126,6 @@ class IterationLimit(GraphblasException):
         )
 
 
-class HiddenSize(GraphblasException):
-    """A count was read on the host while sizes are hidden (a testing aid)."""
-
-
 class InvalidWeight(InvalidValue):
     """An algorithm met a weight that it cannot compute with, such as NaN."""
 

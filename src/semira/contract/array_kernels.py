@@ -7,32 +7,23 @@ import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
 class KernelText:
-    """A kernel by the files that hold it, in a package of its application.
-
-    Attributes
-    ----------
-    package : str
-    file : str
-        ``file.py`` has a function `name` of ``(low, high, *arguments)``; ``file.cuh`` a template
-        `name` of ``(items, arguments...)``.
-    name : str
-    lanes : int
-        Threads of a GPU that share an item; 0: one thread, in a loop, after the kernel before.
-    threads : int
-        Threads of a block.
-    """
+    """A kernel by the files that hold it, in a package of its application."""
 
     package: str
+    #: ``file.py`` has a function `name` of ``(low, high, *arguments)``; ``file.cuh`` a template
+    #: `name` of ``(items, arguments...)``.
     file: str
     name: str
+    #: Threads of a GPU that share an item; 0: one thread, in a loop, after the kernel before.
     lanes: int = 1
+    #: Threads of a block.
     threads: int = 256
 
     @property
@@ -52,47 +43,31 @@ def _module(name: str) -> ModuleType:
 
 @dataclass(frozen=True, slots=True)
 class WorkerArray:
-    """Memory of its own for each worker: a thread of the host, a block of the GPU.
-
-    Attributes
-    ----------
-    dtype : dtype
-    length : int
-    fill : number, optional
-        What it holds when a worker begins; None: anything.
-    """
+    """Memory of its own for each worker: a thread of the host, a block of the GPU."""
 
     dtype: Any
     length: int
+    #: What it holds when a worker begins; None: anything.
     fill: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """One call of a kernel.
-
-    Attributes
-    ----------
-    items : int
-    arguments : tuple
-        Arrays of the device, contiguous, and numbers.
-    scratch : tuple of WorkerArray
-        The last arguments of the kernel.
-    work : int or ndarray
-        Entries that all items read together, or (on the host) their running totals, by which
-        items are shared out.
-    host_scratch : callable
-        Returns more of them, which only hosts have; a template has memory of its own.
-    stops : bool
-        On hosts the last argument is an array of one item, which Ctrl-C makes 1.
-    """
+class Launch(NamedTuple):
+    """One call of a kernel."""
 
     items: int
+    #: Arrays of the device, contiguous, and numbers.
     arguments: tuple[Any, ...]
+    #: The last arguments of the kernel.
     scratch: tuple[WorkerArray, ...] = ()
+    #: Entries that all items read together, or (on the host) an array of their running totals, by
+    #: which items are shared out.
     work: Any = 0
+    #: Returns more of them, which only hosts have; a template has memory of its own.
     host_scratch: Callable[[], Sequence[WorkerArray]] = tuple
+    #: On hosts the last argument is an array of one item, which Ctrl-C makes 1.
     stops: bool = False
+    #: Bytes of shared memory of each block of a GPU, beside what the template declares.
+    shared: int = 0
 
     def on_host(self) -> tuple[WorkerArray, ...]:
         """Return what a worker of a host needs."""

@@ -106,6 +106,20 @@ class Handle(Protocol):
         ...
 
 
+@runtime_checkable
+class TellsSymmetry(Protocol):
+    """A handle of a matrix that takes the word for its symmetry where it is."""
+
+    @property
+    def symmetric(self) -> bool | None:
+        """Whether the matrix equals its transpose; None: nobody has said."""
+        ...
+
+    def state_symmetric(self, symmetric: bool | None) -> None:
+        """Believe it from now on; what was made of the other orientation goes."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What `Backend.execute` reports besides the changed handles.

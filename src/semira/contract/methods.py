@@ -38,24 +38,16 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Features:
-    """What a cost may ask of a matrix.
-
-    Attributes
-    ----------
-    nrows, ncols, nvals : int
-    itemsize : int
-        Bytes of a value.
-    iso : bool
-        Whether all entries have one value.
-    arrays : callable
-        Returns the `MatrixArrays` on the host; copies them from a device.
-    """
+    """What a cost may ask of a matrix."""
 
     nrows: int
     ncols: int
     nvals: int
+    #: Bytes of a value.
     itemsize: int
+    #: Whether all entries have one value.
     iso: bool
+    #: Returns the `MatrixArrays` on the host; copies them from a device.
     arrays: Callable[[], MatrixArrays]
 
 
@@ -276,6 +268,11 @@ def format_names() -> tuple[str, ...]:
 
 def parameters_of(name: str | None) -> dict[str, tuple[Any, ...]]:
     """Return the parameters of a method and the values of each, for all operations together."""
+    return _parameters(name, VERSION[0])
+
+
+@functools.lru_cache
+def _parameters(name: str | None, _version: int) -> dict[str, tuple[Any, ...]]:
     found: dict[str, tuple[Any, ...]] = {}
     for row in (row_of(op, name) for op in PRODUCTS):
         for key, values in ({} if row is None else row.parameters).items():
@@ -291,6 +288,11 @@ def method_with(parameter: str) -> str | None:
     >>> method_with("bits"), method_with("width")
     ('b2sr', None)
     """
+    return _method_with(parameter, VERSION[0])
+
+
+@functools.lru_cache
+def _method_with(parameter: str, _version: int) -> str | None:
     found = [name for name in _packages if parameter in parameters_of(name)]
     return found[0] if len(found) == 1 else None
 

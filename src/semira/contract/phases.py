@@ -67,93 +67,59 @@ class Why(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a phase ends, or why workers wait.
-
-    Attributes
-    ----------
-    why : Why
-    statement : int or None
-        The statement that asks for it.
-    operand : str or None
-    """
+    """Why a phase ends, or why workers wait."""
 
     why: Why
+    #: The statement that asks for it.
     statement: int | None = None
     operand: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a statement does in a phase.
-
-    Attributes
-    ----------
-    statement : int
-    role : {"whole", "product", "fill", "merge", "prune", "sum", "check", "reset", "ahead"}
-        ``product`` and ``fill`` write to memory apart, which ``merge`` reads and ``reset`` empties;
-        ``prune`` deletes what a mask keeps out; ``ahead`` is done for the next iteration.
-    """
+    """What a statement does in a phase."""
 
     statement: int
+    #: One of "whole", "product", "fill", "merge", "prune", "sum", "check", "reset", "ahead".
+    #: ``product`` and ``fill`` write to memory apart, which ``merge`` reads and ``reset`` empties;
+    #: ``prune`` deletes what a mask keeps out; ``ahead`` is done for the next iteration.
     role: str = "whole"
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """Statements that run together, without a barrier between them.
-
-    Attributes
-    ----------
-    parts : tuple of Part
-    by_position : bool
-        Whether all of them work position by position.
-    driver : str or None
-        Operand outside of which nothing changes: where it has a list, only that is walked.
-    unstored : tuple of str
-        Temporaries that never reach memory.
-    ended_by : Cause or None
-        What kept further statements out.
-    conditional : bool
-        Whether only iterations have it for which nothing was done ahead, products that push,
-        or rows that are not short.
-    """
+    """Statements that run together, without a barrier between them."""
 
     parts: tuple[Part, ...]
+    #: Whether all of them work position by position.
     by_position: bool = False
+    #: Operand outside of which nothing changes: where it has a list, only that is walked.
     driver: str | None = None
+    #: Temporaries that never reach memory.
     unstored: tuple[str, ...] = ()
+    #: What kept further statements out.
     ended_by: Cause | None = None
+    #: Whether only iterations have it for which nothing was done ahead, products that push, or rows
+    #: that are not short.
     conditional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """All workers wait for each other.
-
-    Attributes
-    ----------
-    cause : Cause
-    conditional : bool
-        Whether only where the data ask for it.
-    """
+    """All workers wait for each other."""
 
     cause: Cause
+    #: Whether only where the data ask for it.
     conditional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LoopPhases:
-    """What an iteration of a loop is.
+    """What an iteration of a loop is."""
 
-    Attributes
-    ----------
-    bodies : tuple of tuple of Phase, Barrier or LoopPhases
-        In the order in which they run.
-    solo : Solo or None
-        When one worker runs an iteration alone; None: never.
-    """
-
+    #: In the order in which they run.
     bodies: tuple[tuple[Step, ...], ...]
+    #: When one worker runs an iteration alone; None: never.
     solo: Solo | None = None
 
 
@@ -163,44 +129,28 @@ Step = Phase | Barrier | LoopPhases
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Statements that the host starts together, where a Program is pieces.
-
-    Attributes
-    ----------
-    statements : tuple of int
-    steps : tuple of Step
-        What their kernel is made of; () where it is not made of phases.
-    apart : Cause or None
-        Why they are no part of a kernel with other statements.
-    unstored : tuple of str
-        Temporaries that never reach memory: no other statement reads them.
-    is_one : bool
-        Whether they are one launch; else a few, one after the other.
-    kept : Cause or None
-        Why a product is stored though the next statement takes its sum.
-    """
+    """Statements that the host starts together, where a Program is pieces."""
 
     statements: tuple[int, ...]
+    #: What their kernel is made of; () where it is not made of phases.
     steps: tuple[Step, ...] = ()
+    #: Why they are no part of a kernel with other statements.
     apart: Cause | None = None
+    #: Temporaries that never reach memory: no other statement reads them.
     unstored: tuple[str, ...] = ()
+    #: Whether they are one launch; else a few, one after the other.
     is_one: bool = True
+    #: Why a product is stored though the next statement takes its sum.
     kept: Cause | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class HostLoop:
-    """A loop that the host runs, because a statement in it is no part of a kernel.
+    """A loop that the host runs, because a statement in it is no part of a kernel."""
 
-    Attributes
-    ----------
-    bodies : tuple of tuple of Launch or HostLoop
-        In the order in which they run.
-    conditions : tuple of str or None
-        The scalar that the host reads after each body; None: it need not ask.
-    """
-
+    #: In the order in which they run.
     bodies: tuple[tuple[HostStep, ...], ...]
+    #: The scalar that the host reads after each body; None: it need not ask.
     conditions: tuple[str | None, ...]
 
     @property
@@ -217,12 +167,7 @@ class HostLoop:
 
 @dataclass(frozen=True, slots=True)
 class OneByOne:
-    """The host runs loops and starts every statement by itself.
-
-    Attributes
-    ----------
-    cause : Cause
-    """
+    """The host runs loops and starts every statement by itself."""
 
     cause: Cause
 
@@ -271,14 +216,8 @@ class PhasesOf(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """How a device would run programs: known without the device.
+    """How a device would run programs: known without the device."""
 
-    Attributes
-    ----------
-    capabilities : Capabilities
-        What its plans follow from.
-    phases_of : callable
-    """
-
+    #: What its plans follow from.
     capabilities: Capabilities
     phases_of: PhasesOf

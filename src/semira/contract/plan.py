@@ -11,17 +11,11 @@ from semira.contract.rule import Const, Rule
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Another pull that may take a method's place at a launch.
+    """Another pull that may take a method's place at a launch."""
 
-    Attributes
-    ----------
-    name : str
-        One of `VARIANTS`.
-    figures : tuple of int or float
-        See `VariantRow.figures`.
-    """
-
+    #: One of `VARIANTS`.
     name: str
+    #: See `VariantRow.figures`.
     figures: tuple[float, ...] = ()
 
 
@@ -50,56 +44,40 @@ INTERSECTIONS = ("merge", "search")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Method(Shown):
-    """One way to run a statement.
+    """One way to run a statement."""
 
-    Attributes
-    ----------
-    name : str
-        ``push``, ``pull``; ``dot``, ``hash``, ``dense``, ``pull`` of ``mxm``; ``direct`` where
-        there is one way.
-    mask_order : {"before", "after", "none"}
-        When the mask is looked at, relative to the multiplication.
-    early_exit : bool
-        Stop a row at the monoid's terminal value, or at the first operand for ``any``.
-    structure_only : bool
-        The multiplication ignores the matrix' values: do not load them.
-    operand_reuse : bool
-        Read the mask in place of the operand.
-    orientation : {"csr", "csc", "none"}
-        Which orientation of the matrix (as stored, before ``transposed``) it walks.
-    storage : str
-        What of that orientation it walks: ``compressed`` lines, ``columns`` of the left operand of
-        ``mxm``, or what a method with a folder makes of it, by its name (`semira.methods`).
-    balance : str
-        How work is shared out: ``edges`` (each worker gets as many entries), ``rows`` (by the
-        length of each row), ``thread``, ``warp`` or ``block`` (one of them a row), ``positions``
-        (a thread for each position of the vector, with an entry or not), ``pieces`` (a thread
-        a row, or a piece of one that is long), ``serial``.
-    intersect : str
-        One of `INTERSECTIONS`, if dot products were told how their lists meet; else "".
-    parameters : tuple of (str, object)
-        Those of the method in `storage`, by name.
-    queue : {"global", "block", "none"}
-        Where workers that push ask for places in the list of what they find; none: the backend's
-        own way.
-    full : str
-        What `balance` is of ``mxm`` whose right operand has every entry; empty: the same.
-    variants : tuple of Variant
-        What may take its place where a launch finds that it pays.
-    """
-
+    #: ``push``, ``pull``; ``dot``, ``hash``, ``dense``, ``pull`` of ``mxm``; ``direct`` where there
+    #: is one way.
     name: str
+    #: One of "before", "after", "none". When the mask is looked at, relative to the multiplication.
     mask_order: str = "none"
+    #: Stop a row at the monoid's terminal value, or at the first operand for ``any``.
     early_exit: bool = False
+    #: The multiplication ignores the matrix' values: do not load them.
     structure_only: bool = False
+    #: Read the mask in place of the operand.
     operand_reuse: bool = False
+    #: One of "csr", "csc", "none". Which orientation of the matrix (as stored, before
+    #: ``transposed``) it walks.
     orientation: str = "none"
+    #: What of that orientation it walks: ``compressed`` lines, ``columns`` of the left operand of
+    #: ``mxm``, or what a method with a folder makes of it, by its name (`semira.methods`).
     storage: str = "compressed"
+    #: How work is shared out: ``edges`` (each worker gets as many entries), ``rows`` (by the length
+    #: of each row), ``thread``, ``warp`` or ``block`` (one of them a row), ``positions`` (a thread
+    #: for each position of the vector, with an entry or not), ``pieces`` (a thread a row, or a
+    #: piece of one that is long), ``serial``.
     balance: str = "serial"
+    #: One of "global", "block", "none". Where workers that push ask for places in the list of what
+    #: they find; none: the backend's own way.
     queue: str = "none"
+    #: What `balance` is of ``mxm`` whose right operand has every entry; empty: the same.
     full: str = ""
+    #: What may take its place where a launch finds that it pays.
     variants: tuple[Variant, ...] = ()
+    #: One of `INTERSECTIONS`, if dot products were told how their lists meet; else "".
     intersect: str = ""
+    #: Those of the method in `storage`, by name.
     parameters: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
@@ -134,30 +112,19 @@ class Reason:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan(Shown):
-    """How a statement will run.
+    """How a statement will run."""
 
-    Attributes
-    ----------
-    family : str
-        The operation.
-    methods : tuple of Method
-        Admissible methods; `rule` picks one by index.
-    rule : Rule
-    out_storage : {"auto", "sparse", "bitmap", "full"}
-        Storage of an output vector.
-    policy : str
-        Name of the switch policy the rule comes from.
-    reasons : tuple of Reason
-    ordered : bool
-        Operands are to be added up in an order that is the same in every run.
-    """
-
+    #: The operation.
     family: str
+    #: Admissible methods; `rule` picks one by index.
     methods: tuple[Method, ...] = (Method("direct"),)
     rule: Rule = Const(0.0)
+    #: One of "auto", "sparse", "bitmap", "full". Storage of an output vector.
     out_storage: str = "auto"
+    #: Name of the switch policy the rule comes from.
     policy: str = ""
     reasons: tuple[Reason, ...] = ()
+    #: Operands are to be added up in an order that is the same in every run.
     ordered: bool = False
 
     def __str__(self) -> str:

@@ -64,25 +64,17 @@ KINDS = ("matrix", "vector", "scalar", "index")
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A symbol of a Program.
+    """A symbol of a Program."""
 
-    Attributes
-    ----------
-    kind : {"matrix", "vector", "scalar", "index"}
-        ``index`` slots are bound to an index region: a ``(start, stop, step)`` tuple or an
-        array of positions.
-    dtype : DataType
-    role : {"input", "output", "inout", "temp"}
-        A ``temp`` is made by the executable and dropped at the end of the iteration; it is
-        born in a statement with the parameter ``new``.
-    shape : tuple of (slot, axis) or int, or None
-        Only for ``temp``: where each dimension comes from: a slot bound to an object and
-        which of its dimensions, an index slot (its length), or a fixed number.
-    """
-
+    #: One of "matrix", "vector", "scalar", "index". ``index`` slots are bound to an index region: a
+    #: ``(start, stop, step)`` tuple or an array of positions.
     kind: str
     dtype: DataType
+    #: One of "input", "output", "inout", "temp". A ``temp`` is made by the executable and dropped
+    #: at the end of the iteration; it is born in a statement with the parameter ``new``.
     role: str = "input"
+    #: Only for ``temp``: where each dimension comes from: a slot bound to an object and which of
+    #: its dimensions, an index slot (its length), or a fixed number.
     shape: tuple[tuple[int, int] | int, ...] | None = None
 
 
@@ -96,19 +88,12 @@ class Arg:
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Where results may be written.
-
-    Attributes
-    ----------
-    slot : int
-    structural : bool
-        Presence counts; else the value must also be true.
-    complement : bool
-        Write where the mask is *not* set.
-    """
+    """Where results may be written."""
 
     slot: int
+    #: Presence counts; else the value must also be true.
     structural: bool
+    #: Write where the mask is *not* set.
     complement: bool
 
 
@@ -125,46 +110,30 @@ class IndexSpec:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """``out<mask, replace> accum= op(args)``.
+    """``out<mask, replace> accum= op(args)``."""
 
-    Attributes
-    ----------
-    op : str
-        One of `OPS`.
-    out : int
-        Slot written.
-    args : tuple of Arg
-    operator : TypedOp, TypedMonoid, TypedSemiring or None
-    mask : Mask or None
-    accum : TypedOp or None
-    replace : bool
-    indices : tuple of IndexSpec
-        For assign and extract, one per axis.
-    params : tuple of (str, object)
-        Further structural facts: ``side`` ("left"/"right" of a bound scalar), ``k``,
-        ``largest`` (`select_k` keeps the largest values, NaN last, ties by the smaller column),
-        ``by_value`` (`diag` puts true at row i and column u_i), ``identity``, ``submask`` (the mask
-        has the shape of the region), ``dup`` (TypedMonoid), ``prefers``, ``draws`` and ``counts``
-        (`mode_rows` has keys that win ties, a seed, and counts entries), ``new`` (the output is a
-        fresh temporary).
-    hints : Hints
-        What the caller pinned.
-    plan : Plan or None
-        Filled in by the planner.
-    line : str
-        Where the user wrote it (``file:line``); not part of equality.
-    """
-
+    #: One of `OPS`.
     op: str
+    #: Slot written.
     out: int
     args: tuple[Arg, ...]
+    #: A TypedOp, TypedMonoid or TypedSemiring, or None.
     operator: Any = None
     mask: Mask | None = None
+    #: A TypedOp or None.
     accum: Any = None
     replace: bool = False
+    #: For assign and extract, one per axis.
     indices: tuple[IndexSpec, ...] = ()
+    #: Further structural facts: ``side`` ("left"/"right" of a bound scalar), ``k``, ``largest``
+    #: (`select_k` keeps the largest values, NaN last, ties by the smaller column), ``by_value``
+    #: (`diag` puts true at row i and column u_i), ``identity``, ``submask`` (the mask has the shape
+    #: of the region), ``dup`` (TypedMonoid), ``prefers``, ``draws`` and ``counts`` (`mode_rows` has
+    #: keys that win ties, a seed, and counts entries), ``new`` (the output is a fresh temporary).
     params: tuple[tuple[str, Any], ...] = ()
+    #: What the caller pinned.
     hints: Hints = Hints()
+    #: Filled in by the planner.
     plan: Plan | None = None
 
     def param(self, name: str, default: Any = None) -> Any:
@@ -174,42 +143,28 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Solo:
-    """When one worker runs iterations of a loop alone: what it costs to wait for the others.
+    """When one worker runs iterations of a loop alone: what it costs to wait for the others."""
 
-    Attributes
-    ----------
-    enter, leave : int
-        Items that an iteration walks: from fewer than `enter` on one worker runs them, until
-        there are more than `leave`.
-    """
-
+    #: Items that an iteration walks: from fewer than `enter` on one worker runs them, until there
+    #: are more than `leave`.
     enter: int
     leave: int
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Run `bodies` in turn until `conditions` of the body just run is false or empty.
+    """Run `bodies` in turn until `conditions` of the body just run is false or empty."""
 
-    Attributes
-    ----------
-    bodies : tuple of tuples of Statement or Loop
-        More than one if the recorded body rebinds objects (``p, q = q, p``): iteration t
-        runs body ``t % len(bodies)``.
-    conditions : tuple of int or None
-        Slot of the BOOL scalar that says "go on", per body; None: run to the limit.
-    limit : int
-        Slot of the INT64 scalar with the largest number of iterations.
-    explicit_limit : bool
-        The caller chose the limit: reaching it is not an error.
-    solo : Solo or None
-        Part of the plan, as `Statement.plan` is.
-    """
-
+    #: More than one if the recorded body rebinds objects (``p, q = q, p``): iteration t runs body
+    #: ``t % len(bodies)``.
     bodies: tuple[tuple[Statement | Loop, ...], ...]
+    #: Slot of the BOOL scalar that says "go on", per body; None: run to the limit.
     conditions: tuple[int | None, ...]
+    #: Slot of the INT64 scalar with the largest number of iterations.
     limit: int
+    #: The caller chose the limit: reaching it is not an error.
     explicit_limit: bool
+    #: Part of the plan, as `Statement.plan` is.
     solo: Solo | None = None
 
 

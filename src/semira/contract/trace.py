@@ -21,7 +21,7 @@ TRACE_COLUMNS = ("iteration", "op", "method", "frontier", "touched", "produced",
 
 
 class TraceRow(NamedTuple):
-    """One matrix product that ran.
+    """One matrix product that ran, or what a loop of the host did in its place.
 
     Attributes
     ----------
@@ -190,6 +190,8 @@ class LateRows(UnreadRows):
         How many there are.
     make : callable
         Returns them.
+    lost : int
+        Older rows that there was no room for.
 
     Examples
     --------
@@ -198,10 +200,8 @@ class LateRows(UnreadRows):
     (1, 3)
     """
 
-    lost = 0
-
-    def __init__(self, count: int, make: Callable[[], Sequence[TraceRow]]) -> None:
-        self._count = count
+    def __init__(self, count: int, make: Callable[[], Sequence[TraceRow]], lost: int = 0) -> None:
+        self._count, self.lost = count, lost
         self._make: Callable[[], Sequence[TraceRow]] | None = make
         self._rows: Rows | None = None
 
@@ -209,7 +209,7 @@ class LateRows(UnreadRows):
         """Return the rows, made once."""
         make = self._make
         if self._rows is None and make is not None:
-            self._rows = Rows(make())
+            self._rows = Rows.after(self.lost, make())
             self._make = None
         assert self._rows is not None
         return self._rows
@@ -218,7 +218,7 @@ class LateRows(UnreadRows):
         return self._count
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Rows, (tuple(self),)
+        return Rows.after, (self.lost, tuple(self))
 
 
 def lost_rows(trace: Sequence[TraceRow]) -> int:
@@ -235,12 +235,7 @@ def lost_rows(trace: Sequence[TraceRow]) -> int:
 
 @dataclass(slots=True)
 class LastRows:
-    """Collects the last `TRACE_ROWS` rows of an execution on the host.
-
-    Attributes
-    ----------
-    lost : int
-    """
+    """Collects the last `TRACE_ROWS` rows of an execution on the host."""
 
     most = TRACE_ROWS
     lost: int = 0
@@ -306,14 +301,9 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LoopReport:
-    """How a loop ended.
+    """How a loop ended."""
 
-    Attributes
-    ----------
-    iterations : int
-        Bodies completed.
-    stopped_by : {"condition", "limit"}
-    """
-
+    #: Bodies completed.
     iterations: int
+    #: One of "condition", "limit".
     stopped_by: str

@@ -24,24 +24,16 @@ VARIANTS = ("hot_columns", "diagonals")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class VariantRow:
-    """A variant of pulls in equal shares, as the planner sees it.
+    """A variant of pulls in equal shares, as the planner sees it."""
 
-    Attributes
-    ----------
-    name : str
-        One of `VARIANTS`; also that of what it keeps with a matrix.
-    figures : tuple of int or float
-        What a matrix and the products with it must have for the variant to be tried, in an order
-        that its folder knows; a pin puts zeros in their place.
-    serves : callable
-        Takes a statement; returns whether the variant can run it.
-    explain : callable
-        Takes a method and the variant of it; returns the sentence for `explain`.
-    """
-
+    #: One of `VARIANTS`; also that of what it keeps with a matrix.
     name: str
+    #: What a matrix and the products with it must have for the variant to be tried, in an order
+    #: that its folder knows; a pin puts zeros in their place.
     figures: tuple[float, ...]
+    #: Takes a statement; returns whether the variant can run it.
     serves: Callable[[Statement], bool]
+    #: Takes a method and the variant of it; returns the sentence for `explain`.
     explain: Callable[[Method, Variant], str]
 
 

@@ -159,19 +159,13 @@ def _differing_operand(
     if isinstance(mine, Value) and isinstance(theirs, Value):
         return _differing_objects(mine, theirs, pairs, subject)
     if isinstance(mine, Literal) and isinstance(theirs, Literal):
-        if _is_same_literal(mine, theirs):
-            return None
         had, has = _text(mine.value), _text(theirs.value)
         if mine.dtype is not theirs.dtype:
             had, has = f"{had} ({mine.dtype})", f"{has} ({theirs.dtype})"
+        elif np.array_equal(mine.value, theirs.value, equal_nan=mine.dtype.kind in "FC"):
+            return None
         return Difference(subject, had, has, _SCALAR)
     return Difference(subject, _named(mine), _named(theirs), _STEADY)
-
-
-def _is_same_literal(mine: Literal, theirs: Literal) -> bool:
-    if mine.dtype is not theirs.dtype:
-        return False
-    return bool(np.array_equal(mine.value, theirs.value, equal_nan=mine.dtype.kind in "FC"))
 
 
 def _differing_objects(

@@ -15,7 +15,6 @@ from semira.contract import (
     PRODUCTS,
     SEARCH_LOOKS,
     SHARED,
-    Capabilities,
     Hints,
     Loop,
     Method,
@@ -52,12 +51,8 @@ def explain_call(
 ) -> Any:
     """Return the explanation of one operation; nothing is computed.
 
-    `device` need not be in this machine; None: where the operands are.
-
-    Raises
-    ------
-    PlanError
-        A pinned choice cannot be met.
+    `device` need not be in this machine; None: where the operands are. Raises PlanError if a pinned
+    choice cannot be met.
     """
     call = Call(
         template.op, out, args, template.operator, mask,
@@ -68,7 +63,11 @@ def explain_call(
     program = lowering.program(body)
     chosen = device or common_device(call.values())
     methods = cheaper_methods(_matrices(lowering.bound), chosen) if COSTED else ()
-    planned = _planned(program, capabilities_of(chosen), lowering.bound, methods)
+    # As it would run on what its slots are bound to.
+    capabilities, bound = capabilities_of(chosen), lowering.bound
+    weighed = None if methods else weighed_beforehand(program, capabilities)
+    facts = Facts(way="" if weighed is None else way_of(weighed, bound), methods=methods)
+    planned = plan_program(program, capabilities, facts=facts)
     statement: Any = planned.body[0]
     kept = _kept(call, statement.plan, chosen)
     found = replace(explain_statement(statement, _counts(call)), kept=kept)
@@ -103,15 +102,6 @@ def _matrices(bound: list[Any]) -> dict[Value, int]:
     return {given: slot for slot, given in enumerate(bound) if isinstance(given, Value)}
 
 
-def _planned(
-    program: Program, capabilities: Capabilities, bound: list[Any], methods: tuple[Any, ...]
-) -> Program:
-    """Return the plan of one operation as it would run on what its slots are bound to."""
-    weighed = None if methods else weighed_beforehand(program, capabilities)
-    facts = Facts(way="" if weighed is None else way_of(weighed, bound), methods=methods)
-    return plan_program(program, capabilities, facts=facts)
-
-
 def explain_loop(
     step: Callable[[], Any],
     condition_value: ConditionValue,
@@ -121,6 +111,8 @@ def explain_loop(
 ) -> ProgramPhases:
     """Return the phases of a loop over `step`, and the plans of its products; it is not run.
 
+    Raises RecordError if the body cannot be recorded.
+
     Parameters
     ----------
     step, condition_value, max_iterations
@@ -129,11 +121,6 @@ def explain_loop(
         It need not be in this machine; None: where the objects are.
     names : mapping of Value to str
         What objects are called.
-
-    Raises
-    ------
-    RecordError
-        The body cannot be recorded.
     """
     call = recorded_loop(step, condition_value, max_iterations)
     reading = warm.read_loop(call)
@@ -185,17 +172,9 @@ def _calls(loop: LoopCall) -> Iterator[Call]:
 def plan_for(program: Program, device: str, pins: Mapping[str, Any] | None = None) -> Program:
     """Return a program that ran as it would be planned for another device.
 
-    What was known of its objects when it was prepared is known there too.
-
-    Parameters
-    ----------
-    pins : mapping, optional
-        Of all its products, in place of those they ran with.
-
-    Raises
-    ------
-    DeviceUnavailable
-        There is no such device; one that shares phases need not be in this machine.
+    What was known of its objects when it was prepared is known there too; all its products take
+    `pins` in place of those they ran with. Raises DeviceUnavailable if there is no such device; one
+    that shares phases need not be in this machine.
     """
     facts = run.facts_of(program)
     if pins:
@@ -246,7 +225,10 @@ def explain_program(
 def _counts(call: Call) -> dict[str, float]:
     """Return the figures of `contract.rule.COUNTS` for a product, exactly, and its ``lines``."""
     if call.op == "mxm":
-        return _matrix_counts(call)
+        left, right = _transposed(call.args[0]), _transposed(call.args[1])
+        if call.mask is not None and not call.mask[2]:
+            return _named_counts(left, right, _arrays(call.mask[0]))
+        return _block_counts(call, left, right)
     if call.op not in ("mxv", "vxm"):
         return {}
     at = 0 if call.op == "mxv" else 1
@@ -311,13 +293,6 @@ def _steady_entries(value: Value | Literal, written: set[Value]) -> int | None:
     known = value.known_nvals()
     known = value.count_entries() if known is None else known
     return int(value.read().nvals) if known is None else known
-
-
-def _matrix_counts(call: Call) -> dict[str, float]:
-    left, right = _transposed(call.args[0]), _transposed(call.args[1])
-    if call.mask is not None and not call.mask[2]:
-        return _named_counts(left, right, _arrays(call.mask[0]))
-    return _block_counts(call, left, right)
 
 
 def _named_counts(left: MatrixArrays, right: MatrixArrays, mask: MatrixArrays) -> dict[str, float]:

@@ -21,12 +21,8 @@ Ranked = tuple[tuple[str, str], ...]
 def cheaper_methods(numbers: dict[Value, int], device: str) -> tuple[tuple[int, Ranked], ...]:
     """Return the slots of matrices for which methods cost less than compressed rows, and these.
 
-    Beside them are the methods that a rule weighs, under `NO_SLOT`.
-
-    Parameters
-    ----------
-    numbers : dict of Value to int
-        What a program works on, and its slots.
+    `numbers` are the slots of what a program works on. Beside them are the methods that a rule
+    weighs, under `NO_SLOT`.
     """
     found = []
     rows, weighed = _rows(device, VERSION[0])
@@ -40,9 +36,8 @@ def cheaper_methods(numbers: dict[Value, int], device: str) -> tuple[tuple[int, 
 
 
 @functools.lru_cache(8)
-def _rows(device: str, version: int) -> tuple[tuple[tuple[str, MethodRow], ...], Ranked]:
+def _rows(device: str, _version: int) -> tuple[tuple[tuple[str, MethodRow], ...], Ranked]:
     """Return the rows that a function weighs and `device` runs, and the names of a rule's."""
-    del version
     runs, rows = capabilities_of(device).runs, tuple(rows_with_cost())
     by_rule = tuple((op, row.name) for op, row in rows if isinstance(row.cost, Rule))
     others = ((op, row) for op, row in rows if not isinstance(row.cost, Rule))

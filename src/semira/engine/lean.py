@@ -13,12 +13,8 @@ def lean_hints(op: str, args: tuple[Any, ...], hints: Hints) -> Hints:
     """Return the hints of a product, its matrix storage pinned to what lean operands keep.
 
     What the call pins itself stays, ``matrix_storage`` or a method with a folder:
-    ``matrix_storage="both"`` lets one call transpose.
-
-    Raises
-    ------
-    PlanError
-        The operands keep different orientations.
+    ``matrix_storage="both"`` lets one call transpose. Raises PlanError if the operands keep
+    different orientations.
     """
     if op not in PRODUCTS or hints.matrix_storage is not None:
         return hints

@@ -151,9 +151,8 @@ def repeat_body(
     asked = None if described is None else described.bounded(limit, explicit=explicit)
     known = None if asked is None else remembered.recall(asked, limit)
     if known is not None:
-        return _result(
-            run.run_loop(lambda: _loop_call(record()[0][:-1], limit, explicit=explicit), known)
-        )
+        call_of = partial(_loop_call, limit=limit, explicit=explicit)
+        return _result(run.run_loop(lambda: call_of(record()[0][:-1]), known))
     records, reading = record()
     call = _loop_call(records[:-1], limit, explicit=explicit)
     if reading is None:
@@ -164,9 +163,7 @@ def repeat_body(
 
 
 def recorded_loop(
-    step: Callable[[], Any],
-    condition_value: ConditionValue,
-    max_iterations: Value | int | None,
+    step: Callable[[], Any], condition_value: ConditionValue, max_iterations: Value | int | None
 ) -> LoopCall:
     """Return the loop that `repeat_body` would run; rebound names are as they were."""
     limit, explicit = _limit(max_iterations), max_iterations is not None
@@ -220,13 +217,7 @@ def _turn_names(step: Callable[[], Any], steps: int, period: int) -> None:
 
 
 def _limit(limit: Any) -> Value | Literal:
-    """Return the largest number of iterations as a value or literal.
-
-    Raises
-    ------
-    InvalidValue
-        It is not an integer, or outside of 1 .. 2**63 - 1.
-    """
+    """Return the largest number of iterations, 1 to 2**63 - 1, as a value or literal."""
     if limit.__class__ is int and 1 <= limit <= _MOST:
         return Literal(INT64, limit)
     if isinstance(limit, Value):
@@ -300,10 +291,8 @@ def _record(
 def _is_closed(records: list[Recording]) -> bool:
     """Whether the last recording does the same as the first to the same objects.
 
-    Raises
-    ------
-    RecordError
-        It differs in more than its objects, or they have not come back for too long.
+    Raises RecordError if it differs in more than its objects, or they have not come back for too
+    long.
     """
     first, last = records[0], records[-1]
     pairs, difference = first.compare(last)

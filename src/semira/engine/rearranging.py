@@ -15,10 +15,7 @@ from semira.ops import TypedOp, TypedSemiring
 def rearrange(value: Value, request: Rearrangement, what: str, *, transposed: bool) -> list[Value]:
     """Return what a device makes of a value, there; the cpu makes it for those that cannot.
 
-    Raises
-    ------
-    RecordError
-        Inside a recorded loop body.
+    Raises RecordError inside a recorded loop body.
     """
     recording.refuse_host_read(f"{what} rearranges entries at once", "do it before the loop")
     device = value.where
@@ -38,16 +35,8 @@ def rearrange(value: Value, request: Rearrangement, what: str, *, transposed: bo
 def kronecker(left: tuple[Value, bool], right: tuple[Value, bool], op: TypedOp) -> Value | None:
     """Return the Kronecker product that a device makes, there; None if the host has to.
 
-    So it has where a side of the result, or of an operand, is 2**31 or more.
-
-    Parameters
-    ----------
-    left, right : (matrix, whether it is transposed)
-
-    Raises
-    ------
-    RecordError
-        Inside a recorded loop body.
+    So it has where a side of the result, or of an operand, is 2**31 or more. Each operand comes
+    with whether it is transposed. Raises RecordError inside a recorded loop body.
     """
     recording.refuse_host_read("kronecker makes a matrix at once", "do it before the loop")
     values = (left[0], right[0])

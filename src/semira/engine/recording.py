@@ -21,20 +21,13 @@ _current: ContextVar[Recording | None] = ContextVar("semira_recording", default=
 
 
 class Recording:
-    """The calls of one run of a loop body.
-
-    Attributes
-    ----------
-    calls : list of Call or LoopCall
-    condition : Value or None
-        Set when the body has returned.
-    returned_at : Place or None
-        Where the body returned, once it has: what is recorded then belongs to what it returned.
-    """
+    """The calls of one run of a loop body."""
 
     def __init__(self, outer: Recording | None) -> None:
         self.calls: list[Call | LoopCall] = []
+        #: Set when the body has returned.
         self.condition: Value | None = None
+        #: Where the body returned, once it has: what is recorded then belongs to what it returned.
         self.returned_at: Place | None = None
         self.outer = outer
         self._started: int = Value("scalar", BOOL, ()).serial if outer is None else outer._started
@@ -57,25 +50,17 @@ class Recording:
         return False
 
     def append(self, call: Call | LoopCall) -> None:
-        """Record a call.
-
-        Raises
-        ------
-        RecordError
-            It uses a temporary of another iteration.
-        """
+        """Record a call; raises RecordError if it uses a temporary of another iteration."""
         if isinstance(call, Call):
-            self._check(call)
+            for value in call.values():
+                self._check_value(value)
         call.place = self.returned_at or user_place(_INNERMOST)
         self.calls.append(call)
 
     def end(self, condition: Value | None) -> None:
         """Set the condition.
 
-        Raises
-        ------
-        RecordError
-            It was made where this recording cannot see its value.
+        Raises RecordError if it was made where this recording cannot see its value.
         """
         if condition is not None:
             self._check_value(condition)
@@ -100,19 +85,11 @@ class Recording:
                 "it (`x << ...`)"
             )
 
-    def _check(self, call: Call) -> None:
-        for value in call.values():
-            self._check_value(value)
-
     def compare(self, other: Recording) -> tuple[dict[int, Value], Difference | None]:
-        """Compare with another recording of the same body.
+        """Compare with another recording of the same body; return pairs and a difference.
 
-        Returns
-        -------
-        pairs : dict
-            By the id of each value of this recording, the one of `other` in its place.
-        difference : Difference or None
-            In what else the two differ first; then `pairs` has what came before.
+        The pairs are, by the id of each value of this recording, those of `other` in their place.
+        The difference says in what else the two differ first; then the pairs have what came before.
         """
         pairs: dict[int, Value] = {}
         found = differing_bodies(self.calls, other.calls, pairs)
@@ -140,10 +117,7 @@ def recording() -> Iterator[Recording]:
 def refuse_host_read(what: str, remedy: str) -> None:
     """Raise RecordError if a recording is in progress.
 
-    Raises
-    ------
-    RecordError
-        Names the line of the user's code, what cannot be recorded, and the remedy.
+    It names the line of the user's code, what cannot be recorded, and the remedy.
     """
     if current() is not None:
         raise RecordError(f"{user_line()}: {what} inside a recorded loop body; {remedy}")

@@ -60,24 +60,16 @@ def _find_call(
     if weighed is None:
         facts = Facts(methods=methods) if methods else _NO_FACTS
         return warm.remember(key, program, backend, _prepare(device, program, facts))
-
-    def prepare(way: str) -> Executable:
-        return _prepare(device, program, Facts(way=way))
-
-    return warm.remember(key, program, backend, None, Ways(weighed, prepare))
+    ways = Ways(weighed, lambda way: _prepare(device, program, Facts(way=way)))
+    return warm.remember(key, program, backend, None, ways)
 
 
 def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome:
     """Run a recorded loop, `reading` being `warm.read_loop` of it.
 
-    The recording itself is asked for only if no loop like it was prepared.
-
-    Raises
-    ------
-    DeviceMismatch
-        Values are placed on different devices.
-    OutOfMemory
-        An allocation failed; every object is as it was before the iteration.
+    The recording itself is asked for only if no loop like it was prepared. Raises DeviceMismatch if
+    values are placed on different devices. Raises OutOfMemory: an allocation failed; every object
+    is as it was before the iteration.
     """
     asked = warm.Asked(reading.bound, reading.numbers)
     methods = cheaper_methods(asked.numbers, asked.device) if COSTED else ()

@@ -20,25 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One execution, as listeners see it.
-
-    Attributes
-    ----------
-    program : Program
-    elapsed_ms : float
-        Of the host, from the start of the call to its end.
-    num_bytes : int
-        Of the arrays of all objects that took part, afterwards: what it could read or write.
-    new_bytes : int
-        By how much that grew.
-    error : Exception or None
-        What stopped it.
-    """
+    """One execution, as listeners see it."""
 
     program: Program
+    #: Of the host, from the start of the call to its end.
     elapsed_ms: float
+    #: Of the arrays of all objects that took part, afterwards: what it could read or write.
     num_bytes: int
+    #: By how much that grew.
     new_bytes: int
+    #: What stopped it.
     error: Exception | None = None
 
 

@@ -8,7 +8,7 @@ placed partner it meets.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import lru_cache
@@ -22,7 +22,7 @@ from semira.base.dtypes import DataType
 from semira.base.errors import DeviceMismatch, DeviceUnavailable, InvalidValue, RecordError
 from semira.base.memory import raise_with_figures
 from semira.base.settings import DEVICES, settings
-from semira.contract.backend import Arrays, DeviceBackend
+from semira.contract.backend import Arrays, DeviceBackend, TellsSymmetry
 from semira.formats import MatrixArrays, RawArrays, ScalarArrays, VectorArrays
 from semira.formats.raw import on_gpu
 
@@ -42,27 +42,7 @@ _context_device: ContextVar[str | None] = ContextVar("semira_device", default=No
 
 
 class Value:
-    """A matrix, vector or scalar on the host or on a device.
-
-    Attributes
-    ----------
-    kind : {"matrix", "vector", "scalar"}
-    dtype : DataType
-    shape : tuple of int
-    device : str or None
-        Where it was placed; None while it may still follow a partner.
-    recording : object or None
-        The recording whose temporary it is; such a value has no contents of its own.
-    serial : int
-        Values made later have larger numbers.
-    lean : {"csr", "csc"} or None
-        The only orientation of a matrix that is kept; None keeps both once they are made.
-    facts : dict
-        Numbers about a matrix that were read, by what was asked, and what was derived from it;
-        another dict once it is written.
-    count : int or None
-        Entries when the host last knew, for a guess at what is cheap; None once it is written.
-    """
+    """A matrix, vector or scalar on the host or on a device."""
 
     __slots__ = (
         "_arrays", "_facts", "_handle", "_home", "count", "device", "dtype", "kind", "lean",
@@ -73,14 +53,19 @@ class Value:
         self.kind = kind
         self.dtype = dtype
         self.shape = shape
+        #: Values made later have larger numbers.
         self.serial = next(_serials)
+        #: Where it was placed; None while it may still follow a partner.
         self.device: str | None = _context_device.get()
+        #: The recording whose temporary it is; such a value has no contents of its own.
         self.recording: Any = None
         self._arrays: Arrays | None = None
         self._handle: Any = None
         self._home: str | None = None
+        #: The only orientation of a matrix that is kept; None keeps both once they are made.
         self.lean: str | None = None
         self._facts: dict[Any, Any] | None = None
+        #: Entries when the host last knew, for a guess at what is cheap; None once it is written.
         self.count: int | None = None
         if kind == "matrix" and config["memory"] == "lean":
             self.lean = "csr"
@@ -122,7 +107,7 @@ class Value:
 
     @property
     def facts(self) -> dict[Any, Any]:
-        """See above."""
+        """Numbers about a matrix that were read, and what was derived from it, until a write."""
         with _moving:
             if self._facts is None:
                 self._facts = {}
@@ -177,17 +162,19 @@ class Value:
                 return backend_for(self._home).get(self._handle)
             except MemoryError as error:
                 raise_with_figures(error, f"reading a {self.kind} on the host")
-        return self._arrays if self._arrays is not None else self._empty_arrays()
+        if self._arrays is not None:
+            return self._arrays
+        if self.kind == "scalar":
+            return ScalarArrays(self.dtype, None)
+        if self.kind == "vector":
+            return _empty_vector(self.shape[0], self.dtype)
+        return MatrixArrays.empty(self.shape[0], self.shape[1], self.dtype)
 
     def export(self, layout: str, device: str, **how: Any) -> RawArrays:
         """Return its entries as arrays in a device's memory; see `DeviceBackend.export`.
 
-        Raises
-        ------
-        DeviceMismatch
-            It is placed elsewhere.
-        InvalidValue
-            The device's memory is the host's.
+        Raises DeviceMismatch if it is placed elsewhere. Raises InvalidValue if the device's memory
+        is the host's.
         """
         backend = device_backend(device)
         if self.device not in (None, device):
@@ -245,9 +232,20 @@ class Value:
             self.forget_facts()
         self._restate(lean=lean)
 
+    @property
+    def symmetric(self) -> bool | None:
+        """Whether a matrix is known to equal its transpose; None: nobody has said."""
+        if isinstance(self._handle, TellsSymmetry):
+            return self._handle.symmetric
+        arrays = self.read()
+        return arrays.symmetric if isinstance(arrays, MatrixArrays) else None
+
     def set_symmetric(self, symmetric: bool | None) -> None:
         """Note that a matrix equals its transpose; one orientation then serves as both."""
-        self._restate(symmetric=symmetric)
+        if isinstance(self._handle, TellsSymmetry):
+            self._handle.state_symmetric(symmetric)
+        else:
+            self._restate(symmetric=symmetric)
 
     def _restate(self, **facts: Any) -> None:
         """Take the arrays back to the host, state facts with them, and let them return."""
@@ -275,10 +273,7 @@ class Value:
     def surrender(self) -> Arrays:
         """Give its arrays away without copying (where the device allows); it is left empty.
 
-        Returns
-        -------
-        MatrixArrays, VectorArrays or ScalarArrays
-            Read-only: patterns and values may be shared with other objects.
+        They are read-only: patterns and values may be shared with other objects.
         """
         arrays = self.read()
         self._forget_handle()
@@ -305,13 +300,6 @@ class Value:
         if self.device is not None:
             self.handle_on(self.device)
 
-    def _empty_arrays(self) -> Arrays:
-        if self.kind == "scalar":
-            return ScalarArrays(self.dtype, None)
-        if self.kind == "vector":
-            return _empty_vector(self.shape[0], self.dtype)
-        return MatrixArrays.empty(self.shape[0], self.shape[1], self.dtype)
-
     def _forget_handle(self) -> None:
         if self._handle is not None and self._home is not None:
             backend_for(self._home).release(self._handle)
@@ -327,13 +315,7 @@ class Value:
 
 
 def device_backend(name: str) -> DeviceBackend:
-    """Return a backend that has memory of its own.
-
-    Raises
-    ------
-    InvalidValue
-        It has not.
-    """
+    """Return a backend that has memory of its own; raises InvalidValue if it has not."""
     backend = backend_for(name)
     if not backend.capabilities().own_memory:
         raise InvalidValue(f"device {name!r} has no memory of its own; its arrays are NumPy's")
@@ -377,13 +359,29 @@ def device(name: str) -> Iterator[None]:
         _context_device.reset(token)
 
 
+def beside(item: Any) -> AbstractContextManager[None]:
+    """Place every object made inside the block where `item` lies.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> A = gb.Matrix.from_coo([0], [1], 1.0, device="cpu")
+    >>> with gb.device("reference"), gb.beside(A):
+    ...     gb.Vector.from_coo([1], [2.0]).device
+    'cpu'
+    """
+    where = item.device
+    return _nothing if where == default_device() else device(where)
+
+
+#: What `beside` returns where nothing changes.
+_nothing = nullcontext()
+
+
 def common_device(values: Iterable[Value]) -> str:
     """Return the device the values agree on.
 
-    Raises
-    ------
-    DeviceMismatch
-        Two of them are placed on different devices.
+    Raises DeviceMismatch if two of them are placed on different devices.
     """
     chosen: Value | None = None
     home: str | None = None

@@ -42,30 +42,16 @@ _known: Recent[tuple[Any, ...], tuple[Program, Found]] = Recent(_KEPT)
 
 
 class Asked:
-    """What the slots of a Program are to be bound to, and where.
-
-    Attributes
-    ----------
-    bound : list
-        A Value, literal or index region for each slot.
-    numbers : dict of Value to int
-        Every value, and its slot.
-    device : str
-        Where the values agree to work.
-    placed : bool
-        Whether one of them was placed there.
-    """
+    """What the slots of a Program are to be bound to, and where."""
 
     __slots__ = ("bound", "device", "numbers", "placed")
 
     def __init__(self, bound: list[Any], numbers: dict[Value, int]) -> None:
         """Settle the device; raises DeviceMismatch if values are placed on different ones."""
+        #: A Value, literal or index region for each slot.
         self.bound = bound
+        #: Every value, and its slot.
         self.numbers = numbers
-        self._settle()
-
-    def _settle(self) -> None:
-        """Find the device the values agree on."""
         chosen: str | None = None
         home: str | None = None
         for value in self.numbers:
@@ -75,6 +61,7 @@ class Asked:
                 chosen = value.device
             elif chosen != value.device:
                 common_device(self.numbers)
+        #: Whether one of them was placed, and where the values agree to work.
         self.placed = chosen is not None
         self.device = chosen or home or default_device()
 
@@ -91,36 +78,29 @@ class Asked:
 
 
 class Reading:
-    """What a call or a loop asks, read without building its Program.
-
-    Attributes
-    ----------
-    key : list
-        All that the Program is made of.
-    bound : list
-        A Value, literal or index region for each slot; None for a temporary.
-    numbers : dict of Value to int
-        Every value that outlives the call, and its slot.
-    temporaries : dict of Value to int
-        Those of a loop's body.
-    known_by : object or None
-        Stands for the key, and is found sooner.
-    """
+    """What a call or a loop asks, read without building its Program."""
 
     __slots__ = ("bound", "key", "known_by", "numbers", "temporaries")
 
     def __init__(self) -> None:
+        #: All that the Program is made of.
         self.key: list[Any] = []
+        #: A Value, literal or index region for each slot; None for a temporary.
         self.bound: list[Any] = []
+        #: Every value that outlives the call, and its slot.
         self.numbers: dict[Value, int] = {}
+        #: Those of a loop's body.
         self.temporaries: dict[Value, int] = {}
+        #: Stands for the key, and is found sooner.
         self.known_by: Any = None
 
     def add(self, value: Value) -> None:
         """Note where a value is read or written."""
-        number = self.temporaries.get(value)
+        number = self.temporaries.get(value, self.numbers.get(value))
         if number is None:
-            _add(value, self.key, self.bound, self.numbers)
+            self.numbers[value] = len(self.bound)
+            self.bound.append(value)
+            self.key += (value.kind, id(value.dtype))
         else:
             self.key.append(number)
 
@@ -157,23 +137,10 @@ def _is_equal_literal(mine: Any, theirs: Any) -> bool:
     return isinstance(mine, (np.number, np.bool_, tuple)) and bool(mine == theirs)
 
 
-def _add(value: Value, key: list[Any], bound: list[Any], numbers: dict[Value, int]) -> None:
-    number = numbers.get(value)
-    if number is None:
-        number = numbers[value] = len(bound)
-        bound.append(value)
-        key += (value.kind, id(value.dtype))
-    else:
-        key.append(number)
-
-
 def read(call: Call) -> tuple[tuple[Any, ...], Asked]:
     """Return the key of a call and what its slots are bound to.
 
-    Raises
-    ------
-    DeviceMismatch
-        Its values are placed on different devices.
+    Raises DeviceMismatch if its values are placed on different devices.
     """
     reading = Reading()
     _read_call(call, reading)

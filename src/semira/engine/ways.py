@@ -28,11 +28,7 @@ def way_of(weighed: Beforehand, bound: Sequence[Any]) -> str:
 class Ways:
     """The executables of one kind of call: for each way that it went, and for an open choice.
 
-    Parameters
-    ----------
-    weighed : Beforehand
-    prepare : callable
-        Takes a way, or an empty text for the choice, and returns the executable.
+    `prepare` takes a way, or an empty text for the choice, and returns the executable.
     """
 
     __slots__ = ("_chosen", "_made", "_prepare", "_weighed")

@@ -234,19 +234,10 @@ class TypedAggregator:
 
     @composing
     def expression(self, x: Any, over: str, *, allow_empty: bool = True) -> Any:
-        """Return the expression that reduces `x`.
+        """Return the expression that reduces `x` over "rows", "vector" or "matrix".
 
-        Parameters
-        ----------
-        x : Vector or Matrix operand
-        over : "rows", "vector" or "matrix"
-        allow_empty : bool
-
-        Raises
-        ------
-        InvalidValue
-            A whole matrix is to be reduced to a position in it, or ``allow_empty=False`` asks for
-            the value of no entries where there is none.
+        Raises InvalidValue if a whole matrix is to be reduced to a position in it, or
+        ``allow_empty=False`` asks for the value of no entries where there is none.
         """
         if not allow_empty and not self.parent.is_monoid:
             raise InvalidValue(
@@ -264,8 +255,7 @@ class TypedAggregator:
 
 
 def _combined(parts: Sequence[Aggregator], finalize: Callable[..., Any]) -> Build:
-    def build(given: _Reduction, dtype: DataType) -> Any:
-        del dtype
+    def build(given: _Reduction, _dtype: DataType) -> Any:
         typed = [part.for_operand(given.x.dtype) for part in parts]
         return finalize(*(one.parent.build(given, one.return_type) for one in typed), {})
 
@@ -446,8 +436,7 @@ def _rows() -> list[Aggregator]:
     def everything(dtype: DataType) -> DataType:
         return dtype
 
-    def counted(dtype: DataType) -> DataType:
-        del dtype
+    def counted(_dtype: DataType) -> DataType:
         return INT64
 
     def absolute(op: str) -> Build:
@@ -505,10 +494,7 @@ AGGREGATORS |= {"L0norm": AGGREGATORS["count_nonzero"], "L2norm": AGGREGATORS["h
 def find_aggregator(text: str) -> Any:
     """Return the aggregator a string names, such as ``"mean"`` or ``"mean[fp32]"``.
 
-    Raises
-    ------
-    InvalidValue
-        There is none, or the brackets are not one pair at the end.
+    Raises InvalidValue if there is none, or the brackets are not one pair at the end.
     """
     name, dtype = split_dtype(text)
     found = AGGREGATORS.get(SIGNS["Aggregator"].get(name, name).removeprefix("ss."))
@@ -521,10 +507,7 @@ def find_aggregator(text: str) -> Any:
 def aggregate(op: Any, x: Any, over: str, *, allow_empty: bool = True) -> Any:
     """Return the expression of an aggregator, or None if `op` is (the name of) something else.
 
-    Raises
-    ------
-    DomainMismatch
-        The aggregator does not work with the dtype of `x`.
+    Raises DomainMismatch if the aggregator does not work with the dtype of `x`.
     """
     if isinstance(op, str):
         name = op.partition("[")[0].strip()

@@ -57,10 +57,7 @@ def binary_dunder(name: str, method: str, *, reflected: bool = False) -> Dunder:
 def require_bool(sign: str, *operands: Any) -> None:
     """Check that the operands of a logical sign are BOOL.
 
-    Raises
-    ------
-    TypeError
-        One is not; the message names its dtype.
+    Raises TypeError if one is not; the message names its dtype.
     """
     for operand in operands:
         dtype = getattr(operand, "dtype", BOOL if isinstance(operand, bool) else None)
@@ -126,10 +123,8 @@ def in_place_infix(sign: str, name: str) -> Dunder:
 def call_operator(x: Any, op: Any, *args: Any, **kwargs: Any) -> Any:
     """Return what ``op(x)`` means: an infix expression with `op`, or `op` applied to x.
 
-    Raises
-    ------
-    TypeError
-        `op` is of a class that does not fit the expression, or an argument is unknown.
+    Raises TypeError if `op` is of a class that does not fit the expression, or an argument is
+    unknown.
     """
     opclass = op.opclass if hasattr(op, "opclass") else op.parent.opclass
     if pending(x) is not None and opclass in ("BinaryOp", "Monoid", "Semiring"):

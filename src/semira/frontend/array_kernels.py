@@ -144,6 +144,7 @@ class ArrayKernel:
         work: Any = 0,
         host_scratch: Callable[[], Sequence[tuple[Any, int, Any]]] = tuple,
         stops: bool = False,
+        shared: int = 0,
     ) -> None:
         """Run the kernel over a number of items.
 
@@ -166,6 +167,9 @@ class ArrayKernel:
             The Python function, but no template, has one more parameter, the last: an array of
             int64 with one item, which Ctrl-C makes 1. The kernel reads it now and then, by
             ``atomic_add(stop, 0, 0)``, and returns early; what it wrote is lost then.
+        shared : int
+            Bytes of dynamic shared memory of each block of a GPU, of at most
+            ``device_traits(device).block_memory`` with what the template declares itself.
 
         Raises
         ------
@@ -178,8 +182,9 @@ class ArrayKernel:
         """
         backend = _backend(device)
         launch = self.launch(
-            items, *arguments, scratch=scratch, work=work, host_scratch=host_scratch, stops=stops
-        )
+            items, *arguments, scratch=scratch, work=work, host_scratch=host_scratch, stops=stops,
+            shared=shared,
+        )  # fmt: skip
         if items:
             backend.run_kernel(self._text, launch[1])
 
@@ -191,6 +196,7 @@ class ArrayKernel:
         work: Any = 0,
         host_scratch: Callable[[], Sequence[tuple[Any, int, Any]]] = tuple,
         stops: bool = False,
+        shared: int = 0,
     ) -> tuple[KernelText, Launch]:
         """Return a call for `ArrayLoop`; the parameters are those of a call, without the device."""
         for number, argument in enumerate(arguments):
@@ -199,7 +205,13 @@ class ArrayKernel:
         if getattr(work, "ndim", 0) and len(work) != items + 1:
             raise DimensionMismatch(f"{len(work)} running totals of {items} items: one more")
         return self._text, Launch(
-            items, arguments, _workers(scratch), work, lambda: _workers(host_scratch()), stops
+            items,
+            arguments,
+            _workers(scratch),
+            work,
+            lambda: _workers(host_scratch()),
+            stops,
+            shared,
         )
 
 
@@ -260,6 +272,8 @@ def _run_in_turn(backend: Any, launches: Sequence[tuple[KernelText, Launch]]) ->
 
 
 def _workers(wanted: Sequence[tuple[Any, int, Any]]) -> tuple[WorkerArray, ...]:
+    if not wanted:
+        return ()
     return tuple(WorkerArray(np.dtype(dtype), length, fill) for dtype, length, fill in wanted)
 
 

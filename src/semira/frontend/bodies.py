@@ -139,23 +139,16 @@ def _changes(one: dis.Instruction) -> bool:
 
 
 class _Description:
-    """Collects what a function depends on.
-
-    Attributes
-    ----------
-    key : list
-    values : list of Value
-        Objects in the order they were met.
-    kept : list
-        What must stay alive for as long as the key is remembered, beside the dtypes of the objects:
-        it holds their ids.
-    """
+    """Collects what a function depends on."""
 
     __slots__ = ("_depth", "_has_dict", "_met", "_names", "_package", "kept", "key", "values")
 
     def __init__(self) -> None:
         self.key: list[Any] = []
+        #: Objects in the order they were met.
         self.values: list[Any] = []
+        #: What must stay alive for as long as the key is remembered, beside the dtypes of the
+        #: objects: it holds their ids.
         self.kept: list[Any] = []
         self._met: dict[Any, int] = {}
         self._names: frozenset[str] = frozenset()

@@ -16,12 +16,9 @@ def broadcast(left: Any, right: Any, op: str) -> tuple[Any, Any]:
     """Return the operands with the Vector spread over the Matrix' shape.
 
     For an intersection only the Matrix' own entries count, so the Vector is spread over those:
-    O(nvals). For a union it is spread over all, one entry of it over a whole row or column.
-
-    Raises
-    ------
-    DimensionMismatch
-        The Vector's size is not the number of rows (Vector on the left) or columns.
+    O(nvals). For a union it is spread over all, one entry of it over a whole row or column. Raises
+    DimensionMismatch if the Vector's size is not the number of rows (Vector on the left) or
+    columns.
     """
     vector_first = left.kind == "vector"
     vector, matrix = (left, right) if vector_first else (right, left)
@@ -52,13 +49,7 @@ def broadcast(left: Any, right: Any, op: str) -> tuple[Any, Any]:
 
 
 def _everywhere(vector: Any, shape: tuple[int, ...], axis: int) -> Any:
-    """Return the Vector in every row or column.
-
-    Raises
-    ------
-    OutOfMemory
-        The Vector has entries, and there are 2**31 rows or columns or more.
-    """
+    """Return the Vector in every row or column; OutOfMemory for 2**31 of them or more."""
     copies = shape[1 - axis]
     if copies >= WIDE:
         # The row of all ones below cannot be listed. Nothing spread everywhere is nothing.

@@ -58,10 +58,7 @@ class Template:
     def check_fresh(self) -> None:
         """Check that no operand was resized since the expression was written.
 
-        Raises
-        ------
-        DimensionMismatch
-            One was; the message has both shapes.
+        Raises DimensionMismatch if one was; the message has both shapes.
         """
         if _shapes(self.args) == self.seen:
             return
@@ -80,12 +77,8 @@ def _shapes(args: tuple[Any, ...]) -> tuple[tuple[int, ...], ...]:
 def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
     """Return a Python or NumPy scalar as a literal.
 
-    Raises
-    ------
-    DomainMismatch
-        It is not a number.
-    InvalidValue
-        It does not fit into the dtype.
+    Raises DomainMismatch if it is not a number. Raises InvalidValue if it does not fit into the
+    dtype.
     """
     if value.__class__ is float and (dtype is None or dtype is FP64):
         return Literal(FP64, np.float64(value))
@@ -184,12 +177,8 @@ def fresh_value(kind: str, dtype: DataType, shape: tuple[int, ...]) -> Value:
 def require_operator(template: Template) -> None:
     """Check that an infix expression was given its operator.
 
-    Raises
-    ------
-    TypeError
-        ``x | y`` of non-BOOL operands is to be computed without an operator.
-    DtypeUnsupported
-        So is ``x @ y`` of BOOL or records.
+    Raises TypeError if ``x | y`` of non-BOOL operands is to be computed without an operator, and
+    DtypeUnsupported if ``x @ y`` of BOOL or records is.
     """
     if template.infix is not None and template.operator is None:
         sign = {"add": "|", "mult": "&", "matmul": "@"}[template.infix]

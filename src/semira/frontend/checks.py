@@ -22,10 +22,7 @@ HINT = (
 def require_autocompute(expression: Any, what: str) -> None:
     """Check that an expression may be computed because it is used as an object.
 
-    Raises
-    ------
-    DomainMismatch
-        The option ``autocompute`` is off.
+    Raises DomainMismatch if the option ``autocompute`` is off.
     """
     if not config["autocompute"] and recording.current() is None:
         raise DomainMismatch(
@@ -39,15 +36,8 @@ def bad_type(
 ) -> DomainMismatch:
     """Return the error for an argument of a wrong type.
 
-    Parameters
-    ----------
-    given : object
-    expected : str
-        Names of the types that would do.
-    argument, where : str
-        Name of the argument, and of the method.
-    literals : bool
-        A plain number would do as well.
+    `expected` names the types that would do, besides plain numbers if `literals`; `argument` and
+    `where` are names of the argument and of the method.
     """
     lines = [
         f"Bad type for argument `{argument}` in {where}(...).",
@@ -64,10 +54,7 @@ def bad_type(
 def expect(given: Any, kinds: tuple[str, ...], argument: str, where: str) -> None:
     """Check that `given` is an operand of one of `kinds` that may be used now.
 
-    Raises
-    ------
-    DomainMismatch
-        It is not, or it is an expression and ``autocompute`` is off.
+    Raises DomainMismatch if it is not, or it is an expression and ``autocompute`` is off.
     """
     if getattr(given, "kind", None) not in kinds:
         raise bad_type(given, ", ".join(kind.capitalize() for kind in kinds), argument, where)
@@ -101,10 +88,7 @@ def composing(build: Callable[..., Any]) -> Callable[..., Any]:
 def check_key(keys: Any) -> None:
     """Check that an index of ``in`` names single positions.
 
-    Raises
-    ------
-    TypeError
-        A part of it is a list or a slice.
+    Raises TypeError if a part of it is a list or a slice.
     """
     for key in keys if isinstance(keys, tuple) else (keys,):
         if not hasattr(key, "__index__"):
@@ -112,13 +96,7 @@ def check_key(keys: Any) -> None:
 
 
 def as_diagonal(k: Any) -> int:
-    """Return the number of a diagonal as an int.
-
-    Raises
-    ------
-    TypeError
-        It is not an integer.
-    """
+    """Return the number of a diagonal as an int; raises TypeError if it is not an integer."""
     if not hasattr(k, "__index__"):
         raise TypeError(f"k must be an integer, got {k!r}: the number of a diagonal")
     return int(k.__index__())

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Self
 
 from semira.backends.registry import backend_for, capabilities_of
-from semira.base.dtypes import DataType, lookup_dtype
+from semira.base.dtypes import lookup_dtype
 from semira.engine.values import Value
 from semira.formats import MatrixArrays, RawArrays, VectorArrays
 from semira.formats.index import MAX_SIZE
-from semira.frontend import elementwise, reading
+from semira.frontend import elementwise, raw, reading
 from semira.frontend.call import Template, emit, fresh_value
 from semira.frontend.infix import Made_co
 from semira.frontend.mask import Mask, as_mask, check_mask
 from semira.frontend.updater import Updatable, Updater
-
-
-def wait(item: Any, how: str) -> None:
-    """Wait until everything that writes `item` has run."""
-    if how not in ("materialize", "complete"):
-        raise ValueError(f'`how` argument must be "materialize" or "complete"; got {how!r}')
-    backend_for(item._value.where).synchronise()
-
 
 #: Devices as DLPack names them.
 _DLPACK_HOST, _DLPACK_GPU = (1, 0), (2, 0)
@@ -34,15 +26,17 @@ class Collection(Updatable[Made_co]):
 
     __slots__ = ("__weakref__", "_value", "name")
 
-    _value: Value
     name: str
+    ndim: ClassVar[int]
+    #: What new objects are called.
+    _names: ClassVar[Iterator[str]]
     to_dense: Callable[..., Any]
 
     @classmethod
     def _wrap(cls, value: Value, name: str | None = None, device: str | None = None) -> Self:
         made = cls.__new__(cls)
         made._value = value
-        made.name = name or cls._next_name()
+        made.name = name or next(cls._names)
         if device is not None:
             value.place(device)
         return made
@@ -57,23 +51,41 @@ class Collection(Updatable[Made_co]):
         return cls._wrap(Value.of(arrays), name, device)
 
     @classmethod
-    def _next_name(cls) -> str:
-        raise NotImplementedError
+    def from_dense(
+        cls,
+        values: Any,
+        missing_value: Any = None,
+        *,
+        dtype: Any = None,
+        name: str | None = None,
+        device: str | None = None,
+        **opts: Any,
+    ) -> Self:
+        """Return the object of a dense array; `missing_value` marks positions without entry.
 
-    @property
-    def dtype(self) -> DataType:
-        """Dtype of the entries."""
-        return self._value.dtype
+        Masked elements of a masked array have no entry either. `device` as in `from_coo`.
+
+        Raises
+        ------
+        InvalidValue
+            A value does not fit into `dtype`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semira as gb
+        >>> gb.Matrix.from_dense([[0, 2], [3, 0]], missing_value=0).to_dicts()
+        {0: {1: 2}, 1: {0: 3}}
+        >>> gb.Vector.from_dense(np.ma.array([1, 2, 3], mask=[0, 1, 0])).to_dict()
+        {0: 1, 2: 3}
+        """
+        del opts
+        return cls._of(raw.from_dense(cls.ndim, values, missing_value, dtype, device), name, device)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of positions in each dimension."""
         return self._value.shape
-
-    @property
-    def device(self) -> str:
-        """Where the object lives (or would go first)."""
-        return self._value.where
 
     @property
     def S(self) -> Mask:  # noqa: N802 - GraphBLAS' name
@@ -84,9 +96,6 @@ class Collection(Updatable[Made_co]):
     def V(self) -> Mask:  # noqa: N802 - GraphBLAS' name
         """The mask "has an entry that is true"."""
         return Mask(self, structure=False)
-
-    def _operand(self) -> tuple[Value, bool]:
-        return self._value, False
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of each array it holds, by name; ``sum(x.memory_usage().values())``.
@@ -185,11 +194,6 @@ class Collection(Updatable[Made_co]):
             nothing = elementwise.select(self, "rowgt", MAX_SIZE)
             emit(nothing._template, made._value, new=True)
         return made
-
-    def wait(self, how: str = "materialize") -> Self:
-        """Wait until everything that writes this object has run; returns it."""
-        wait(self, how)
-        return self
 
     def __setitem__(self, keys: Any, given: Any, **opts: Any) -> None:
         Updater(self, opts=opts)[keys].update(given)

@@ -30,13 +30,7 @@ def _is_parameterized(given: Any, opclass: str) -> bool:
 
 
 def _part(opclass: str, given: Any, what: str) -> Any:
-    """Return an operator given by itself or by name.
-
-    Raises
-    ------
-    TypeError
-        It is of another class.
-    """
+    """Return an operator given by itself or by name; TypeError for one of another class."""
     found = find_operator(opclass, given) if isinstance(given, str) else given
     if not _is(opclass, found):
         raise TypeError(f"{what} must be a {opclass}, not {found!r}")
@@ -104,13 +98,10 @@ def _make_monoid(
         return np.asarray(value).astype(dtype.array_dtype)[()] if dtype.is_integer else value
 
     def rule(dtype: DataType) -> tuple[DataType, DataType]:
-        missing = by_dtype is not None and dtype.name not in by_dtype
-        if missing:
-            raise KeyError(dtype)
+        value = identity if by_dtype is None else by_dtype[dtype.name]
         typed = operator.typed(dtype)
-        if typed.type is not dtype or typed.return_type is not dtype:
-            raise KeyError(dtype)
-        if not _fits(operator, dtype, identity if by_dtype is None else by_dtype[dtype.name]):
+        is_closed = typed.type is dtype and typed.return_type is dtype
+        if not is_closed or not _fits(operator, dtype, value):
             raise KeyError(dtype)
         return dtype, dtype
 

@@ -19,13 +19,7 @@ from semira.base.errors import (
 from semira.engine.calls import Literal
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, coo_to_vector
 from semira.formats.build import Merge
-from semira.formats.index import (
-    MAX_SIZE,
-    WIDE,
-    check_bounds,
-    check_range,
-    index_dtype,
-)
+from semira.formats.index import MAX_SIZE, WIDE, check_bounds, check_range, index_dtype
 from semira.frontend.call import as_literal
 from semira.frontend.checks import bad_type
 from semira.frontend.operators import as_accum
@@ -61,10 +55,7 @@ _TRUTHS = frozenset((bool, np.bool_))
 def check_size(size: Any, what: str) -> int:
     """Return a dimension as an int.
 
-    Raises
-    ------
-    InvalidValue
-        It is negative, beyond 2**60, or not an integer.
+    Raises InvalidValue if it is negative, beyond 2**60, or not an integer.
     """
     if size.__class__ is int and 0 <= size <= MAX_SIZE:
         return size
@@ -138,12 +129,7 @@ def _merge_for(dup_op: Any, dtype: DataType) -> Merge | None:
 def as_value(given: Any, where: str, dtype: Any = None) -> Any:
     """Return a Scalar operand as it is, a number (or a record of `dtype`) as a literal.
 
-    Raises
-    ------
-    DomainMismatch
-        It is neither.
-    InvalidValue
-        It does not fit into `dtype`.
+    Raises DomainMismatch if it is neither. Raises InvalidValue if it does not fit into `dtype`.
     """
     if getattr(given, "kind", None) == "scalar":
         return given
@@ -165,12 +151,8 @@ def refuse_dup_op(dup_op: Any) -> None:
 def as_indices(given: Any, what: str) -> NDArray[Any]:
     """Return indices as an array of integers.
 
-    Raises
-    ------
-    InvalidIndex
-        There is something that is no integer, or masked; the message names it.
-    IndexOutOfBound
-        An integer in a list lies beyond every size.
+    Raises InvalidIndex if there is something that is no integer, or masked; the message names it.
+    Raises IndexOutOfBound if an integer in a list lies beyond every size.
     """
     try:
         array = as_array(given, what)
@@ -203,13 +185,7 @@ def _as_index(item: Any, what: str) -> int:
 
 
 def _size_for(indices: NDArray[Any], what: str) -> int:
-    """Return the least size that has room for indices.
-
-    Raises
-    ------
-    IndexOutOfBound
-        None has.
-    """
+    """Return the least size that has room for indices; IndexOutOfBound if none has."""
     if not indices.size:
         return 0
     low, high = int(indices.min()), int(indices.max())
@@ -376,12 +352,8 @@ def matrix_from_compressed(
 ) -> MatrixArrays:
     """Return the arrays of `Matrix.from_csr` and `from_csc`; sorts rows that need it.
 
-    Raises
-    ------
-    InvalidValue
-        ``indptr`` does not fit ``indices``.
-    InvalidIndex
-        ``indices`` are no integers.
+    Raises InvalidValue if ``indptr`` does not fit ``indices``. Raises InvalidIndex if ``indices``
+    are no integers.
     """
     offsets, minor = as_array(indptr, "indptr"), as_indices(indices, "indices")
     if offsets.dtype.kind not in "iu":
@@ -418,10 +390,7 @@ def matrix_from_hypersparse(
 ) -> MatrixArrays:
     """Return the arrays of `Matrix.from_dcsr` and `from_dcsc`: only some rows are listed.
 
-    Raises
-    ------
-    InvalidValue
-        ``indptr`` does not fit the other arrays.
+    Raises InvalidValue if ``indptr`` does not fit the other arrays.
     """
     named, offsets = as_indices(compressed, "compressed"), as_indices(indptr, "indptr")
     minor = as_indices(indices, "indices")
@@ -446,17 +415,9 @@ def matrix_from_hypersparse(
 def edges_of(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:
     """Return (rows, columns, values) of an edge list.
 
-    Parameters
-    ----------
-    edgelist : array of shape (n, 2), or iterable of pairs or triples
-        A triple has its value in the last place.
-
-    Raises
-    ------
-    InvalidValue
-        Rows of another length; an array with three columns.
-    TypeError
-        There are triples, and `values` as well.
+    That is an array of shape (n, 2), or an iterable of pairs or triples, with a value in the last
+    place. Raises InvalidValue for rows of another length, or an array with three columns, and
+    TypeError for triples if there are `values` as well.
     """
     if isinstance(edgelist, np.ndarray):
         _check_edge_array(edgelist)
@@ -489,12 +450,8 @@ def triples_of(
 ) -> tuple[NDArray[Any], NDArray[Any], list[Any], Any, Any]:
     """Return (rows, columns, values, nrows, ncols) of nested dicts, or of a list of dicts.
 
-    Raises
-    ------
-    InvalidValue
-        `order` is unknown, or the size along the listed axis is not the list's length.
-    InvalidIndex, IndexOutOfBound
-        As `as_indices`.
+    Raises InvalidValue if `order` is unknown, or the size along the listed axis is not the list's
+    length, and InvalidIndex or IndexOutOfBound as `as_indices` does.
     """
     rowwise = is_rowwise(order)
     names = ("rows", "columns") if rowwise else ("columns", "rows")
@@ -521,10 +478,7 @@ def triples_of(
 def is_rowwise(order: str) -> bool:
     """Whether `order` means rows: ``"rowwise"``, ``"row"``, ``"C"``; or ``"columnwise"``, ``"F"``.
 
-    Raises
-    ------
-    InvalidValue
-        It means neither.
+    Raises InvalidValue if it means neither.
     """
     word = str(order).lower()
     if word in ("rowwise", "row", "rows", "c"):

@@ -12,15 +12,7 @@ from semira.frontend.call import Template, expression
 
 
 class Deferred:
-    """An intermediate result: computed whenever the expression around it is.
-
-    Attributes
-    ----------
-    source : Expression or None
-        The expression it is the result of, if it is of a single one.
-    call : tuple of (str, tuple, operator) or None
-        The method, its operands and its operator, as they are printed.
-    """
+    """An intermediate result: computed whenever the expression around it is."""
 
     __slots__ = ("_make", "call", "dtype", "kind", "shape", "source")
 
@@ -38,7 +30,9 @@ class Deferred:
         self.dtype = dtype
         self.shape = shape
         self._make = make
+        #: The expression it is the result of, if it is of a single one.
         self.source = source
+        #: The method, its operands and its operator, as they are printed.
         self.call: tuple[str, tuple[Any, ...], Any] | None = None
 
     @classmethod

@@ -67,10 +67,7 @@ def _records_of(values: Any, ndim: int, dtype: Any) -> NDArray[Any]:
 def check_dense(shape: tuple[int, ...], ndim: int) -> None:
     """Check the shape of a dense object of `ndim` dimensions.
 
-    Raises
-    ------
-    TypeError, DimensionMismatch
-        It has other ones.
+    Raises TypeError or DimensionMismatch if it has other ones.
     """
     kind = ("Scalar", "Vector", "Matrix")[ndim]
     if not shape:

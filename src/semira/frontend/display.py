@@ -27,14 +27,7 @@ from semira.frontend.expression_text import (
 )
 from semira.frontend.grid import Grid, ends, first_entries, matrix_grid, vector_grid
 from semira.frontend.kinds import provides
-from semira.frontend.layout import (
-    Table,
-    heading,
-    heading_html,
-    table_html,
-    table_text,
-    value_text,
-)
+from semira.frontend.layout import Table, heading, heading_html, table_html, table_text, value_text
 from semira.frontend.mask import Mask
 from semira.frontend.ss.exporting import stored_format
 
@@ -92,10 +85,7 @@ def marked_up(name: str) -> str:
 def object_text(item: Any) -> str:
     """Return the text of an object, an expression or a mask.
 
-    Raises
-    ------
-    RecordError
-        Inside a recorded loop body, where nothing has a value yet.
+    Raises RecordError inside a recorded loop body, where nothing has a value yet.
     """
     return _expression_text(item) if isinstance(item, Expression) else _text(_picture(item))
 
@@ -175,8 +165,7 @@ def _picture(item: Any) -> Picture:
     return _DRAWN[shown.kind](shown, item.name, (kind, f"of gb.{type(shown).__name__}"), item)
 
 
-def _scalar_picture(item: Any, name: str, kinds: tuple[str, ...], mask: Mask | None) -> Picture:
-    del mask
+def _scalar_picture(item: Any, name: str, kinds: tuple[str, ...], _mask: Mask | None) -> Picture:
     arrays = reading.host_arrays(item, "printing")
     value = None if arrays.value is None else visible(arrays.value)
     value = value.tolist() if isinstance(value, np.ndarray) else value

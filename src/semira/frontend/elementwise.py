@@ -15,7 +15,6 @@ from semira.frontend.mask import Mask
 from semira.frontend.operators import as_apply, as_binary, as_select, type_operator
 from semira.frontend.records import bound_scalar, is_record
 from semira.ops import BinaryOp, IndexUnaryOp, TypedOp
-from semira.ops.registry import unary
 
 #: What a missing operand of a difference is.
 ZERO = Literal(BOOL, BOOL.scalar(False))
@@ -62,13 +61,7 @@ def ewise(op: str, left: Any, right: Any, operator: Any, *, infix: str | None = 
 
 
 def _check_passing(typed: TypedOp, left: DataType, right: DataType) -> None:
-    """Check that an entry of one side alone can stand in the result of a union.
-
-    Raises
-    ------
-    DomainMismatch
-        It is a record and the result is none, or another one.
-    """
+    """Raise DomainMismatch if a record of one side alone has no place in the result of a union."""
     for dtype in (left, right):
         if dtype is not typed.return_type and "V" in (dtype.kind, typed.return_type.kind):
             raise DomainMismatch(
@@ -89,15 +82,7 @@ def as_scalar(given: Any) -> Any:
 
 
 def _matched(left: Any, right: Any, op: str, infix: str | None) -> tuple[Any, Any]:
-    """Return two operands of one shape; a Vector beside a Matrix is broadcast.
-
-    Raises
-    ------
-    DomainMismatch
-        The kinds do not go together.
-    DimensionMismatch
-        The shapes differ.
-    """
+    """Return two operands of one kind and shape, checked; a Vector beside a Matrix is broadcast."""
     where = f"{left.kind.capitalize()}.{op}"
     if left.kind == "scalar" and not hasattr(right, "_operand"):
         right = _number(right, "other", where)
@@ -153,10 +138,8 @@ def ewise_union(left: Any, right: Any, operator: Any, left_default: Any, right_d
 def with_number(method: str, left: Any, right: Any, operator: Any) -> Any:
     """Return ``left op right`` of a Scalar and a number, which stays where the Scalar is empty.
 
-    Parameters
-    ----------
-    method : "ewise_add" or "ewise_union"
-        The number is passed unchanged, or meets a zero (``-1`` of ``empty - 1``).
+    By ``ewise_add`` the number is passed unchanged, by ``ewise_union`` it meets a zero (``-1`` of
+    ``empty - 1``).
     """
     left, right = operand_or_literal(left), operand_or_literal(right)
     if method == "ewise_union":
@@ -289,8 +272,3 @@ def _select_mask(x: Any, mask: Mask) -> Any:
     return expression(
         Template("ewise_mult", (x, kept), x.kind, x.dtype, x.shape, own_dims(x), first)
     )
-
-
-def negate(x: Any) -> Any:
-    """Return -x."""
-    return apply(x, unary["ainv"])

@@ -23,12 +23,7 @@ def compared(x: Any, other: Any, name: str) -> Any:
     """Return ``x == other`` or ``x != other`` of Scalars as a BOOL expression that has a value.
 
     Two empty Scalars are equal, an empty one and one with a value are not: as outside of loops.
-
-    Parameters
-    ----------
-    other : Scalar, number or None
-        None stands for an empty Scalar.
-    name : "eq" or "ne"
+    `name` is "eq" or "ne"; None stands for an empty Scalar.
     """
     if other is None:
         return elementwise.apply(x.nvals, binary[name], right=0)

@@ -59,12 +59,7 @@ class _Readable(Operand[Made_co]):
 
     @tells_shortage("to_dense")
     def to_dense(
-        self,
-        fill_value: Any = None,
-        dtype: Any = None,
-        *,
-        device: str | None = None,
-        **opts: Any,
+        self, fill_value: Any = None, dtype: Any = None, *, device: str | None = None, **opts: Any
     ) -> Any:
         """Return a NumPy array of the same shape, missing entries replaced by `fill_value`.
 
@@ -195,12 +190,7 @@ class ReadableMatrix(_Readable[Made_co]):
         return arrays.indptr.astype(np.uint64), arrays.indices.astype(np.uint64), values
 
     def to_csr(
-        self,
-        dtype: Any = None,
-        *,
-        sort: bool = True,
-        device: str | None = None,
-        copy: bool = True,
+        self, dtype: Any = None, *, sort: bool = True, device: str | None = None, copy: bool = True
     ) -> tuple[Any, Any, Any]:
         """Return (indptr, column indices, values); `device` and `copy` as in `to_coo`.
 
@@ -220,12 +210,7 @@ class ReadableMatrix(_Readable[Made_co]):
         return self._compressed("csr", dtype, device, copy)
 
     def to_csc(
-        self,
-        dtype: Any = None,
-        *,
-        sort: bool = True,
-        device: str | None = None,
-        copy: bool = True,
+        self, dtype: Any = None, *, sort: bool = True, device: str | None = None, copy: bool = True
     ) -> tuple[Any, Any, Any]:
         """Return (indptr, row indices, values); `device`, `copy` and errors as of `to_csr`."""
         del sort
@@ -395,18 +380,14 @@ def _device_arrays(
 ) -> RawArrays:
     """Return the entries of a matrix or vector operand on a device.
 
+    Raises RecordError inside a recorded loop body, DeviceMismatch if the object is placed
+    elsewhere, and InvalidValue if the device has no memory of its own.
+
     Parameters
     ----------
     layout : "coo", "csr" or "csc"
     **how
         `copy`, `fill`: see `DeviceBackend.export`.
-
-    Raises
-    ------
-    RecordError
-        Inside a recorded loop body.
-    DeviceMismatch, InvalidValue
-        The object is placed elsewhere; the device has no memory of its own.
     """
     recording.refuse_host_read(
         "an export needs the number of entries", "export after the loop what it has written"
@@ -417,13 +398,7 @@ def _device_arrays(
 
 
 def _device_dense(operand: Any, device: str, fill_value: Any, dtype: Any) -> Any:
-    """Return a dense array on a device, missing entries replaced by `fill_value`; a copy.
-
-    Raises
-    ------
-    TypeError
-        Entries are missing and there is no `fill_value`.
-    """
+    """Return a dense array on a device, missing entries replaced by `fill_value`; a copy."""
     complete = operand.nvals == math.prod(operand.shape)
     if not complete and fill_value is None:
         raise TypeError("fill_value must be given in `to_dense` when there are missing values")

@@ -40,13 +40,9 @@ _AXB_METHODS = {
 def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = True) -> Hints:
     """Return the hints of a call's keyword options.
 
-    ``axb_method`` is python-graphblas' wish, not a pin: it counts for ``mxm`` only, and
-    ``"dot"`` only where the mask allows it (`can_dot`).
-
-    Raises
-    ------
-    InvalidValue
-        An option is unknown or has an unknown value; the message lists the valid ones.
+    ``axb_method`` is python-graphblas' wish, not a pin: it counts for ``mxm`` only, and ``"dot"``
+    only where the mask allows it (`can_dot`). Raises InvalidValue if an option is unknown or has an
+    unknown value; the message lists the valid ones.
     """
     if not options:
         return Hints()

@@ -25,12 +25,8 @@ class Axis:
 def resolve_axis(key: Any, size: int, what: str) -> Axis:
     """Return the axis an index names along a dimension of `size`.
 
-    Raises
-    ------
-    IndexOutOfBound
-        A position lies outside the dimension.
-    TypeError
-        The index is of a kind GraphBLAS does not accept (boolean arrays, empty lists).
+    Raises IndexOutOfBound if a position lies outside the dimension. Raises TypeError if the index
+    is of a kind GraphBLAS does not accept (boolean arrays, empty lists).
     """
     if isinstance(key, slice):
         return _resolve_slice(key, size)

@@ -198,7 +198,7 @@ class Operand(Shown, Generic[Made_co]):
     __hash__ = object.__hash__
 
     def __neg__(self) -> Made_co:
-        return elementwise.negate(self)  # type: ignore[no-any-return]
+        return self.apply("ainv")
 
     def __abs__(self) -> Made_co:
         return self.apply("abs")

@@ -26,15 +26,9 @@ def _check_vector(mask: Mask, x: Any, axes: Any) -> int:
 def output_mask(expression: Any, given: Any) -> Mask:
     """Return the mask of ``x[...].new(input_mask=given)`` for its result.
 
-    ``x[I](input_mask=M)`` keeps what M lets through before indexing, which is what ``M[I]``
-    lets through after it.
-
-    Raises
-    ------
-    DomainMismatch
-        The expression is no extract, or the mask is of a kind that does not fit.
-    DimensionMismatch
-        The mask does not have the operand's shape.
+    ``x[I](input_mask=M)`` keeps what M lets through before indexing, which is what ``M[I]`` lets
+    through after it. Raises DomainMismatch if the expression is no extract, or the mask is of a
+    kind that does not fit. Raises DimensionMismatch if the mask does not have the operand's shape.
     """
     target = expression._target
     if target is None:

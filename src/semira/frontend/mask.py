@@ -129,10 +129,7 @@ def _without_entries(like: Any, dtype: Any) -> Any:
 def check_mask(mask: Mask | None, kind: str, shape: tuple[int, ...]) -> None:
     """Check that a mask fits an output.
 
-    Raises
-    ------
-    DimensionMismatch
-        It is of another kind or shape.
+    Raises DimensionMismatch if it is of another kind or shape.
     """
     if mask is not None and mask.parent.kind != kind:
         if kind == "scalar":
@@ -149,16 +146,9 @@ def check_mask(mask: Mask | None, kind: str, shape: tuple[int, ...]) -> None:
 def check_region_mask(mask: Mask, parent: Any, region: tuple[int, ...], *, submask: bool) -> None:
     """Check that a mask is of a kind that can guard the writing of a region.
 
-    Parameters
-    ----------
-    submask : bool
-        The mask has the region's shape (``C[...](mask)``); else that of the whole object
-        (``C(mask)[...]``), where a row or a column also takes a Vector.
-
-    Raises
-    ------
-    DomainMismatch
-        It is not.
+    A `submask` has the region's shape (``C[...](mask)``); others have that of the whole object
+    (``C(mask)[...]``), where a row or a column also takes a Vector. Raises DomainMismatch if it is
+    not.
     """
     kind = mask.parent.kind
     if parent.kind == "vector" and kind == "matrix":
@@ -179,10 +169,7 @@ def check_region_mask(mask: Mask, parent: Any, region: tuple[int, ...], *, subma
 def as_mask(given: Any) -> Mask:
     """Return the mask a caller passed; a BOOL object means its ``.V``.
 
-    Raises
-    ------
-    TypeError
-        `given` is neither a mask nor a BOOL object.
+    Raises TypeError if `given` is neither a mask nor a BOOL object.
     """
     if isinstance(given, Mask):
         return given

@@ -25,7 +25,7 @@ class StoredMatrix(ReadableMatrix[Made_co], Collection[Made_co]):
 
     __slots__ = ()
 
-    _name_counter = count()
+    _names = map("M_{}".format, count())
 
     def __init__(
         self,
@@ -39,13 +39,9 @@ class StoredMatrix(ReadableMatrix[Made_co], Collection[Made_co]):
         wanted = lookup_dtype(dtype)
         shape = (construct.check_size(nrows, "nrows"), construct.check_size(ncols, "ncols"))
         self._value = Value("matrix", wanted, shape)
-        self.name = name or self._next_name()
+        self.name = name or next(self._names)
         if memory is not None:
             self.memory = memory
-
-    @classmethod
-    def _next_name(cls) -> str:
-        return f"M_{next(cls._name_counter)}"
 
     @property
     def memory(self) -> str:
@@ -86,7 +82,7 @@ class StoredMatrix(ReadableMatrix[Made_co], Collection[Made_co]):
         InvalidValue
             Set to True for a matrix that is not square.
         """
-        known = reading.matrix_arrays(self, "symmetric").symmetric
+        known = reading.known_symmetry(self)
         if known is None:
             known = self.nrows == self.ncols and bool(self.isequal(self.T))
             self._value.set_symmetric(known)
@@ -312,35 +308,6 @@ class StoredMatrix(ReadableMatrix[Made_co], Collection[Made_co]):
             "csc", compressed_cols, indptr, row_indices, values, dtype, ncols, nrows
         )
         return cls._of(arrays, name)
-
-    @classmethod
-    def from_dense(
-        cls,
-        values: Any,
-        missing_value: Any = None,
-        *,
-        dtype: Any = None,
-        name: str | None = None,
-        device: str | None = None,
-        **opts: Any,
-    ) -> Self:
-        """Return the matrix of a dense array; `missing_value` marks positions without entry.
-
-        Masked elements of a masked array have no entry either. `device` as in `from_coo`.
-
-        Raises
-        ------
-        InvalidValue
-            A value does not fit into `dtype`.
-
-        Examples
-        --------
-        >>> import semira as gb
-        >>> gb.Matrix.from_dense([[0, 2], [3, 0]], missing_value=0).to_dicts()
-        {0: {1: 2}, 1: {0: 3}}
-        """
-        del opts
-        return cls._of(raw.from_dense(2, values, missing_value, dtype, device), name, device)
 
     @classmethod
     def from_scalar(

@@ -64,10 +64,7 @@ def listed(opclass: str, prefix: str = "") -> set[str]:
 def found(opclasses: Iterable[str], name: str, module: str) -> Any:
     """Return the operator or the sub-namespace called `name` in the first class that has it.
 
-    Raises
-    ------
-    AttributeError
-        None has.
+    Raises AttributeError if none has.
     """
     space, _, last = name.rpartition(".")
     for opclass in opclasses:

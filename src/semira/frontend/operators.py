@@ -76,13 +76,7 @@ def _operand_dtype(op: BinaryOp, left: DataType, right: DataType) -> Any:
 
 
 def _check_reads(op: TypedOp, left: DataType, right: DataType) -> None:
-    """Check that values an operator reads need no cast from or to a user-defined dtype.
-
-    Raises
-    ------
-    DomainMismatch
-        They do, and there is no such cast.
-    """
+    """Raise DomainMismatch if values that are read need a cast from or to a user-defined dtype."""
     for given, wanted, reads in ((left, op.type, op.reads_a), (right, op.type2, op.reads_b)):
         if reads and given is not wanted and "V" in (given.kind, wanted.kind):
             raise DomainMismatch(
@@ -261,10 +255,7 @@ def as_accum(op: Any, out: DataType) -> TypedOp | None:
 def without_index_op(op: TypedOp, role: str) -> TypedOp:
     """Return a binary operator that is not made of an index-binary one.
 
-    Raises
-    ------
-    DomainMismatch
-        It is: in this role there are no positions to give it.
+    Raises DomainMismatch if it is: in this role there are no positions to give it.
     """
     if isinstance(op.parent, BoundIndexOp):
         raise DomainMismatch(

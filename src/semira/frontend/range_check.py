@@ -17,10 +17,7 @@ from semira.ops.meaning import cast_array
 def misfit(value: Any, dtype: DataType, place: tuple[int, ...] = ()) -> InvalidValue:
     """Return the error that says which numbers fit.
 
-    Parameters
-    ----------
-    place : tuple of int
-        Where the value stands in the array it comes from; empty for a value that comes alone.
+    `place` is where the value stands in the array it comes from; empty for one that comes alone.
     """
     if np.iscomplexobj(value) and dtype.kind != "C":
         limits, remedy = "no imaginary part", "take the real part first, or choose dtype FC64"
@@ -43,12 +40,8 @@ def _at(place: tuple[int, ...]) -> str:
 def check_written(value: Any, dtype: DataType) -> None:
     """Check that an integer of Python that is no INT64 fits where it is written.
 
-    Smaller ones wrap in assignments, as they do in SuiteSparse.
-
-    Raises
-    ------
-    InvalidValue
-        It does not; the message has the limits.
+    Smaller ones wrap in assignments, as they do in SuiteSparse. Raises InvalidValue if it does not;
+    the message has the limits.
     """
     if value.__class__ is not int or -(2**63) <= value < 2**63 or not dtype.is_integer:
         return
@@ -73,12 +66,8 @@ def masked_positions(values: Any) -> NDArray[np.bool_] | None:
 def as_array(values: Any, what: str = "values") -> NDArray[Any]:
     """Return what a caller passes as an array in this machine's byte order.
 
-    Numbers of 16 bits become FP32, which has all of them.
-
-    Raises
-    ------
-    InvalidValue
-        Elements are masked, or have different shapes.
+    Numbers of 16 bits become FP32, which has all of them. Raises InvalidValue if elements are
+    masked, or have different shapes.
     """
     mask = masked_positions(values)
     if mask is not None:
@@ -120,12 +109,8 @@ def _masked(count: int, first: int, what: str) -> InvalidValue:
 def dtype_of(array: NDArray[Any]) -> DataType:
     """Return the dtype of an object made of an array.
 
-    Raises
-    ------
-    InvalidValue
-        Its elements are Python objects.
-    UnknownDtype
-        There is none; for numbers of more digits than FP64 the message says what to do.
+    Raises InvalidValue if its elements are Python objects. Raises UnknownDtype if there is none;
+    for numbers of more digits than FP64 the message says what to do.
     """
     if array.dtype.kind == "O":
         raise InvalidValue("object dtype for values is not allowed; give numbers of one dtype")
@@ -141,7 +126,8 @@ def as_fitting(values: Any, dtype: DataType, *, exact: bool = False) -> NDArray[
     """Return an array, or a number, cast to a dtype that has room for every value.
 
     Floats lose their fractions on the way to integers, and numbers become truth values, as in
-    NumPy; nothing wraps around and nothing turns into infinity.
+    NumPy; nothing wraps around and nothing turns into infinity. Raises InvalidValue if a value does
+    not fit; the message names it, its position and the limits.
 
     Parameters
     ----------
@@ -155,11 +141,6 @@ def as_fitting(values: Any, dtype: DataType, *, exact: bool = False) -> NDArray[
     -------
     ndarray of ``dtype.array_dtype``
         `values` itself if it has that dtype.
-
-    Raises
-    ------
-    InvalidValue
-        A value does not fit; the message names it, its position and the limits.
 
     Examples
     --------
@@ -210,13 +191,7 @@ def _misfitting(
 
 
 def _of_objects(array: NDArray[Any], dtype: DataType) -> NDArray[Any]:
-    """Return numbers for which NumPy has no dtype, such as 2**70 or a Fraction, in a dtype.
-
-    Raises
-    ------
-    InvalidValue
-        One is no number, or does not fit.
-    """
+    """Return numbers for which NumPy has no dtype, such as 2**70 or a Fraction, in a dtype."""
     convert = {"I": int, "U": int, "F": float, "B": bool}.get(dtype.kind, complex)
     made = np.empty(array.shape, dtype.array_dtype)
     for place, value in np.ndenumerate(array):

@@ -107,13 +107,7 @@ def from_dense(
 
 
 def _home_of(given: tuple[Any, ...], asked: str | None) -> str | None:
-    """Return the device in whose memory the arrays of a caller lie; None: the host's.
-
-    Raises
-    ------
-    DeviceMismatch
-        The object was asked to be elsewhere.
-    """
+    """Return the device where arrays lie, None: the host; raise if another was asked for."""
     if not any(on_gpu(one) for one in given):
         return None
     wanted = asked or asked_device()

@@ -26,10 +26,7 @@ _REMEDY = "read it after the loop, or keep the result in a Scalar"
 def host_arrays(operand: Any, what: str) -> Any:
     """Return the arrays of an operand, transposed if it is a transpose.
 
-    Raises
-    ------
-    RecordError
-        Inside a recorded loop body.
+    Raises RecordError inside a recorded loop body.
     """
     recording.refuse_host_read(f"{what} reads values on the host", _REMEDY)
     value, transposed = operand._operand()
@@ -40,6 +37,16 @@ def host_arrays(operand: Any, what: str) -> Any:
 def matrix_arrays(operand: Any, what: str) -> MatrixArrays:
     """Return the arrays of a matrix operand."""
     return host_arrays(operand, what)  # type: ignore[no-any-return]
+
+
+def known_symmetry(operand: Any) -> bool | None:
+    """Return whether a matrix is known to equal its transpose; reads no entries.
+
+    Raises RecordError inside a recorded loop body.
+    """
+    recording.refuse_host_read("symmetric reads values on the host", _REMEDY)
+    known: bool | None = operand._operand()[0].symmetric
+    return known
 
 
 def vector_arrays(operand: Any, what: str) -> VectorArrays:
@@ -81,10 +88,7 @@ def refuse_recorded(item: Any, deed: str) -> None:
 def replace_contents(item: Any, arrays: Any) -> None:
     """Give an object new contents from the host.
 
-    Raises
-    ------
-    RecordError
-        Inside a recorded loop body: it would happen once, while recording.
+    Raises RecordError inside a recorded loop body: it would happen once, while recording.
     """
     recording.refuse_host_read(
         f"{item.name} gets new contents from the host", "build it before the loop, or use `<<`"
@@ -103,12 +107,8 @@ def cast_values(values: Any, dtype: Any) -> Any:
 def empty_dense(operand: Any, fill_value: Any, dtype: Any, *, complete: bool) -> Any:
     """Return the array of `to_dense` before entries are written.
 
-    Raises
-    ------
-    TypeError
-        Entries are missing and there is no `fill_value`.
-    OutOfMemory
-        The array does not fit.
+    Raises TypeError if entries are missing and there is no `fill_value`. Raises OutOfMemory if the
+    array does not fit.
     """
     if getattr(fill_value, "kind", None) == "scalar":
         fill_value = fill_value.value
@@ -175,10 +175,7 @@ def count_entries(operand: Any) -> Any:
 def check_position(position: Any, size: int, what: str) -> int:
     """Return a position after wrapping a negative one.
 
-    Raises
-    ------
-    IndexOutOfBound
-        It lies outside ``[-size, size)``.
+    Raises IndexOutOfBound if it lies outside ``[-size, size)``.
     """
     if not hasattr(position, "__index__"):
         where = "index in Vector" if what == "vector" else f"row, col ({what}) in Matrix"

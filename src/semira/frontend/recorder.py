@@ -17,30 +17,20 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One line of a Recorder.
+    """One line of a Recorder."""
 
-    Attributes
-    ----------
-    text : str
-        The operation, its operator and the methods of its plan.
-    cells : tuple of str
-        The same apart; empty for a line that was added by hand.
-    elapsed_ms : float or None
-        Milliseconds on the host. A loop has one time for all of its operations: it stands on the
-        last of them, as do the bytes.
-    num_bytes : int or None
-        Bytes of all objects that took part, when it was done: what it could read or write.
-    new_bytes : int or None
-        By how much they grew.
-    error : str
-        The exception that stopped it, if one did.
-    """
-
+    #: The operation, its operator and the methods of its plan.
     text: str
+    #: The same apart; empty for a line that was added by hand.
     cells: tuple[str, ...] = ()
+    #: Milliseconds on the host. A loop has one time for all of its operations: it stands on the
+    #: last of them, as do the bytes.
     elapsed_ms: float | None = None
+    #: Bytes of all objects that took part, when it was done: what it could read or write.
     num_bytes: int | None = None
+    #: By how much they grew.
     new_bytes: int | None = None
+    #: The exception that stopped it, if one did.
     error: str = ""
 
     def __str__(self) -> str:

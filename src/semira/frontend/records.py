@@ -25,10 +25,7 @@ def is_record(dtype: DataType) -> bool:
 def fitted_source(template: Any, out: DataType) -> Any:
     """Return an operation whose result can be written into `out`; scalars become records.
 
-    Raises
-    ------
-    DomainMismatch
-        Its result has another dtype, and one of both is user-defined.
+    Raises DomainMismatch if its result has another dtype, and one of both is user-defined.
     """
     source: Any = template.args[0] if template.op in _WRITES else None
     if template.dtype is out:
@@ -56,18 +53,10 @@ def bound_scalar(given: Any, dtype: DataType) -> Any:
 
 
 def region_value(dtype: RecordType, given: Any, region: tuple[int, ...]) -> Any:
-    """Return what is written into a region: one value, or an array of values.
+    """Return what is written into a region: one value, or an array of values of its shape.
 
-    Returns
-    -------
-    Literal, or ndarray of ``dtype.array_dtype`` with the shape of the region
-
-    Raises
-    ------
-    DomainMismatch
-        `given` is no value of the dtype.
-    DimensionMismatch
-        An array of another shape.
+    Raises DomainMismatch if `given` is no value of the dtype, and DimensionMismatch for an array of
+    another shape.
     """
     is_array = bool(region) and isinstance(given, (list, np.ndarray))
     is_one = bool(dtype.shape) and is_array and np.shape(given) == dtype.shape
@@ -115,10 +104,7 @@ def prepared(values: Any, dtype: Any, ndim: int = 1) -> Any:
 def read(values: Any, dtype: Any) -> Any:
     """Return a copy of stored records as users see them.
 
-    Raises
-    ------
-    DomainMismatch
-        Another dtype is asked for: records are cast to nothing else.
+    Raises DomainMismatch if another dtype is asked for: records are cast to nothing else.
     """
     if dtype is not None and lookup_dtype(dtype).array_dtype != values.dtype:
         raise DomainMismatch(
@@ -131,12 +117,8 @@ def read(values: Any, dtype: Any) -> Any:
 def same_values(left: Any, right: Any, *, is_close: bool) -> bool:
     """Whether two arrays of records are equal.
 
-    Raises
-    ------
-    DomainMismatch
-        Their dtypes differ.
-    DtypeUnsupported
-        They are to be compared by closeness.
+    Raises DomainMismatch if their dtypes differ. Raises DtypeUnsupported if they are to be compared
+    by closeness.
     """
     if is_close:
         raise DtypeUnsupported("isclose does not work with user-defined dtypes; use isequal")

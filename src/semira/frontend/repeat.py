@@ -76,10 +76,7 @@ def limit_of(max_iterations: Any) -> Any:
 def condition_of(returned: Any, where: Callable[[], str]) -> Value | None:
     """Return the value of what a body returned, None for nothing.
 
-    Raises
-    ------
-    RecordError
-        It is no condition; `where` finds the line that is named.
+    Raises RecordError if it is no condition; `where` finds the line that is named.
     """
     if returned is None or isinstance(returned, InnerLoop):
         return None

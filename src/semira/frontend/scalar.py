@@ -17,7 +17,6 @@ from semira.frontend import facts, reading
 from semira.frontend.arithmetic import binary_dunder
 from semira.frontend.call import Template, as_literal, emit, fresh_value
 from semira.frontend.checks import bad_type, expect
-from semira.frontend.collection import wait
 from semira.frontend.emptiness import compared
 from semira.frontend.expr import Expression
 from semira.frontend.infix import Operand
@@ -64,12 +63,7 @@ class ScalarOperand(Operand["ScalarExpression"]):
         return reading.equal(self, _as_scalar(other, self), check_dtype=check_dtype)
 
     def isclose(
-        self,
-        other: Any,
-        *,
-        rel_tol: float = 1e-7,
-        abs_tol: float = 0.0,
-        check_dtype: bool = False,
+        self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False
     ) -> bool:
         """Whether both are empty or hold values that are close."""
         return reading.equal(
@@ -83,8 +77,9 @@ class ScalarOperand(Operand["ScalarExpression"]):
         return value
 
     @property
-    def _is_cscalar(self) -> bool:
-        return bool(getattr(self, "is_cscalar", False))
+    def is_grbscalar(self) -> bool:
+        """Opposite of `is_cscalar`."""
+        return not self.is_cscalar  # type: ignore[attr-defined]
 
     def __bool__(self) -> bool:
         value = reading.scalar_value(self, "bool()")
@@ -192,21 +187,21 @@ class Scalar(ScalarOperand, Updatable["ScalarExpression"]):
 
     __slots__ = ("__weakref__", "_value", "is_cscalar", "name")
 
-    _name_counter = count()
+    _names = map("s_{}".format, count())
 
     def __init__(
         self, dtype: Any = FP64, *, is_cscalar: bool = False, name: str | None = None
     ) -> None:
         self._value = Value("scalar", lookup_dtype(dtype), ())
         self.is_cscalar = is_cscalar
-        self.name = name or f"s_{next(Scalar._name_counter)}"
+        self.name = name or next(Scalar._names)
 
     @classmethod
     def _wrap(cls, value: Value, name: str | None = None) -> Scalar:
         made = cls.__new__(cls)
         made._value = value
         made.is_cscalar = False
-        made.name = name or f"s_{next(Scalar._name_counter)}"
+        made.name = name or next(Scalar._names)
         return made
 
     @classmethod
@@ -243,21 +238,6 @@ class Scalar(ScalarOperand, Updatable["ScalarExpression"]):
         return made
 
     @property
-    def dtype(self) -> DataType:
-        """Dtype of the value."""
-        return self._value.dtype
-
-    @property
-    def device(self) -> str:
-        """Where the value lives."""
-        return self._value.where
-
-    @property
-    def is_grbscalar(self) -> bool:
-        """Opposite of `is_cscalar`."""
-        return not self.is_cscalar
-
-    @property
     def value(self) -> Any:
         """The value, None if empty. Reading synchronises."""
         return reading.scalar_value(self, "Scalar.value")
@@ -265,9 +245,6 @@ class Scalar(ScalarOperand, Updatable["ScalarExpression"]):
     @value.setter
     def value(self, given: Any) -> None:
         self << given
-
-    def _operand(self) -> tuple[Value, bool]:
-        return self._value, False
 
     def clear(self) -> None:
         """Make it empty."""
@@ -320,16 +297,8 @@ class Scalar(ScalarOperand, Updatable["ScalarExpression"]):
             raise TypeError("Mask not allowed for Scalars")
         return super().__call__(*optional, accum=accum, **opts)
 
-    def __lshift__(self, given: Any) -> None:
-        self.update(given)
-
     def __imatmul__(self, other: Any) -> Any:
         raise TypeError(f"`@=` is not supported for Scalars, got {type(other).__name__}")
-
-    def wait(self, how: str = "materialize") -> Scalar:
-        """Wait until the value is computed."""
-        wait(self, how)
-        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         reading.refuse_recorded(self, "pickle")
@@ -354,11 +323,6 @@ class ScalarExpression(Expression[Scalar], ScalarOperand):
     def is_cscalar(self) -> bool:
         """Whether the result is asked for as a C scalar: never unless `new` is told so."""
         return False
-
-    @property
-    def is_grbscalar(self) -> bool:
-        """Opposite of `is_cscalar`."""
-        return not self.is_cscalar
 
     def new(
         self,

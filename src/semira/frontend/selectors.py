@@ -16,12 +16,8 @@ _ONE_LESS = {"lt": "le", "ge": "gt"}
 def comparison_selector(name: str, prefix: str) -> Callable[[Any], Any]:
     """Return the function ``select.<name>``: it takes a comparison with a scalar.
 
-    Parameters
-    ----------
-    name : "value", "row", "column" or "index"
-        What the scalar is compared with.
-    prefix : str
-        How the names of the select operators begin.
+    The name is what the scalar is compared with: "value", "row", "column" or "index". Names of the
+    select operators begin with `prefix`.
     """
 
     def select_where(expr: Any) -> Any:

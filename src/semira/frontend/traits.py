@@ -26,6 +26,8 @@ class DeviceTraits:
     compiled_loops : bool
         Kernels over arrays (`semira.kernels`) are compiled loops of the host: what is quickest one
         step after the other is quick there.
+    block_memory : int
+        Bytes of fast memory that the threads of a block of a GPU may share; 0 elsewhere.
     directions : frozenset of {"push", "pull"}
         What ``direction`` may pin a product of a matrix and a vector to.
     """
@@ -34,6 +36,7 @@ class DeviceTraits:
     fixed_points: bool
     lends_arrays: bool
     compiled_loops: bool
+    block_memory: int
     directions: frozenset[str]
 
 
@@ -74,5 +77,6 @@ def _traits_of(backend: Any) -> DeviceTraits:
         fixed_points=hasattr(backend, "fixed_point"),
         lends_arrays=hasattr(backend, "export"),
         compiled_loops=found.compiled_loops,
+        block_memory=getattr(backend, "block_memory", 0),
         directions=frozenset(walks & {"push", "pull"}),
     )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from semira.base.dtypes import RecordType
+from semira.backends.registry import backend_for
+from semira.base.dtypes import DataType, RecordType
 from semira.base.errors import DimensionMismatch, DomainMismatch
 from semira.engine import recording
 from semira.engine.calls import ALL, Literal
+from semira.engine.values import Value
 from semira.frontend.arithmetic import in_place_infix
 from semira.frontend.call import Template, as_literal, emit, require_operator
 from semira.frontend.checks import bad_type
@@ -48,10 +50,8 @@ def parse_call(
 ) -> tuple[Mask | None, Any, bool]:
     """Sort the arguments of ``C(...)``: mask, accumulator and `replace` in any order.
 
-    Raises
-    ------
-    TypeError
-        Something is given twice, is none of the three, or ``replace`` comes without a mask.
+    Raises TypeError if something is given twice, is none of the three, or ``replace`` comes without
+    a mask.
     """
     given: dict[str, Any] = {"mask": mask, "accum": accum}
     for arg in optional:
@@ -177,7 +177,10 @@ class Updater:
             return
         check_mask(self.mask, self.parent.kind, self.parent.shape)
         if self._input_mask is not None:
-            self._update_through_input_mask(given)
+            if not hasattr(given, "_template"):
+                raise TypeError("`input_mask` argument may only be used for extract")
+            mask = output_mask(given, self._input_mask)
+            Updater(self.parent, mask, self.accum, self.replace, self.opts).update(given)
             return
         template = getattr(given, "_template", None)
         if template is not None:
@@ -224,12 +227,6 @@ class Updater:
             unmasked._emit(template)
             return
         self._emit(_everywhere(parent, literal))
-
-    def _update_through_input_mask(self, given: Any) -> None:
-        if not hasattr(given, "_template"):
-            raise TypeError("`input_mask` argument may only be used for extract")
-        mask = output_mask(given, self._input_mask)
-        Updater(self.parent, mask, self.accum, self.replace, self.opts).update(given)
 
     def __bool__(self) -> bool:
         raise TypeError("the truth of an updater is not defined; write into it with `<<`")
@@ -313,12 +310,8 @@ def _check_number(parent: Any, given: Any) -> None:
 def _region_value(parent: Any, given: Any, region: tuple[int, ...]) -> Any:
     """Return what is written into a region: an operand of its shape, or a scalar.
 
-    Raises
-    ------
-    DomainMismatch
-        `given` is of a kind that cannot be written there.
-    DimensionMismatch
-        Its shape is not the region's.
+    Raises DomainMismatch if `given` is of a kind that cannot be written there. Raises
+    DimensionMismatch if its shape is not the region's.
     """
     where = f"{type(parent).__name__}.__setitem__"
     if given is None:
@@ -419,6 +412,28 @@ class Updatable(Operand[Made_co]):
 
     __slots__ = ()
 
+    _value: Value
+
+    @property
+    def dtype(self) -> DataType:
+        """Dtype of the entries, or of the value."""
+        return self._value.dtype
+
+    @property
+    def device(self) -> str:
+        """Where the object lives (or would go first)."""
+        return self._value.where
+
+    def _operand(self) -> tuple[Value, bool]:
+        return self._value, False
+
+    def wait(self, how: str = "materialize") -> Self:
+        """Wait until everything that writes this object has run; returns it."""
+        if how not in ("materialize", "complete"):
+            raise ValueError(f'`how` argument must be "materialize" or "complete"; got {how!r}')
+        backend_for(self.device).synchronise()
+        return self
+
     def __call__(
         self,
         *optional: Any,
@@ -436,7 +451,7 @@ class Updatable(Operand[Made_co]):
         return Updater(self, checked, accum, flag, opts)
 
     def __lshift__(self, given: Any) -> None:
-        Updater(self).update(given)
+        self.update(given)
 
     def update(self, given: Any, **opts: Any) -> None:
         """Write like ``self(**opts) << given``."""

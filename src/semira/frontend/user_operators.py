@@ -27,12 +27,8 @@ def infer(function: Callable[..., Any], operands: tuple[DataType, ...]) -> DataT
 def _checked(operator: Operator) -> Operator:
     """Return an operator that compiles for at least one dtype.
 
-    Raises
-    ------
-    UdfParseError
-        It does not; one line says why.
-    InvalidValue
-        A select operator returns something else than a bool.
+    Raises UdfParseError if it does not; one line says why. Raises InvalidValue if a select operator
+    returns something else than a bool.
     """
     if any(dtype in operator for dtype in (INT64, FP64, BOOL)) or operator.types:
         return operator
@@ -59,22 +55,14 @@ class _Lazy:
 def _check_free(opclass: str, name: str) -> None:
     """Check that a name can be registered.
 
-    Raises
-    ------
-    AttributeError
-        It is taken, or part of its path is an operator.
+    Raises AttributeError if it is taken, or part of its path is an operator.
     """
     space = _SPACES[opclass]
     if not all(part.isidentifier() for part in name.split(".")):
         raise ValueError(f"{name!r} is not a name; use identifiers joined by dots")
-    try:
-        look_up(opclass, name)
-    except KeyError:
-        pass
-    else:
-        raise AttributeError(f"{space}.{name} is already defined")
     inside = f"{name}."
-    if name in _RESERVED or any(known.startswith(inside) for known in REGISTERED[opclass]):
+    is_taken = name in _RESERVED or _is_operator(opclass, name)
+    if is_taken or any(known.startswith(inside) for known in REGISTERED[opclass]):
         raise AttributeError(f"{space}.{name} is already defined")
     path = name.rpartition(".")[0]
     while path:
@@ -97,10 +85,7 @@ def _is_operator(opclass: str, name: str) -> bool:
 def keep(opclass: str, name: str, make: Callable[[], Any], *, lazy: bool) -> Any:
     """Keep what `make` returns under a name, made now or when it is first looked up.
 
-    Raises
-    ------
-    AttributeError
-        The name is taken.
+    Raises AttributeError if the name is taken.
     """
     _check_free(opclass, name)
     if lazy:
@@ -113,10 +98,7 @@ def keep(opclass: str, name: str, make: Callable[[], Any], *, lazy: bool) -> Any
 def no_udt(is_udt: bool) -> None:
     """Refuse index-binary operators on user-defined dtypes.
 
-    Raises
-    ------
-    NotImplementedException
-        One is asked for.
+    Raises NotImplementedException if one is asked for.
     """
     if is_udt:
         raise NotImplementedException(
@@ -125,27 +107,26 @@ def no_udt(is_udt: bool) -> None:
         )
 
 
+def _made(
+    opclass: str, func: Any, name: str | None, *, anonymous: bool = False,
+    parameterized: bool = False, is_udt: bool = False,
+) -> Any:  # fmt: skip
+    if parameterized:
+        return _parameterized(opclass, name or func.__name__, func, is_udt)
+    made = make_operator(opclass, func, name, infer, anonymous=anonymous, is_udt=is_udt)
+    return made if is_udt else _checked(made)
+
+
 def _parameterized(opclass: str, name: str, factory: Any, is_udt: bool = False) -> Parameterized:
     if not isinstance(factory, FunctionType):
         raise TypeError(f"UDF argument must be a function, not {type(factory)}")
 
-    def make(*args: Any, **kwargs: Any) -> Operator:
-        function = factory(*args, **kwargs)
-        made = make_operator(opclass, function, name, infer, anonymous=False, is_udt=is_udt)
-        return made if is_udt else _checked(made)
+    def make(*args: Any, **kwargs: Any) -> Any:
+        return _made(opclass, factory(*args, **kwargs), name, is_udt=is_udt)
 
     made = Parameterized(opclass, name, make, signature=inspect.signature(factory), source=factory)
     made.recipe = (_parameterized, (opclass, name, factory, is_udt))
     return made
-
-
-def _keep_as_indexunary(
-    opclass: str, name: str, func: Any, *, parameterized: bool, is_udt: bool, lazy: bool
-) -> None:
-    """Keep what was registered as a select operator as an index-unary one too."""
-    if opclass == "SelectOp" and not _is_operator("IndexUnaryOp", name):
-        register_new, _ = function_registrars("IndexUnaryOp")
-        register_new(name, func, parameterized=parameterized, is_udt=is_udt, lazy=lazy)
 
 
 def function_registrars(opclass: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -177,27 +158,19 @@ def function_registrars(opclass: str) -> tuple[Callable[..., Any], Callable[...,
         UdfParseError
             The function does not compile for any dtype.
         """
-
-        def make() -> Any:
-            if parameterized:
-                return _parameterized(opclass, name, func, is_udt=is_udt)
-            made = make_operator(opclass, func, name, infer, anonymous=False, is_udt=is_udt)
-            return made if is_udt else _checked(made)
-
-        made = keep(opclass, name, make, lazy=lazy)
-        _keep_as_indexunary(
-            opclass, name, func, parameterized=parameterized, is_udt=is_udt, lazy=lazy
-        )
+        how = {"parameterized": parameterized, "is_udt": is_udt}
+        made = keep(opclass, name, lambda: _made(opclass, func, name, **how), lazy=lazy)
+        if opclass == "SelectOp" and not _is_operator("IndexUnaryOp", name):
+            # A select operator is an index-unary one too.
+            function_registrars("IndexUnaryOp")[0](name, func, lazy=lazy, **how)
         return made
 
     def register_anonymous(
         func: Any, name: str | None = None, *, parameterized: bool = False, is_udt: bool = False
     ) -> Any:
         """Make an operator of a Python function without keeping it under a name."""
-        if parameterized:
-            return _parameterized(opclass, name or func.__name__, func, is_udt=is_udt)
-        made = make_operator(opclass, func, name, infer, anonymous=True, is_udt=is_udt)
-        return made if is_udt else _checked(made)
+        how = {"parameterized": parameterized, "is_udt": is_udt}
+        return _made(opclass, func, name, anonymous=True, **how)
 
     return register_new, register_anonymous
 
@@ -205,10 +178,8 @@ def function_registrars(opclass: str) -> tuple[Callable[..., Any], Callable[...,
 def operator_of_function(function: Callable[..., Any], *opclasses: str) -> Operator:
     """Return the anonymous operator of a function given where an operator is expected.
 
-    Raises
-    ------
-    UdfParseError
-        No class of operators takes its number of parameters, or it does not compile.
+    Raises UdfParseError if no class of operators takes its number of parameters, or it does not
+    compile.
     """
     count = len(inspect.signature(function).parameters)
     opclass = _CLASS_OF_ARITY.get(count, "")

@@ -22,13 +22,7 @@ from semira.frontend.updater import Updater
 
 
 def check_index_vector(index: Any) -> None:
-    """Check that an index is a Vector of integers.
-
-    Raises
-    ------
-    InvalidIndex
-        It is not.
-    """
+    """Check that an index is a Vector of integers; raises InvalidIndex if it is not."""
     if getattr(index, "kind", None) != "vector" or not index.dtype.is_integer:
         raise InvalidIndex("gather and scatter need a Vector of integers as index")
 
@@ -38,16 +32,12 @@ class StoredVector(ReadableVector[Made_co], Collection[Made_co]):
 
     __slots__ = ()
 
-    _name_counter = count()
+    _names = map("v_{}".format, count())
 
     def __init__(self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None) -> None:
         wanted = lookup_dtype(dtype)
         self._value = Value("vector", wanted, (construct.check_size(size, "size"),))
-        self.name = name or self._next_name()
-
-    @classmethod
-    def _next_name(cls) -> str:
-        return f"v_{next(cls._name_counter)}"
+        self.name = name or next(self._names)
 
     @classmethod
     def from_coo(
@@ -128,35 +118,6 @@ class StoredVector(ReadableVector[Made_co], Collection[Made_co]):
         del opts
         given = construct.as_value(value, "Vector.from_scalar", dtype)
         return cls._of(construct.vector_from_scalar(given, size, dtype), name)
-
-    @classmethod
-    def from_dense(
-        cls,
-        values: Any,
-        missing_value: Any = None,
-        *,
-        dtype: Any = None,
-        name: str | None = None,
-        device: str | None = None,
-        **opts: Any,
-    ) -> Self:
-        """Return the vector of a dense array; `missing_value` marks positions without entry.
-
-        Masked elements of a masked array have no entry either. `device` as in `from_coo`.
-
-        Raises
-        ------
-        InvalidValue
-            A value does not fit into `dtype`.
-
-        Examples
-        --------
-        >>> import semira as gb
-        >>> gb.Vector.from_dense(np.ma.array([1, 2, 3], mask=[0, 1, 0])).to_dict()
-        {0: 1, 2: 3}
-        """
-        del opts
-        return cls._of(raw.from_dense(1, values, missing_value, dtype, device), name, device)
 
     def build(
         self,

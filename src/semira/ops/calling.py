@@ -19,10 +19,7 @@ class Operand(Protocol[Made_co]):
 def call(op: Any, *args: Any, **kwargs: Any) -> Any:
     """Return ``op(*args)``: the object among the first two arguments knows what that means.
 
-    Raises
-    ------
-    TypeError
-        There is no argument, or the first is neither an object nor a number.
+    Raises TypeError if there is no argument, or the first is neither an object nor a number.
     """
     if not args:
         raise TypeError(f"{op!r} is called with an expression or object, such as {op!r}(x)")

@@ -29,21 +29,13 @@ _AT_ONE_PLACE = "{name}(a, i, k, b, i, k, {theta})"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BoundIndexOp(BinaryOp):
-    """A binary operator that also sees where its operands are.
+    """A binary operator that also sees where its operands are."""
 
-    Attributes
-    ----------
-    in_place : BoundIndexOp or None
-        The same for two entries at one position.
-    theta : number
-    theta_type : DataType
-    is_in_place : bool
-        Whether it is such an operator.
-    """
-
+    #: The same for two entries at one position.
     in_place: BoundIndexOp | None = None
     theta: Any = None
     theta_type: DataType = INT64
+    #: Whether it is such an operator.
     is_in_place: bool = False
 
     @property
@@ -119,9 +111,9 @@ class IndexBinaryOp(Operator):
             is_positional=True, user=self.function, theta=theta, theta_type=dtype,
         )  # fmt: skip
         bound = make(python=texts[0], in_place=make(python=texts[1], is_in_place=True))
-        bound.__dict__["recipe"] = (_bind, (self, theta))
+        bound.__dict__["recipe"] = (_bind, (self, theta, False))
         assert bound.in_place is not None
-        bound.in_place.__dict__["recipe"] = (_bind_in_place, (self, theta))
+        bound.in_place.__dict__["recipe"] = (_bind, (self, theta, True))
         return bound
 
     def rule_for(self, theta: DataType) -> Callable[[DataType], tuple[DataType, DataType]]:
@@ -172,23 +164,15 @@ class TypedIndexBinaryOp:
         return typed
 
 
-def _bind(op: IndexBinaryOp, theta: Any) -> BoundIndexOp:
-    return op(theta)
-
-
-def _bind_in_place(op: IndexBinaryOp, theta: Any) -> BoundIndexOp | None:
-    return op(theta).in_place
+def _bind(op: IndexBinaryOp, theta: Any, is_in_place: bool) -> BoundIndexOp | None:
+    return op(theta).in_place if is_in_place else op(theta)
 
 
 def make_index_binary(function: Any, name: str | None, infer: Inference) -> IndexBinaryOp:
     """Return the operator of a Python function of seven parameters.
 
-    Raises
-    ------
-    TypeError
-        `function` is not a Python function.
-    UdfParseError
-        It takes another number of parameters, or captures what cannot be described.
+    Raises TypeError if `function` is not a Python function. Raises UdfParseError if it takes
+    another number of parameters, or captures what cannot be described.
     """
     user = user_function(function, "IndexBinaryOp", _PARAMETERS)
     made = IndexBinaryOp(name or function.__name__, user, infer)

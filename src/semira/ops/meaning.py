@@ -29,17 +29,8 @@ def compile_expression(
 ) -> Callable[..., Any]:
     """Return the function of NumPy scalars that an expression stands for.
 
-    It is for callers inside of ``np.errstate(all="ignore")``.
-
-    Parameters
-    ----------
-    text : str
-        Python expression in the variables of its class.
-    opclass : str
-    result : DataType
-        What the function returns.
-    functions : mapping of str to callable
-        Python functions that the text calls by name.
+    The text is Python in the variables of its class, and may call `functions` by name. It is for
+    callers inside of ``np.errstate(all="ignore")``.
     """
     variables = VARIABLES[opclass]
     function = eval(f"lambda {', '.join(variables)}: ({text})", {**_GLOBALS, **functions})  # noqa: S307

@@ -218,15 +218,10 @@ def _binary() -> list[BinaryOp]:
     ]  # fmt: skip
 
 
-def _numpy_tables() -> tuple[dict[str, UnaryOp], dict[str, BinaryOp]]:
-    unary = {name: UNARY[ours] for name, ours in _UNARY_NAMES.items()}
-    binary = {name: BINARY[ours] for name, ours in _BINARY_NAMES.items()}
-    unary |= {row.name.removeprefix("numpy."): row for row in _unary()}
-    binary |= {row.name.removeprefix("numpy."): row for row in _binary()}
-    return unary, binary
-
-
-NUMPY_UNARY, NUMPY_BINARY = _numpy_tables()
+NUMPY_UNARY = {name: UNARY[ours] for name, ours in _UNARY_NAMES.items()}
+NUMPY_UNARY |= {row.name.removeprefix("numpy."): row for row in _unary()}
+NUMPY_BINARY = {name: BINARY[ours] for name, ours in _BINARY_NAMES.items()}
+NUMPY_BINARY |= {row.name.removeprefix("numpy."): row for row in _binary()}
 
 
 def _zero(dtype: DataType) -> Any:

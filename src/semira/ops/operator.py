@@ -15,20 +15,13 @@ from semira.ops.calling import Made, Operand, call
 
 @dataclass(frozen=True, eq=False)
 class UserFunction:
-    """A Python function that gives an operator its meaning.
+    """A Python function that gives an operator its meaning."""
 
-    Attributes
-    ----------
-    name : str
-        Identifier made of what the function does and captures (see `ops.user`).
-    function : callable
-        As the user wrote it.
-    frozen : callable
-        The same with what it captured when the operator was made.
-    """
-
+    #: Identifier made of what the function does and captures (see `ops.user`).
     name: str
+    #: As the user wrote it.
     function: Callable[..., Any]
+    #: The same with what it captured when the operator was made.
     frozen: Callable[..., Any]
 
 
@@ -89,10 +82,7 @@ class Operator:
     def typed_pair(self, left: DataType, right: DataType) -> Any:
         """Return the instance for operands of two dtypes, at least one of them user-defined.
 
-        Raises
-        ------
-        KeyError
-            There is none.
+        Raises KeyError if there is none.
         """
         if left is right:
             return self.typed(left)

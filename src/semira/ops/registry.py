@@ -117,10 +117,7 @@ REGISTERED: dict[str, dict[str, Any]] = {opclass: {} for opclass in NAMESPACES}
 def look_up(opclass: str, name: str) -> Any:
     """Return the operator of exactly this name, ``numpy.`` and registered ones included.
 
-    Raises
-    ------
-    KeyError
-        There is none.
+    Raises KeyError if there is none.
     """
     if name in REGISTERED[opclass]:
         return registered(opclass, name)
@@ -150,12 +147,8 @@ def find_operator(opclass: str, name: str) -> Operator:
     """Return the operator called `name` in the namespace of `opclass`.
 
     Accepts ``"min_plus"``, ``"min.plus"``, ``"+"``, ``"+.*"``, names of ``numpy`` that no operator
-    outside of it has, and a dtype in brackets (``"plus[int32]"``: the typed operator).
-
-    Raises
-    ------
-    InvalidValue
-        There is no such operator, or the brackets are not one pair at the end.
+    outside of it has, and a dtype in brackets (``"plus[int32]"``: the typed operator). Raises
+    InvalidValue if there is no such operator, or the brackets are not one pair at the end.
     """
     key, dtype = split_dtype(name)
     for spelling in _spellings(opclass, key):
@@ -178,13 +171,7 @@ _SYNONYMS = {
 def unknown_operator(name: str, *opclasses: str, others: Iterable[str] = ()) -> InvalidValue:
     """Return the error for a string that names no operator of some classes.
 
-    Parameters
-    ----------
-    name : str
-    *opclasses : str
-        What would have done.
-    others : iterable of str
-        Further names that would have done.
+    The classes would have done, and so would the names `others`.
     """
     spaces = [space for space, opclass in MODULE_CLASSES.items() if opclass in opclasses]
     what = spaces[0] if len(spaces) == 1 else "operator"
@@ -259,11 +246,8 @@ def compose(add: Monoid, multiply: BinaryOp, name: str | None = None) -> Semirin
 def pickled(operator: Operator) -> tuple[Any, ...]:
     """Return how to find an operator again: by name; an anonymous one by what it was made of.
 
-    Raises
-    ------
-    UdfParseError
-        An anonymous operator made of a function that cannot be imported by name, or whose recipe
-        is not known.
+    Raises UdfParseError for an anonymous operator made of a function that cannot be imported by
+    name, or whose recipe is not known.
     """
     try:
         if look_up(operator.opclass, operator.name) is operator:

@@ -31,10 +31,7 @@ SIGNS = {
 def split_dtype(text: str) -> tuple[str, str | None]:
     """Return the operator's part of a string and the dtype in brackets, None without brackets.
 
-    Raises
-    ------
-    InvalidValue
-        The brackets are not one pair at the end.
+    Raises InvalidValue if the brackets are not one pair at the end.
 
     Examples
     --------

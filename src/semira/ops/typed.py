@@ -23,53 +23,68 @@ def _same_dtype(operator: Operator | None, dtype: DataType) -> Any:
     return operator.typed(dtype)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TypedOp:
-    """An operator at one dtype: operands are cast to `type`, the result is a `return_type`.
+class _Typed:
+    """What operators, monoids and semirings at one dtype share."""
 
-    Attributes
-    ----------
-    parent : Operator
-    name : str
-        Name of the meaning in force (``plus`` on BOOL is ``lor``).
-    type, return_type : DataType
-    python, cuda : str
-        Expressions in ``a``, ``b``; index-unary ones in ``a``, ``i``, ``j``, ``t``;
-        positional binary ones in ``i``, ``k``, ``j`` (entry (i, k) meets entry (k, j)).
-    reads_a, reads_b : bool
-        Whether the result depends on the value of each operand (structure-only if neither).
-    second_type : DataType or None
-        Dtype of the second operand, if it is another than `type` (user-defined dtypes only).
-    """
+    @property
+    def opclass(self: Any) -> str:
+        """Class of the operator, such as ``"BinaryOp"``."""
+        return self.parent.opclass  # type: ignore[no-any-return]
+
+    @property
+    def key(self: Any) -> str:
+        """Text that identifies the typed operator."""
+        return f"{self.opclass}.{self.parent.key_name}[{self.type.name}]"
+
+    @property
+    def gb_name(self: Any) -> str:
+        """Name of the typed operator in the C API (of our own making where it has none)."""
+        return c_api_name(self.opclass, self.parent.name, self.type)
+
+    def _commuted(self: Any) -> Any:
+        """Return the instance with swapped operands in this dtype, if there is one."""
+        return _same_dtype(getattr(self.parent, "commutes_to", None), self.type)
+
+    def __repr__(self: Any) -> str:
+        return f"{self.parent!r}[{self.type}]"
+
+    def __reduce__(self: Any) -> tuple[Any, ...]:
+        if self.type2 is not self.type:
+            return self.parent.typed_pair, (self.type, self.type2)
+        return self.parent.computing_in, (self.type,)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Apply to an expression, in this dtype."""
+        return call(self, *args, **kwargs)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TypedOp(_Typed):
+    """An operator at one dtype: operands are cast to `type`, the result is a `return_type`."""
 
     parent: Operator
+    #: Name of the meaning in force (``plus`` on BOOL is ``lor``).
     name: str
     type: DataType
     return_type: DataType
+    #: Expressions in ``a``, ``b``; index-unary ones in ``a``, ``i``, ``j``, ``t``; positional
+    #: binary ones in ``i``, ``k``, ``j`` (entry (i, k) meets entry (k, j)).
     python: str
     cuda: str
+    #: Whether the result depends on the value of each operand (structure-only if neither).
     reads_a: bool = True
     reads_b: bool = True
     is_commutative: bool = False
     is_positional: bool = False
+    #: Dtype of the second operand, if it is another than `type` (user-defined dtypes only).
     second_type: DataType | None = None
-
-    @property
-    def key(self) -> str:
-        """Text that identifies the typed operator."""
-        return f"{self.parent.opclass}.{self.parent.key_name}[{self.type.name}]"
-
-    @property
-    def opclass(self) -> str:
-        """Class of the operator, such as ``"BinaryOp"``."""
-        return self.parent.opclass
 
     @property
     def gb_name(self) -> str:
         """Name of the typed operator in the C API (of our own making where it has none)."""
         if self.parent.user is not None:
             return f"{self.parent.name}_{self.type}"
-        return c_api_name(self.parent.opclass, self.parent.name, self.type)
+        return super().gb_name
 
     @property
     def functions(self) -> dict[str, Callable[..., Any]]:
@@ -85,8 +100,7 @@ class TypedOp:
     @property
     def commutes_to(self) -> TypedOp | None:
         """The operator with swapped operands in this dtype, if there is one."""
-        found: TypedOp | None = _same_dtype(getattr(self.parent, "commutes_to", None), self.type)
-        return found
+        return self._commuted()  # type: ignore[no-any-return]
 
     @property
     def monoid(self) -> TypedMonoid | None:
@@ -103,15 +117,6 @@ class TypedOp:
         second = "" if self.second_type is None else f", {self.second_type}"
         return f"{self.parent!r}[{self.type}{second}]"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        if self.second_type is not None:
-            return self.parent.typed_pair, (self.type, self.second_type)
-        return self.parent.computing_in, (self.type,)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply to an expression, in this dtype."""
-        return call(self, *args, **kwargs)
-
     @cached_property
     def scalar_function(self) -> Callable[..., Any]:
         """The meaning as a Python function of NumPy scalars of `type`."""
@@ -124,25 +129,17 @@ class TypedOp:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TypedMonoid:
-    """An associative, commutative operator at one dtype, with identity and terminal value.
-
-    Attributes
-    ----------
-    parent : Operator
-    op : TypedOp
-    identity : numpy scalar
-    terminal : numpy scalar or None
-        A value that no further operand changes: reductions may stop there.
-    is_any : bool
-        Any operand will do: reductions may stop at the first.
-    is_idempotent : bool
-    """
+class TypedMonoid(_Typed):
+    """An associative, commutative operator at one dtype, with identity and terminal value."""
 
     parent: Operator
     op: TypedOp
+    #: A NumPy scalar.
     identity: Any
+    #: A NumPy scalar that no further operand changes: reductions may stop there. None: there is
+    #: none.
     terminal: Any
+    #: Any operand will do: reductions may stop at the first.
     is_any: bool
     is_idempotent: bool
 
@@ -172,16 +169,6 @@ class TypedMonoid:
         return self.parent.name
 
     @property
-    def opclass(self) -> str:
-        """``"Monoid"``."""
-        return self.parent.opclass
-
-    @property
-    def gb_name(self) -> str:
-        """Name of the typed monoid in the C API (of our own making where it has none)."""
-        return c_api_name("Monoid", self.parent.name, self.type)
-
-    @property
     def is_commutative(self) -> bool:
         """Always true."""
         return True
@@ -197,28 +184,13 @@ class TypedMonoid:
         return False
 
     @property
-    def key(self) -> str:
-        """Text that identifies the typed monoid."""
-        return f"Monoid.{self.parent.key_name}[{self.type.name}]"
-
-    @property
     def exits_early(self) -> bool:
         """Whether a reduction may stop before its last operand."""
         return self.is_any or self.terminal is not None
 
-    def __repr__(self) -> str:
-        return f"monoid.{self.parent.name}[{self.type}]"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self.parent.computing_in, (self.type,)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply to an expression, in this dtype."""
-        return call(self, *args, **kwargs)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TypedSemiring:
+class TypedSemiring(_Typed):
     """A monoid and a multiplication that returns its dtype."""
 
     parent: Operator
@@ -246,16 +218,6 @@ class TypedSemiring:
         return self.parent.name
 
     @property
-    def opclass(self) -> str:
-        """``"Semiring"``."""
-        return self.parent.opclass
-
-    @property
-    def gb_name(self) -> str:
-        """Name of the typed semiring in the C API (of our own making where it has none)."""
-        return c_api_name("Semiring", self.parent.name, self.type)
-
-    @property
     def is_commutative(self) -> bool:
         """Whether the multiplication commutes."""
         return bool(getattr(self.parent, "is_commutative", False))
@@ -263,10 +225,7 @@ class TypedSemiring:
     @property
     def commutes_to(self) -> TypedSemiring | None:
         """The semiring whose multiplication takes swapped operands, in this dtype."""
-        found: TypedSemiring | None = _same_dtype(
-            getattr(self.parent, "commutes_to", None), self.type
-        )
-        return found
+        return self._commuted()  # type: ignore[no-any-return]
 
     @property
     def is_positional(self) -> bool:
@@ -278,20 +237,3 @@ class TypedSemiring:
         """Whether every product has one value, whatever is multiplied, as of ``pair``."""
         multiply = self.binaryop
         return not (multiply.reads_a or multiply.reads_b or multiply.is_positional)
-
-    @property
-    def key(self) -> str:
-        """Text that identifies the typed semiring."""
-        return f"Semiring.{self.parent.key_name}[{self.type.name}]"
-
-    def __repr__(self) -> str:
-        return f"semiring.{self.parent.name}[{self.type}]"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        if self.type2 is not self.type:
-            return self.parent.typed_pair, (self.type, self.type2)
-        return self.parent.computing_in, (self.type,)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply to an expression, in this dtype."""
-        return call(self, *args, **kwargs)

@@ -82,10 +82,7 @@ def _describe_function(function: FunctionType, seen: tuple[int, ...]) -> str:
 def describe(value: Any, seen: tuple[int, ...] = ()) -> str:
     """Return a text that two values share only if they mean the same, type included.
 
-    Raises
-    ------
-    UdfParseError
-        There is no such text for this kind of value.
+    Raises UdfParseError if there is no such text for this kind of value.
     """
     if value is None or value is Ellipsis:
         return repr(value)
@@ -116,12 +113,8 @@ def describe(value: Any, seen: tuple[int, ...] = ()) -> str:
 def user_function(function: Any, opclass: str, expected: tuple[str, ...]) -> UserFunction:
     """Return a Python function with its identity.
 
-    Raises
-    ------
-    TypeError
-        `function` is not a Python function.
-    UdfParseError
-        It does not take the expected parameters, or captures what cannot be described.
+    Raises TypeError if `function` is not a Python function. Raises UdfParseError if it does not
+    take the expected parameters, or captures what cannot be described.
     """
     if not isinstance(function, FunctionType):
         raise TypeError(f"UDF argument must be a function, not {type(function)}")
@@ -190,10 +183,7 @@ class _InferredRule:
     def of_pair(self, left: DataType, right: DataType) -> DataType:
         """Return the dtype for operands of two dtypes.
 
-        Raises
-        ------
-        KeyError
-            The function takes no such operands.
+        Raises KeyError if the function takes no such operands.
         """
         self._check_records(left, right)
         found = self.infer(self.function, (left, right))
@@ -238,23 +228,10 @@ def make_operator(
 ) -> Operator:
     """Return the operator of a Python function; equal anonymous functions share one.
 
-    Parameters
-    ----------
-    opclass : "UnaryOp", "BinaryOp", "IndexUnaryOp" or "SelectOp"
-    function : function of 1, 2 or 4 scalars
-    name : str or None
-        Name of the function if None.
-    infer : callable
-        Says which dtype the function returns.
-    is_udt : bool
-        The function takes records as well.
-
-    Raises
-    ------
-    TypeError
-        `function` is not a Python function.
-    UdfParseError
-        It takes another number of parameters, or captures what cannot be described.
+    It takes 1, 2 or 4 scalars, and records as well if `is_udt`; `infer` says which dtype it
+    returns. Without a name the operator has the function's. Raises TypeError if `function` is not a
+    Python function. Raises UdfParseError if it takes another number of parameters, or captures what
+    cannot be described.
     """
     user = user_function(function, opclass, _KINDS[opclass][2])
     name = function.__name__ if name is None else name
@@ -293,13 +270,8 @@ def _chosen(parameterized: Parameterized, args: tuple[Any, ...], kwargs: dict[st
 class Parameterized:
     """An operator that is chosen by calling it with parameters: ``binary.isclose(rel_tol=1e-5)``.
 
-    Parameters
-    ----------
-    opclass : str
-    name : str
-    factory : callable
-        Takes the parameters and returns the operator; all have defaults, which stand for the
-        operator where it is used without being called.
+    `factory` takes the parameters and returns the operator; all have defaults, which stand for the
+    operator where it is used without being called.
     """
 
     is_positional = False

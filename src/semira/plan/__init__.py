@@ -6,7 +6,6 @@ from semira.plan.explain import Alternative, Explanation, explain_statement
 from semira.plan.phases import ProgramPhases, phases_to_data
 from semira.plan.policy import POLICIES, Policy
 from semira.plan.reuse import Facts
-from semira.plan.serialize import plan_from_data, plan_from_json, plan_to_data, plan_to_json
 
 __all__ = [
     "POLICIES",
@@ -18,10 +17,6 @@ __all__ = [
     "ProgramPhases",
     "explain_statement",
     "phases_to_data",
-    "plan_from_data",
-    "plan_from_json",
     "plan_program",
-    "plan_to_data",
-    "plan_to_json",
     "weighed_beforehand",
 ]

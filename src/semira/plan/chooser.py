@@ -151,7 +151,8 @@ def plan_program(
 
 
 def _plan_simple(statement: Statement, kind: str) -> Plan:
-    balance, why = _SCALAR_BALANCE if _is_scalar(statement, kind) else BALANCE[statement.op]
+    is_scalar = kind == "scalar" and statement.op in _ON_SCALARS
+    balance, why = _SCALAR_BALANCE if is_scalar else BALANCE[statement.op]
     storage, storage_reason = choose_out_storage(statement)
     reasons = [reason(Code.ONE_WAY, statement.op), reason(Code.BALANCE, balance, why)]
     if kind == "vector":
@@ -163,7 +164,3 @@ def _plan_simple(statement: Statement, kind: str) -> Plan:
     return Plan(
         statement.op, (method,), out_storage=storage, reasons=tuple(reasons), ordered=ordered
     )
-
-
-def _is_scalar(statement: Statement, kind: str) -> bool:
-    return kind == "scalar" and statement.op in _ON_SCALARS

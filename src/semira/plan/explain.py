@@ -21,19 +21,12 @@ from semira.plan.rules_product import DOT
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One way to compute a product.
-
-    Attributes
-    ----------
-    name : str
-    entries : float
-        Matrix positions or entries it would look at.
-    is_estimate : bool
-        Whether `entries` rests on averages instead of counts.
-    """
+    """One way to compute a product."""
 
     name: str
+    #: Matrix positions or entries it would look at.
     entries: float
+    #: Whether `entries` rests on averages instead of counts.
     is_estimate: bool = False
 
 

@@ -68,8 +68,7 @@ class Ratio:
         """Return the sum over the common denominator."""
         return Ratio(
             plus(
-                times(self.numerator, other.denominator),
-                times(other.numerator, self.denominator),
+                times(self.numerator, other.denominator), times(other.numerator, self.denominator)
             ),
             times(self.denominator, other.denominator),
         )

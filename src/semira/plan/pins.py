@@ -85,10 +85,7 @@ def pinned(hints: Hints) -> dict[str, object]:
 def check_pins(statement: Statement, out: Slot) -> None:
     """Check the pins of one statement by themselves.
 
-    Raises
-    ------
-    PlanError
-        A value is unknown, or the pin means nothing for this operation.
+    Raises PlanError if a value is unknown, or the pin means nothing for this operation.
     """
     for name, value in pinned(statement.hints).items():
         if name == "method" and statement.op not in PRODUCTS:

@@ -33,54 +33,38 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """Change direction when ``measure > fraction * against`` (to pull; ``<`` to push).
+    """Change direction when ``measure > fraction * against`` (to pull; ``<`` to push)."""
 
-    Attributes
-    ----------
-    measure, against : str
-        Keys of `MEASURES`.
-    fraction : Number
-    trend : {"", "rising", "falling"}
-        Whether the driving vector must also have gained or lost entries since last time.
-    """
-
+    #: Keys of `MEASURES`.
     measure: str
     against: str
     fraction: Number
+    #: One of "", "rising", "falling". Whether the driving vector must also have gained or lost
+    #: entries since last time.
     trend: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A named rule for changing direction.
-
-    Attributes
-    ----------
-    name : str
-    to_pull, to_push : Switch
-    scan : Number
-        Entries that looking at the mask of one row counts for; part of ``pull_cost``.
-    look, start : Number
-        On devices of many threads, where a pull leaves rows at the first operand: entries that a
-        look counts for, and the whole pull before its first look; part of ``pull_cost``.
-    read, here_and_there : Number
-        On devices of many threads, where a pull reads all of every open row: entries that one it
-        reads counts for, and the whole pull where a mask leaves some rows open; part of
-        ``pull_cost``.
-    alone_look, alone_start, alone_push, alone_slow : Number
-        The same as `look` and `start`, entries that a push counts for before its first one, and
-        the first entries of it that count twice, beside a pull that reads whole rows, where no mask
-        closes any and the product stands by itself: not in a loop.
-    """
+    """A named rule for changing direction."""
 
     name: str
     to_pull: Switch
     to_push: Switch
+    #: Entries that looking at the mask of one row counts for; part of ``pull_cost``.
     scan: Number = Number(0.0, "not part of this policy")
+    #: On devices of many threads, where a pull leaves rows at the first operand: entries that a
+    #: look counts for, and the whole pull before its first look; part of ``pull_cost``.
     look: Number = Number(1.0, "not part of this policy")
     start: Number = Number(0.0, "not part of this policy")
+    #: On devices of many threads, where a pull reads all of every open row: entries that one it
+    #: reads counts for, and the whole pull where a mask leaves some rows open; part of
+    #: ``pull_cost``.
     read: Number = Number(1.0, "not part of this policy")
     here_and_there: Number = Number(0.0, "not part of this policy")
+    #: The same as `look` and `start`, entries that a push counts for before its first one, and the
+    #: first entries of it that count twice, beside a pull that reads whole rows, where no mask
+    #: closes any and the product stands by itself: not in a loop.
     alone_look: Number = Number(1.0, "not part of this policy")
     alone_start: Number = Number(0.0, "not part of this policy")
     alone_push: Number = Number(0.0, "not part of this policy")

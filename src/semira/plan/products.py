@@ -25,12 +25,7 @@ from semira.contract import (
 )
 from semira.plan.expressions import ONE, ZERO
 from semira.plan.pins import parameter_fault, pinned, values_of
-from semira.plan.policy import (
-    BLOCK_ROWS,
-    BLOCK_SHARE,
-    Policy,
-    policy_named,
-)
+from semira.plan.policy import BLOCK_ROWS, BLOCK_SHARE, Policy, policy_named
 from semira.plan.reasons import Code, reason
 from semira.plan.reuse import Surroundings, reuse_obstacle, shape_obstacle
 from semira.plan.rules_cost import is_free, weighed_rows, weighed_rule, with_method
@@ -74,7 +69,6 @@ from semira.plan.rules_storage import (
     pinned_method,
     storage_obstacle,
     walked_format,
-    walked_orientations,
 )
 
 #: What each method of ``mxm`` is in the words of a matrix-vector product: row by row the entries of
@@ -85,6 +79,8 @@ _NARROWING = (
     "direction", "method", "matrix_storage", "mask_order", "balance", "merge", "intersect",
     "queue", "deterministic",
 )  # fmt: skip
+
+_QUEUES = {"global": "by each warp", "block": "by each block, for all of its threads"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +100,7 @@ class Request:
 def plan_product(request: Request) -> Plan:
     """Return the plan of a ``vxm``, ``mxv`` or ``mxm``.
 
-    Raises
-    ------
-    PlanError
-        A pin cannot be met: the message names it, says why, and what is possible.
+    Raises PlanError if a pin cannot be met: the message names it, says why, and what is possible.
     """
     chosen, request = _cheapest(request)
     statement = request.statement
@@ -137,6 +130,7 @@ def plan_product(request: Request) -> Plan:
     storage_reasons = [] if statement.op == "mxm" else [storage_reason]
     balances = [_choose_balance(part_of_core(statement, name), name, exits)[1] for name in names]
     formats = [format_reason(statement, chosen=chosen)] if walked != "compressed" else []
+    queue = statement.hints.queue
     masks = [mask_reason(statement, each.name, each.mask_order) for each in methods]
     if statement.mask is None:
         masks = masks[:1]
@@ -150,7 +144,7 @@ def plan_product(request: Request) -> Plan:
             *(*rule_reasons, *full_reasons(statement, names, request.capabilities)),
             *(*left_out, *dict.fromkeys(masks), exit_reason, structure_reason),
             *(*reuse_reasons, *formats, *storage_reasons, *dict.fromkeys(balances)),
-            *_queue_reasons(statement),
+            *([reason(Code.QUEUE_PINNED, _QUEUES[queue])] if queue is not None else []),
             *(intersection_reasons(statement, request.capabilities) if DOT in names else []),
             *_variant_reasons(methods),
             *([reason(Code.FIXED_ORDER)] if needs_order(statement) else []),
@@ -172,7 +166,7 @@ def _methods_of(
             early_exit=exits and name in BY_ROW,
             structure_only=structure,
             operand_reuse=reuses and name == PULL,
-            orientation=_orientation(statement, name),
+            orientation=format_orientation(statement, name),
             storage=walked_format(statement),
             balance=_choose_balance(statement, name, exits)[0],
             queue=statement.hints.queue or "none",
@@ -216,12 +210,6 @@ def _mask_order(request: Request, statement: Statement, name: str) -> str:
     if statement.mask is not None and multiplies_first(statement):
         return "after"
     return choose_mask_order(statement, name, request.capabilities)
-
-
-def _orientation(statement: Statement, name: str) -> str:
-    if walked_format(statement) != "compressed":
-        return format_orientation(statement, name)
-    return walked_orientations(statement, name)[-1]
 
 
 def requested_policy(statement: Statement, default: str | Policy | None) -> Policy:
@@ -372,10 +360,7 @@ def weighs_ways(statement: Statement, names: Sequence[str]) -> bool:
 def situation_beforehand(statement: Statement, *, may_leave: bool, many_threads: bool) -> Situation:
     """Return what the rule of a product depends on that is weighed before it runs.
 
-    Parameters
-    ----------
-    may_leave : bool
-        Whether a pull may leave rows.
+    `may_leave` says whether a pull may leave rows.
     """
     return Situation(
         masked=False,
@@ -480,14 +465,6 @@ def _weighing_reasons(request: Request, situation: Situation) -> list[Reason]:
     if request.statement.hints.switch_point is not None:
         reasons.append(reason(Code.SWITCH_POINT_PINNED, request.statement.hints.switch_point))
     return reasons
-
-
-def _queue_reasons(statement: Statement) -> list[Reason]:
-    queue = statement.hints.queue
-    if queue is None:
-        return []
-    text = {"global": "by each warp", "block": "by each block, for all of its threads"}
-    return [reason(Code.QUEUE_PINNED, text[queue])]
 
 
 def _variants_of(request: Request, name: str, exits: bool) -> tuple[Variant, ...]:

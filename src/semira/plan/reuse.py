@@ -75,26 +75,15 @@ def driver_slot(statement: Statement) -> int:
 
 
 def reuse_obstacle(statement: Statement, around: Surroundings | None) -> str:
-    """Say why operand reuse is not proven; empty if it is.
+    """Say why operand reuse is not proven for a ``vxm`` or ``mxv``; empty if it is.
 
-    Parameters
-    ----------
-    statement : Statement
-        A ``vxm`` or ``mxv``.
-    around : Surroundings or None
-        None outside of loops: a single product proves nothing about its mask.
-
-    Notes
-    -----
-    Linear in the number of statements around.
+    `around` is None outside of loops: a single product proves nothing about its mask. Linear in the
+    number of statements around.
     """
     if around is None:
         return "a single product proves nothing about what its mask holds"
-    for check in _CHECKS:
-        obstacle = check(statement, around)
-        if obstacle:
-            return obstacle
-    return ""
+    obstacles = (check(statement, around) for check in _CHECKS)
+    return shape_obstacle(statement) or next(filter(None, obstacles), "")
 
 
 def shape_obstacle(statement: Statement) -> str:
@@ -109,13 +98,7 @@ def shape_obstacle(statement: Statement) -> str:
     return ""
 
 
-def _check_shape(statement: Statement, around: Surroundings) -> str:
-    del around
-    return shape_obstacle(statement)
-
-
-def _check_feedback(statement: Statement, around: Surroundings) -> str:
-    del around
+def _check_feedback(statement: Statement, _around: Surroundings) -> str:
     if statement.out != driver_slot(statement):
         return "the result does not become the next operand"
     if statement.accum is not None or not statement.replace or statement.param("new"):
@@ -170,12 +153,8 @@ def _check_start(statement: Statement, around: Surroundings) -> str:
 
 
 _CHECKS: tuple[Callable[[Statement, Surroundings], str], ...] = (
-    _check_shape,
-    _check_feedback,
-    _check_loop,
-    _check_growth,
-    _check_start,
-)
+    _check_feedback, _check_loop, _check_growth, _check_start,
+)  # fmt: skip
 
 
 def _mask(statement: Statement) -> Mask:

@@ -224,12 +224,7 @@ def beforehand_rule(policy: Policy, situation: Situation) -> Rule:
 def block_rule(policy: Policy, situation: Situation, pull: Const) -> Rule:
     """Return the rule of a product whose left operand may be a block of vectors.
 
-    Where it is as high as a matrix, method 0 is taken whatever the counts.
-
-    Parameters
-    ----------
-    policy, situation, pull
-        As for `direction_rule`.
+    Where it is as high as a matrix, method 0 is taken whatever the counts. See `direction_rule`.
     """
     rows, share = Count("block"), Const(BLOCK_SHARE.value)
     is_low = Compare("<=", rows, Const(BLOCK_ROWS.value))

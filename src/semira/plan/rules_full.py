@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from semira.contract import (
-    Capabilities,
-    Const,
-    Method,
-    Plan,
-    Reason,
-    Statement,
-)
+from semira.contract import Capabilities, Const, Method, Plan, Reason, Statement
 from semira.plan.expressions import ZERO, fold
 from semira.plan.reasons import Code, reason
 from semira.plan.rules_direction import PULL

@@ -57,10 +57,8 @@ def mask_reason(statement: Statement, method: str, order: str) -> Reason:
 def choose_early_exit(statement: Statement, capabilities: Capabilities) -> tuple[bool, Reason]:
     """Return whether rows are left early, and why.
 
-    Raises
-    ------
-    PlanError
-        It is demanded, but the monoid has no terminal value or the backend cannot stop.
+    Raises PlanError if it is demanded, but the monoid has no terminal value or the backend cannot
+    stop.
     """
     monoid, pinned = statement.operator.monoid, statement.hints.early_exit
     obstacle = ""
@@ -99,10 +97,7 @@ def stops_at_first(semiring: TypedSemiring) -> bool:
 def choose_structure_only(statement: Statement) -> tuple[bool, Reason]:
     """Return whether the matrix values stay unread, and why.
 
-    Raises
-    ------
-    PlanError
-        It is demanded, but the multiplication reads the values.
+    Raises PlanError if it is demanded, but the multiplication reads the values.
     """
     multiply, pinned = statement.operator.binaryop, statement.hints.structure_only
     is_read = any(getattr(multiply, f"reads_{side}") for side in _MATRIX_SIDES[statement.op])

@@ -163,11 +163,12 @@ def format_balance(statement: Statement) -> tuple[str, str]:
 
 
 def format_orientation(statement: Statement, method: str) -> str:
-    """Return the orientation whose lines or entries a format has; ``none``: any."""
+    """Return the orientation whose lines or entries what is walked has; ``none``: any."""
     row, _ = pinned_method(statement)
-    if row is None:
-        return left_columns(statement)
     orientations = walked_orientations(statement, method)
+    if row is None:
+        is_columns = walked_format(statement) == COLUMNS
+        return left_columns(statement) if is_columns else orientations[-1]
     if statement.op == "mxm":
         return orientations[0]
     return orientations[-1] if row.is_oriented else "none"

@@ -53,7 +53,7 @@ def _both_ways(request, monkeypatch):
 @every("k", [3, 4, 5])
 @cases.shapes
 def test_triangles_are_taken_off_or_counted_again(graph, device, k):
-    found = k_truss(graph.matrix(device), k)
+    found = k_truss(graph.matrix(device), k, deterministic=True)
     assert entries(found.truss) == expected_truss(graph, k)
 
 
@@ -64,7 +64,8 @@ def test_trusses_of_any_graph(device, graph, k):
 
 
 @pytest.mark.usefixtures("_both_ways")
-def test_dropping_goes_on_until_nothing_more_falls(device):
+@every("options", [{}, {"deterministic": True}])
+def test_dropping_goes_on_until_nothing_more_falls(device, options):
     # A clique of four, at a corner of a grid of triangles that loses layer after layer.
     side = 9
     steps = ((0, 1), (1, 0), (1, 1))
@@ -77,7 +78,7 @@ def test_dropping_goes_on_until_nothing_more_falls(device):
     ]
     n = side * side
     clique = [(0, n), (0, n + 1), (0, n + 2), (n, n + 1), (n, n + 2), (n + 1, n + 2)]
-    found = k_truss(cases.unweighted(n + 3, [*clique, *mesh]).matrix(device), 4)
+    found = k_truss(cases.unweighted(n + 3, [*clique, *mesh]).matrix(device), 4, **options)
     assert found.truss.reduce_rowwise("any").new().to_coo()[0].tolist() == [0, n, n + 1, n + 2]
     assert found.count == 6
     assert found.iterations > 4

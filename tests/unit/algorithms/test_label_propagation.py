@@ -119,9 +119,12 @@ def test_many_iterations_end_with_independent_moves(device):
     label, iterations, ended = propagated(graph, 1)
     assert ended
     assert iterations > 33
-    found = label_propagation(graph.matrix(device), seed=1)
-    assert found.label.to_dense().tolist() == label
-    assert (found.iterations, found.converged) == (iterations, True)
+    A = graph.matrix(device)
+    for options in ({}, {"deterministic": True}):
+        found = label_propagation(A, seed=1, **options)
+        assert found.label.to_dense().tolist() == label
+        assert (found.iterations, found.converged) == (iterations, True)
+    # Options are for products.
     assert found.trace[-1].iteration == iterations - 1
 
 
@@ -188,7 +191,7 @@ def test_not_square():
 
 
 def test_trace_has_the_products_of_every_iteration(device):
-    found = label_propagation(cases.SHAPES["random"].matrix(device))
+    found = label_propagation(cases.SHAPES["random"].matrix(device), deterministic=True)
     products = [row for row in found.trace if row.op == "mxv"]
     assert len(products) == 2 * found.iterations
 

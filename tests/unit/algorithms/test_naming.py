@@ -281,3 +281,14 @@ def test_the_matrix_may_be_given_by_name() -> None:
     graph = gb.io.Graph(matrix(), LABELS["text"])
     assert algorithms.bfs(A=matrix(), source=0).graph is None
     assert algorithms.bfs(A=graph, source="va").graph is graph  # type: ignore[call-arg]
+
+
+def test_what_an_algorithm_makes_lies_beside_its_graph():
+    """Blocks that ask for another device do not part them."""
+    A = gb.Matrix.from_coo([0, 1, 2, 0], [1, 2, 0, 2], 1.0, device="cpu")
+    expected = [algorithms.local_clustering_coefficient(A).coefficient, algorithms.bfs(A, 0).level]
+    with gb.device("reference"):
+        found = [algorithms.local_clustering_coefficient(A).coefficient, algorithms.bfs(A, 0).level]
+    for mine, theirs in zip(found, expected, strict=True):
+        assert mine.device == "cpu"
+        assert mine.isequal(theirs, check_dtype=True)

@@ -169,8 +169,10 @@ def test_nothing_to_assign(device, method):
 
 
 @pytest.mark.parametrize("kind", ["uniform", "few values"])
-def test_auctions_have_the_same_bits_everywhere(device, kind):
-    for shape in ((30, 30), (20, 26)):
+def test_auctions_have_the_same_bits_everywhere(device, kind, monkeypatch):
+    # Fewer columns on the list of a GPU than there are.
+    monkeypatch.setattr(solve, "_KEPT", 32)
+    for shape in ((30, 30), (40, 40), (36, 48)):
         costs = drawn(kind, shape, 7)
         found = linear_sum_assignment(costs, method="auction")
         with gb.device("cpu"):
@@ -292,7 +294,7 @@ def test_what_does_not_fit_is_refused(monkeypatch):
     with gb.device("cpu"), pytest.raises(OutOfMemory, match=r"take .* bytes, and 100 are free"):
         linear_sum_assignment(np.ones((30, 30)))
     assert memory(1000, 2000) == memory(2000, 1000)
-    assert memory(1000, 1000, method="auction") == 88_000
+    assert memory(1000, 1000, method="auction") == 880_000
 
 
 def test_a_wrong_assignment_would_be_noticed(monkeypatch):

@@ -108,6 +108,18 @@ def test_symmetry_is_decided_remembered_and_forgotten_on_writing():
         small_matrix().symmetric = True
 
 
+def test_a_word_for_symmetry_can_be_taken_back():
+    A = gb.Matrix.from_coo([0, 1, 1], [1, 0, 1], [2.0, 3.0, 4.0])
+    v = gb.Vector.from_coo([0], [1.0], size=2)
+    for word in (True, False):
+        expected = A.mxv(v).new(direction="push"), A.mxv(v).new(direction="pull")
+        A.symmetric = word
+        assert A.symmetric is word
+    for direction, before in zip(("push", "pull"), expected, strict=True):
+        assert before.nvals == 1
+        assert A.mxv(v).new(direction=direction).to_dict() == {1: 3.0}
+
+
 def test_a_symmetric_matrix_keeps_one_orientation():
     A = gb.Matrix.from_coo([0, 1], [1, 0], [2.0, 2.0])
     A.symmetric = True

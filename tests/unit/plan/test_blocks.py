@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers.plans import ABLE, A, plan_of, product
+from tests.helpers.rules import evaluate
 
-from semira.backends.rules import evaluate
 from semira.base.errors import PlanError
 from semira.contract import Capabilities, Const, Hints, Mask
 from semira.plan.policy import MASKED_PRODUCT, WORTH_COUNTING

@@ -12,9 +12,8 @@ from tests.helpers.plans import A, plan_of, product
 import semira as gb
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.staged import full as staged
-from semira.base.errors import InvalidValue
 from semira.contract import Hints, Mask, packs_of
-from semira.plan import explain_statement, plan_from_json, plan_to_json
+from semira.plan import explain_statement
 from semira.plan.reasons import Code, sentence
 from semira.plan.rules_full import PIECES
 
@@ -124,10 +123,5 @@ def test_explain_sees_which_operand_is_full(name):
 def test_shares_are_part_of_a_plan():
     plan = planned().plan
     assert plan.methods[0].full == PIECES
-    assert plan_from_json(plan_to_json(plan)) == plan
-    # Plans once had three numbers there.
-    for other in ('{"few_packs": 1}', "null"):
-        with pytest.raises(InvalidValue, match="full"):
-            plan_from_json(plan_to_json(plan).replace('"full": "pieces"', f'"full": {other}'))
     assert [packs_of(8, size) for size in (1, 4, 8, 16)] == [2, 2, 4, 8]
     assert [packs_of(6, size) for size in (1, 4, 8, 16)] == [3, 3, 3, 6]

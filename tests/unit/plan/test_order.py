@@ -13,7 +13,6 @@ from semira.base.errors import PlanError
 from semira.contract import Arg, Hints, Statement
 from semira.ops.registry import binary, monoid, semiring
 from semira.plan.rules_order import needs_order
-from semira.plan.serialize import plan_from_json, plan_to_json
 
 FIXED = Hints(deterministic=True)
 AS_THREADS_COME = replace(ABLE, unordered=frozenset({("vxm", "push")}))
@@ -43,7 +42,6 @@ def test_what_rounds_or_picks_needs_an_order(name, dtype, needed):
     plan = plan_of(statement, AS_THREADS_COME, hints=FIXED)
     assert [method.name for method in plan.methods] == (["pull"] if needed else ["push", "pull"])
     assert plan.ordered is needed
-    assert plan_from_json(plan_to_json(plan)) == plan
 
 
 def test_without_the_option_every_method_stays():

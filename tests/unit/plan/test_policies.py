@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from tests.helpers.every import every
 from tests.helpers.plans import ABLE, numbers, plan_of, product
+from tests.helpers.rules import evaluate
 
-from semira.backends.rules import evaluate
 from semira.contract import Hints
 from semira.plan import POLICIES, Policy
 from semira.plan.policy import MEASURES, Number, Switch

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 from tests.helpers.plans import ABLE, A, plan_of, product
+from tests.helpers.rules import evaluate
 
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.render import KERNELS
-from semira.backends.rules import evaluate
 from semira.contract import SEARCH_LOOKS, Const, Hints, Mask
-from semira.plan import explain_statement, plan_from_json, plan_to_json
+from semira.plan import explain_statement
 
 NAMED = Mask(A, structural=True, complement=False)
 COUNTING = replace(ABLE, counts_products=True)
@@ -91,11 +91,6 @@ def test_the_explanation_tells_what_was_compared():
         "more than 16 for each pair that is multiplied row by row" in why for why in found.reasons
     )
     assert explain_statement(statement, LONG_MASK | {"open_rows": 9}).chosen.name == "dot"
-
-
-def test_plans_with_the_rule_are_stored():
-    plan = planned(CAPABILITIES)
-    assert plan_from_json(plan_to_json(plan)) == plan
 
 
 def test_kernels_and_rule_count_a_search_alike():

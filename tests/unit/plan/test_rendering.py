@@ -8,8 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.helpers.c_expression import evaluate_c
 from tests.helpers.plans import ABLE, plan_of, product
+from tests.helpers.rules import evaluate
 
-from semira.backends.rules import compile_rule, evaluate, render_cuda, render_cuda_choice
+from semira.backends.rules import compile_rule, render_cuda, render_cuda_choice
 from semira.base.errors import InvalidValue
 from semira.contract import Choose, Compare, Const, Count, Previous
 from semira.contract.rule import COUNTS

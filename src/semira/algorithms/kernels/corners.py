@@ -1,4 +1,8 @@
-"""Triangles of each vertex."""
+"""Triangles of each vertex, along an acyclic orientation of the edges.
+
+Items are the vertices, on GPUs the entries. `sums` gets what the edges at each vertex weigh; it may
+be `counts`.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,10 @@ from semira.kernels import atomic_add, kernel
 
 @kernel
 def count_corners(
-    low: Any, high: Any, indptr: Any, indices: Any, counts: Any, mark: Any, mine: Any, stop: Any
-) -> None:
-    """Count the triangles of each vertex along an acyclic orientation of the edges.
+    low: Any, high: Any, heads: Any, indptr: Any, indices: Any, alike: Any, counts: Any, sums: Any,  # noqa: ARG001
+    mark: Any, mine: Any, edges: Any, stop: Any,
+) -> None:  # fmt: skip
+    """Count the triangles of each vertex.
 
     Neighbours of a vertex are marked with its number and 1 more, and looked for among those of
     each.
@@ -33,8 +38,52 @@ def count_corners(
                     found += 1
                     mine[w] += 1
             mine[v] += found
+            edges[v] += 1
             whole += found
         mine[u] += whole
+        edges[u] += indptr[u + 1] - indptr[u]
+    for v in range(len(counts)):
+        if edges[v] != 0:
+            atomic_add(counts, v, mine[v])
+            atomic_add(sums, v, edges[v])
+
+
+@kernel
+def weigh_corners(
+    low: Any, high: Any, heads: Any, indptr: Any, indices: Any, alike: Any, values: Any,  # noqa: ARG001
+    counts: Any, sums: Any, mark: Any, mine: Any, edges: Any, stop: Any,
+) -> None:  # fmt: skip
+    """Add up what the sides opposite to each vertex weigh in its triangles.
+
+    Neighbours of a vertex are marked with their entry, and looked for among those of each.
+    """
+    for u in range(low, high):
+        if atomic_add(stop, 0, 0) != 0:
+            break
+        first = np.int64(indptr[u])
+        for p in range(first, indptr[u + 1]):
+            mark[indices[p]] = p + 1
+        for p in range(first, indptr[u + 1]):
+            v = np.int64(indices[p])
+            for q in range(indptr[v], indptr[v + 1]):
+                w = np.int64(indices[q])
+                there = np.int64(mark[w]) - 1
+                if there >= first:
+                    mine[u] += values[q]
+                    mine[v] += values[there]
+                    mine[w] += values[p]
+            edges[u] += values[p]
+            edges[v] += values[p]
     for v in range(len(counts)):
         if mine[v] != 0:
             atomic_add(counts, v, mine[v])
+        if edges[v] != 0:
+            atomic_add(sums, v, edges[v])
+
+
+@kernel
+def share_pairs(low: Any, high: Any, counts: Any, degrees: Any, out: Any) -> None:
+    """Return the share of the pairs of neighbours that are connected."""
+    for v in range(low, high):
+        pairs = degrees[v] * (degrees[v] - 1)
+        out[v] = np.float64(2 * counts[v]) / np.float64(max(pairs, 1))

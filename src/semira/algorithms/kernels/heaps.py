@@ -65,6 +65,7 @@ def settle_paths(
     starts: Any,
     begins: Any,
     distance: Any,
+    counts: Any,
     heap: Any,
     keys: Any,
     place: Any,
@@ -72,7 +73,8 @@ def settle_paths(
 ) -> None:
     """Write the distances from sets of vertices, a row each; -1 where no path leads.
 
-    Set s has the different vertices between two `bounds` of `starts`, at the distances `begins`.
+    Set s has the different vertices between two `bounds` of `starts`, at the distances `begins`;
+    paths lead to ``counts[s]`` vertices.
     """
     n = np.int64(len(indptr) - 1)
     for s in range(low, high):
@@ -87,10 +89,12 @@ def settle_paths(
             distance[at + v] = begins[i]
             rise(heap, keys, place, count, v, distance[at + v])
             count += 1
+        popped = np.int64(0)
         while count > 0:
             v = np.int64(heap[0])
             far = keys[0]
             count -= 1
+            popped += 1
             take_first(heap, keys, place, count)
             for p in range(indptr[v], indptr[v + 1]):
                 w = np.int64(indices[p])
@@ -103,3 +107,19 @@ def settle_paths(
                 elif reached < known:
                     distance[at + w] = reached
                     rise(heap, keys, place, np.int64(place[w]), w, distance[at + w])
+        counts[s] = popped
+
+
+@kernel
+def list_paths(
+    low: Any, high: Any, n: Any, distance: Any, ends: Any, indices: Any, values: Any
+) -> None:
+    """List the vertices of some rows that paths lead to; a row begins where the one before ends."""
+    for s in range(low, high):
+        at = np.int64(ends[s])
+        for v in range(n):
+            far = distance[n * s + v]
+            if far >= 0.0:
+                indices[at] = v
+                values[at] = far
+                at += 1

@@ -313,7 +313,7 @@ def expand(
     low, high, indptr, indices, in_indptr, in_indices,
     rows, num_rows, columns, num_columns,  # noqa: ARG001 - GPUs alone
     sources, n, k, width, words, kind, limit, level, counts, far, state,
-    seen, fresh, queues, marks,  # noqa: ARG001 - GPUs alone
+    seen, fresh, sets,  # noqa: ARG001 - GPUs alone
     pairs, front, queue, sums, alive,
 ):  # fmt: skip
     """Search from blocks of sources."""
@@ -365,15 +365,20 @@ def settle(
     low, high,
     indptr, indices, in_indptr, in_indices, rows, num_rows, columns, num_columns,  # noqa: ARG001
     sources, n, k, width, words, kind, limit, level, counts, far, state,  # noqa: ARG001
-    seen, fresh, queues, marks,  # noqa: ARG001
+    seen, fresh, sets,  # noqa: ARG001
 ):  # fmt: skip
-    """Do nothing: `expand` did it."""
+    """Do nothing: `expand` did it; on a GPU these are the turns of a level."""
     for _ in range(low, high):
         break
 
 
 @kernel
-def decide(low, high, n, k, width, words, entries, limit, far, state):  # noqa: ARG001
+def decide(
+    low, high,
+    indptr, indices, in_indptr, in_indices, rows, num_rows, columns, num_columns,  # noqa: ARG001
+    sources, n, k, width, words, kind, limit, level, counts, far, state,  # noqa: ARG001
+    seen, fresh, sets,  # noqa: ARG001
+):  # fmt: skip
     """End the loop, which has one round on hosts."""
     for _ in range(low, high):
         state[0] = 1

@@ -1,4 +1,4 @@
-"""Searches along a queue: hops from several vertices together, and Brandes' sums."""
+"""Searches along a queue, and Brandes' sums."""
 
 from __future__ import annotations
 
@@ -7,54 +7,6 @@ from typing import Any
 import numpy as np
 
 from semira.kernels import atomic_add, atomic_max, helper, kernel
-
-
-@kernel
-def reach(
-    low: Any,
-    high: Any,
-    indptr: Any,
-    indices: Any,
-    sources: Any,
-    limit: Any,
-    most: Any,
-    level: Any,
-    queue: Any,
-    state: Any,
-) -> None:
-    """Search from different sources together; `level` is 0 at first, and then 1 more than hops.
-
-    The search ends before a level whose vertices have more than `most` edges. In `state` are the
-    vertices that were found, those before the last level, and the hops to that.
-    """
-    for _ in range(low, high):
-        end = np.int64(0)
-        edges = np.int64(0)
-        for i in range(len(sources)):
-            v = np.int64(sources[i])
-            level[v] = 1
-            queue[end] = v
-            end += 1
-            edges += np.int64(indptr[v + 1]) - np.int64(indptr[v])
-        begin = np.int64(0)
-        depth = np.int64(0)
-        while begin < end and depth < limit and edges <= most:
-            depth += 1
-            edges = np.int64(0)
-            stop = end
-            for i in range(begin, stop):
-                v = np.int64(queue[i])
-                for p in range(indptr[v], indptr[v + 1]):
-                    w = np.int64(indices[p])
-                    if level[w] == 0:
-                        level[w] = depth + 1
-                        queue[end] = w
-                        end += 1
-                        edges += np.int64(indptr[w + 1]) - np.int64(indptr[w])
-            begin = stop
-        state[0] = end
-        state[1] = begin
-        state[2] = depth
 
 
 @helper

@@ -119,9 +119,9 @@ def _nothing(columns: int, method: str) -> Found:
 
 def _result(found: Found, sign: float, turned: bool) -> AssignmentResult:
     """Return the result on the host."""
-    columns, v, u, taken = map(on_host, (found.column_of, found.v, found.u, found.taken))
+    columns = on_host(found.column_of)
     row_ind, col_ind = np.arange(len(columns)), columns.astype(np.int64)
-    u, v, taken = sign * u, sign * v, sign * taken
+    u, v, taken = sign * found.u, sign * found.v, sign * found.taken
     if turned:
         order = np.argsort(col_ind)
         row_ind, col_ind, taken, u, v = col_ind[order], row_ind[order], taken[order], v, u

@@ -10,7 +10,7 @@ import numpy as np
 
 import semira as gb
 from semira.algorithms.checks import check_count, check_square
-from semira.apps.arrays import on_host
+from semira.apps.arrays import as_given, on_host
 from semira.exceptions import (
     DimensionMismatch,
     DomainMismatch,
@@ -346,7 +346,7 @@ def _by(ends: Any, others: Any, n: int, xp: Any, with_near: bool) -> Lists:
 
 def _table(values: Any, name: str, xp: Any) -> Any:
     """Return features as a contiguous array of floats."""
-    values = values if hasattr(values, "dtype") else np.asarray(values)
+    values = as_given(values, f"classify: {name}")
     if values.ndim == 2 and values.dtype.kind in "biuf":
         kept = values.dtype if values.dtype in (np.float32, np.float64) else np.float64
         found = xp.ascontiguousarray(
@@ -369,7 +369,7 @@ def _table(values: Any, name: str, xp: Any) -> Any:
 
 
 def _ends(values: Any, n: int, name: str, xp: Any) -> Any:
-    values = values if hasattr(values, "dtype") else np.asarray(values)
+    values = as_given(values, f"classify: {name}")
     if values.size == 0:
         return xp.zeros(0, xp.int32)
     if values.ndim != 1 or values.dtype.kind not in "iu":

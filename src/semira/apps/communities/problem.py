@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import semira as gb
-from semira.apps.arrays import on_host
+from semira.apps.arrays import as_given, on_host
 from semira.apps.communities.graph import Graph, grouped
 from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
 from semira.kernels import ArrayKernel, rows_of
@@ -155,7 +155,7 @@ def numbered(xp: Any, graph: Graph, given: Any, name: str) -> tuple[Any, int]:
             missing = given.size - given.nvals
             raise InvalidValue(f"{name}: {missing} of {given.size} vertices have no label")
         values = given.to_dense()
-    values = on_host(values)
+    values = on_host(as_given(values, name))
     if values.shape != (graph.n,):
         raise DimensionMismatch(f"{name}: shape {values.shape}, one label for each of {graph.n}")
     if values.dtype.kind not in "iu":

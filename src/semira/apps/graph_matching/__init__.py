@@ -8,6 +8,7 @@ import numpy as np
 
 from semira import Matrix, binary
 from semira.algorithms.checks import check_count, check_number
+from semira.apps.arrays import as_given, on_host
 from semira.apps.graph_matching.problem import NAME, Pairs, Problem, checked, memory
 from semira.apps.graph_matching.result import MatchingResult
 from semira.apps.graph_matching.solve import Progress, Search, Settings, searches
@@ -172,7 +173,7 @@ def _start(initial: Any, problem: Problem) -> Any:
         if initial not in STARTS:
             raise InvalidValue(f"{NAME}: initial={initial!r} is none of {', '.join(STARTS)}")
         return initial
-    given, (size, others) = np.asarray(initial), problem.sizes
+    given, (size, others) = on_host(as_given(initial, f"{NAME}: initial")), problem.sizes
     if given.shape != (size,) or given.dtype.kind not in "iu":
         raise DimensionMismatch(
             f"{NAME}: initial is the partner of each of the {size} vertices of A, integers"

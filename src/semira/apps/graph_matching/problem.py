@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from semira import Matrix, dtypes, monoid, unary
 from semira.algorithms.checks import check_count, check_square, has_nan
-from semira.apps.arrays import check_room
+from semira.apps.arrays import as_given, check_room, on_host
 from semira.apps.assignment import memory as assignment_memory
 from semira.exceptions import (
     DeviceMismatch,
@@ -166,7 +166,7 @@ def _pairs(given: Any, sizes: tuple[int, int], what: str) -> Pairs:
     InvalidIndex, IndexOutOfBound, DimensionMismatch
         They are none.
     """
-    pairs = np.asarray([] if given is None else given)
+    pairs = on_host(as_given([] if given is None else given, f"{NAME}: {what}"))
     if not pairs.size:
         return np.zeros((0, 2), np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:

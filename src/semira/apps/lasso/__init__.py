@@ -57,7 +57,7 @@ def fused_lasso(
     tolerance : float >= 0
         ``"primal_dual"`` stops when the duality gap is at most so much of the objective.
     max_iterations : int >= 1
-        Most steps of ``"primal_dual"``, up to the next multiple of 25.
+        Most steps of ``"primal_dual"``, up to the next multiple of 50.
 
     Returns
     -------
@@ -87,7 +87,8 @@ def fused_lasso(
     ``sum |y - mean| / 2**58`` (or ``max |y| / 2**58``), so that every device computes the same x.
 
     ``"primal_dual"``: two products with the incidence matrix and a clip in each step, O(n + nvals),
-    all in one launch of a GPU. The number of steps grows with `lambda2`.
+    all in one launch of a GPU. The number of steps grows with `lambda2`. Vertices that edges below
+    their limits join get the mean of their part, if that is better.
 
     Drawing the result towards 0 by `lambda1` afterwards is exact [2]_. The duality gap is that of
     x and the flow u over the edges, summed in FP64: no other x has an objective smaller by more.

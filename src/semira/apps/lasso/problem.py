@@ -24,7 +24,7 @@ _MOST = 2**30
 _HUGE = 2.0**500
 
 #: Bytes of an arc and of a vertex at most.
-_ARC_BYTES, _VERTEX_BYTES = 64, 96
+_ARC_BYTES, _VERTEX_BYTES = 64, 112
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def memory(vertices: int, edges: int) -> int:
     Examples
     --------
     >>> memory(1_000_000, 1_998_000) // 2**20
-    335
+    350
     """
     return _VERTEX_BYTES * vertices + 2 * _ARC_BYTES * edges
 

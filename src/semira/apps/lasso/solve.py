@@ -13,16 +13,21 @@ from semira.exceptions import InvalidValue
 from semira.kernels import ArrayKernel, run_loop
 
 _PLACE = "semira.apps.lasso.kernels:trend"
-_SET = ArrayKernel(_PLACE, "place")
-_STEP = ArrayKernel(_PLACE, "step")
+_STEP = ArrayKernel(_PLACE, "step", lanes=4)
+_SETTLE = ArrayKernel(_PLACE, "settle", lanes=4)
+_JOIN = ArrayKernel(_PLACE, "join", lanes=4)
+_GATHER = ArrayKernel(_PLACE, "gather")
+_LEVEL = ArrayKernel(_PLACE, "level")
 _ENERGIES = ArrayKernel(_PLACE, "energies")
+_FOLD = ArrayKernel(_PLACE, "fold")
 _JUDGE = ArrayKernel(_PLACE, "judge")
 
-#: Ranges of vertices whose energies are summed one by one; `kParts` in the kernel.
-_PARTS = 1024
+#: Most ranges of vertices whose energies are summed one by one, least vertices of one, and groups
+#: of ranges.
+_PARTS, _RANGE, _GROUPS = 1 << 16, 16, 256
 
-#: Steps between two looks at the gap.
-_OFTEN = 25
+#: Steps of a round, an even number, and steps between two looks at the gap.
+_ROUND, _OFTEN = 10, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,48 +76,76 @@ def descend(problem: Problem, tolerance: float, most: int) -> Pair:
 
     The flow u of ``min 0.5 |soft(y - D'u)|^2`` within its limits gives ``x = soft(y - D'u)``. A
     step goes by ``1 / (d_i + d_j)`` along the edge between vertices of these degrees; the momentum
-    starts again when the gap grows.
+    starts again when the dual objective falls. Vertices that edges below their limits join have
+    equal values in the end: their means are a second fit, most often a far better one.
     """
-    xp, n = problem.xp, problem.n
-    flow, ahead = xp.zeros(len(problem.indices)), xp.zeros(len(problem.indices))
-    x, fit, parts = xp.empty(n), xp.empty(n), xp.zeros(2 * _PARTS)
-    state, pace = xp.zeros(4, xp.int64), xp.asarray([1.0, 0.0, 0.0, 0.0, np.inf])
-    y, threshold, work = problem.y, problem.threshold, len(problem.indices)
-    run_loop(
-        state,
-        _SET.launch(n, problem.indptr, ahead, y, threshold, x, state, 1, work=work),
+    xp, n, arcs = problem.xp, problem.n, len(problem.indices)
+    y, threshold, graph, flow = problem.y, problem.threshold, _graph(problem), xp.zeros(2 * arcs)
+    x, betas = xp.zeros(2 * n), xp.zeros(_ROUND + 1)
+    x[:n] = xp.sign(y) * xp.maximum(abs(y) - threshold, 0)
+    rest, fits, key = xp.empty(n), xp.empty(2 * n), xp.empty(n, xp.int32)
+    sums, counts = xp.empty(n, xp.int64), xp.empty(n, xp.int64)
+    degree, scale = xp.diff(problem.indptr).astype(xp.int32), float(2 ** (62 - n.bit_length()))
+    state = xp.asarray([0, _ROUND, 0, 0], xp.int64)
+    gate = state, _OFTEN
+    steps = [
         _STEP.launch(
-            n, problem.indptr, problem.indices, problem.limit, x, ahead, flow, pace, work=work
+            n, n, arcs, *graph[:2], degree, *graph[2:], y, threshold, x, flow, betas, at, work=arcs
+        )
+        for at in range(_ROUND)
+    ]
+    fit = [
+        _SETTLE.launch(
+            n, problem.indptr, flow, y, threshold, rest, fits, key, sums, counts, *gate,
+            work=arcs,
         ),
-        _SET.launch(n, problem.indptr, flow, y, threshold, fit, state, _OFTEN, work=work),
-        _energies(problem, flow, fit, parts, state, _OFTEN),
-        _JUDGE.launch(1, parts, state, pace, _OFTEN, most, tolerance),
-        device=problem.device,
-    )  # fmt: skip
-    return _pair(fit, flow, state, pace)
+        _JOIN.launch(n, *graph, flow, key, *gate, work=arcs),
+        _GATHER.launch(n, scale, rest, key, sums, counts, *gate),
+        _LEVEL.launch(n, n, scale, threshold, key, sums, counts, fits, *gate),
+    ]  # fmt: skip
+    return _judged(problem, fits, flow, state, betas, steps + fit, _OFTEN, most, tolerance)
 
 
 def certify(problem: Problem, x: Any, flow: Any) -> Pair:
     """Return a solution with its objective and the gap that a flow proves."""
     xp = problem.xp
-    parts, state, pace = xp.zeros(2 * _PARTS), xp.zeros(4, xp.int64), xp.zeros(5)
+    state = xp.zeros(4, xp.int64)
+    return _judged(problem, xp.concatenate([x, x]), flow, state, xp.zeros(1), [], 1, 0, 0.0)
+
+
+def _graph(problem: Problem) -> tuple[Any, Any, Any, int]:
+    """Return the arcs, and limits: one, or those that vary from arc to arc."""
+    limit = problem.limit
+    if len(limit) and bool((limit == limit[0]).all()):
+        return problem.indptr, problem.indices, limit[:1], 0
+    return problem.indptr, problem.indices, limit, 1
+
+
+def _judged(
+    problem: Problem, fits: Any, flow: Any, state: Any, betas: Any, before: list[Any], often: int,
+    most: int, tolerance: float,
+) -> Pair:  # fmt: skip
+    """Run kernels, and the sums of energies, until the better of two fits is good enough."""
+    xp, n = problem.xp, problem.n
+    count = max(1, min(_PARTS, n // _RANGE))
+    groups = min(_GROUPS, count)
+    parts, folded = xp.zeros(4 * count), xp.zeros(4 * groups)
+    pace = xp.asarray([1.0, 0, 0, -np.inf])
     run_loop(
         state,
-        _energies(problem, flow, x, parts, state, 1),
-        _JUDGE.launch(1, parts, state, pace, 1, 0, 0.0),
+        *before,
+        _ENERGIES.launch(
+            count, n, count, *_graph(problem), flow, problem.y, problem.threshold, fits, parts,
+            state, often, work=len(problem.indices),
+        ),
+        _FOLD.launch(4 * groups, count, groups, parts, folded, state, often),
+        _JUDGE.launch(
+            1, groups, folded, state, pace, betas, len(betas) - 1, often, most, tolerance
+        ),
         device=problem.device,
-    )
-    return _pair(x, flow, state, pace)
-
-
-def _energies(problem: Problem, flow: Any, x: Any, parts: Any, state: Any, often: int) -> Any:
-    return _ENERGIES.launch(
-        _PARTS, problem.n, problem.indptr, problem.indices, problem.limit, flow, problem.y,
-        problem.threshold, x, parts, state, often, work=len(problem.indices),
     )  # fmt: skip
-
-
-def _pair(x: Any, flow: Any, state: Any, pace: Any) -> Pair:
-    _, steps, _, restarts = state.tolist()
-    _, _, objective, gap, _ = pace.tolist()
-    return Pair(x, flow, objective, gap, steps - 1, restarts)
+    _, steps, better, restarts = state.tolist()
+    _, objective, gap, _ = pace.tolist()
+    fit = fits[better * n : better * n + n]
+    arcs = len(problem.indices)
+    return Pair(fit, flow[:arcs], objective, gap, steps - len(betas) + 1, restarts)

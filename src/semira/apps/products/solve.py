@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from semira import free_memory
+from semira import device_traits, free_memory
 from semira.apps.arrays import on_host
 from semira.apps.products.problem import Product
 from semira.apps.sampling.problem import index_dtype
@@ -18,14 +18,18 @@ from semira.exceptions import OutOfMemory
 from semira.kernels import ArrayKernel
 
 _PLACE = "semira.apps.products.kernels:rows"
-_THREADS = 256
+_THREADS, _NEAR_THREADS = 256, 1024
 _multiply = ArrayKernel(_PLACE, "multiply_rows", lanes=_THREADS, threads=_THREADS)
+_multiply_near = ArrayKernel(_PLACE, "multiply_rows", lanes=_NEAR_THREADS, threads=_NEAR_THREADS)
 _count = ArrayKernel(_PLACE, "count_rows", lanes=_THREADS, threads=_THREADS)
 _work = ArrayKernel(_PLACE, "row_work", lanes=32)
 _pack = ArrayKernel(_PLACE, "pack_rows", lanes=8)
 
 #: Blocks of threads on a GPU: as many as its cache holds the sums of, within these limits.
 _FEWEST, _MOST, _CACHED_BYTES = 264, 1056, 32 << 20
+
+#: Bytes of shared memory that the template declares, at most.
+_DECLARED_BYTES = 1024
 
 #: No entry is so far to the left of the diagonal.
 _NO_DIAGONAL = -(1 << 62)
@@ -180,14 +184,14 @@ class Rows:
             )
         return self.part(0, self.nrows)
 
-    def _task(self, first: int, writes: int, workers: int) -> Any:
+    def _task(self, first: int, writes: int, workers: int, near: int = 0) -> Any:
         """Return the numbers of a launch, in the order of the kernels."""
         product = self._product
         diagonal = _NO_DIAGONAL if product.diagonal is None else product.diagonal
         steps = (int(len(each) > 1) for each in (product.left_values, product.right_values))
         return np.array([
             first, product.kind, product.weigh, *steps, diagonal, product.top, writes,
-            self.width, workers,
+            self.width, workers, near,
         ])  # fmt: skip
 
     def _count(self, sizes: Any) -> None:
@@ -220,12 +224,14 @@ class Rows:
         )  # fmt: skip
         if self._device == "cuda":
             each = worker_bytes(self.width, product.top, product.counts)
-            workers = self._workers(count, each)
+            near = self._near_bytes(sums)
+            workers = min(self._workers(count, each), _FEWEST if near else _MOST)
             words = 3 * self.width * (8 // sums.itemsize) if product.top else self.width
-            room = xp.zeros(max(workers * words, 1), sums)
-            task = xp.asarray(self._task(first, writes, workers))
+            room = xp.zeros(1 if near and not product.top else max(workers * words, 1), sums)
+            task = xp.asarray(self._task(first, writes, workers, near))
             order, marks = self._order(first, count), self._marks(workers)
-            _multiply(count, task, order, *given, task, room, marks, device=self._device)
+            run = _multiply_near if near else _multiply
+            run(count, task, order, *given, task, room, marks, device=self._device, shared=near)
             return
         kept = min(product.top, self.width) + 1
 
@@ -237,6 +243,14 @@ class Rows:
             count, task, task, *given, _LOWEST, task, task, device=self._device,
             work=self._running(first, count), host_scratch=scratch,
         )  # fmt: skip
+
+    def _near_bytes(self, sums: Any) -> int:
+        """Return the bytes of the sums of a row if these fit into a block's memory, or 0."""
+        if not self._product.counts:
+            return 0
+        needed = int(sums.itemsize) * self.width
+        room = device_traits(self._device).block_memory - _DECLARED_BYTES
+        return needed if needed <= room else 0
 
     def _bits(self) -> list[tuple[Any, int, Any]]:
         """Return the bits of a thread of the host."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from semira.apps.arrays import as_given
 from semira.apps.sampling.problem import check_int
 from semira.exceptions import DimensionMismatch, InvalidValue
 
@@ -100,7 +101,7 @@ def network_of(
 
 
 def _table(given: Any, name: str, xp: Any, dtype: Any = np.float32) -> Any:
-    array = given if hasattr(given, "dtype") else np.asarray(given)
+    array = as_given(given, name)
     if array.dtype.kind not in "iufb" or array.ndim != 2:
         raise InvalidValue(
             f"{name} must be a table of real numbers, got dtype {array.dtype}, shape {array.shape}"

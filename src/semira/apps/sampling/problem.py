@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from semira import Matrix
+from semira.apps.arrays import as_given
 from semira.exceptions import DomainMismatch, IndexOutOfBound, InvalidValue
 
 
@@ -77,7 +78,7 @@ def vertices_of(given: Any, n: int, xp: Any, name: str) -> Any:
     if given is None:
         return xp.arange(n, dtype=index_dtype(n))
     if not hasattr(given, "dtype"):
-        given = np.asarray(list(given) if isinstance(given, Iterable) else [given])
+        given = as_given(list(given) if isinstance(given, Iterable) else [given], name)
         given = given.astype(np.int64) if given.size == 0 else given
     if given.dtype.kind not in "iu" or given.ndim != 1:
         raise InvalidValue(

@@ -29,7 +29,8 @@ __all__ = ["LocalScan", "ScanSeries", "local_scan", "memory", "scan_series"]
 def memory(A: Matrix) -> int:
     """Return the bytes that each thread of a host, or block of a GPU, takes for neighbourhoods.
 
-    Of undirected graphs and ``k=1``, the products take 16 bytes an edge instead, or 24 by weight.
+    Of undirected graphs and ``k=1``, each thread of a host takes 20 bytes a vertex, by weight 24; a
+    GPU takes 4 an edge.
 
     Examples
     --------
@@ -98,9 +99,9 @@ def local_scan(
 
     Notes
     -----
-    Of an undirected graph, with ``k=1``: L has each edge once, towards its end of higher degree;
-    ``C<L> = L plus.pair L'`` and ``E<L> = L plus.pair L`` count each triangle at its corners, in
-    O(nvals ** 1.5). By weight, with plus.first and plus.second, a third product. Everything else:
+    Of an undirected graph, with ``k=1``: each triangle is found once, along edges that lead to
+    their end of higher degree, and its sides are added to the opposite corners, in O(nvals ** 1.5).
+    What orients the edges stays with `A` (`Matrix.derived`). Everything else:
     a thread of the host, or a block of a GPU, lists one neighbourhood at a time and walks the rows
     of all its vertices. Floats are rounded to multiples of 2**-61 of (greatest weight x entries),
     and added as integers: the same bits on every device. A function is called once for each

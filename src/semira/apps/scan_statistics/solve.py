@@ -1,4 +1,4 @@
-"""Scan statistics: by masked products of oriented edges, or neighbourhood by neighbourhood."""
+"""Scan statistics: by the triangles of oriented edges, or neighbourhood by neighbourhood."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ from semira import (
     device,
     dtypes,
     free_memory,
-    fused,
     indexunary,
-    monoid,
     select,
     semiring,
 )
 from semira.algorithms.neighbours import by_rows
-from semira.algorithms.oriented_edges import oriented_edges
-from semira.algorithms.results import finished
+from semira.algorithms.oriented_edges import Oriented, oriented_edges
+from semira.algorithms.triangles import add_corners, at_vertices
 from semira.apps.scan_statistics.problem import Problem, shift_of, units_of
 from semira.kernels import ArrayKernel, array_module, rows_of
 
@@ -86,69 +84,44 @@ def _at_vertices(problem: Problem, shift: int) -> Vector:
 
 def _by_triangles(problem: Problem, shift: int) -> Vector:
     """Return the edges at each vertex, and those opposite to it in a triangle."""
-    edges, n = _edges_of(problem, shift), problem.edges.nrows
-    L, places = _oriented(problem, edges)
-    of_rows, of_columns = _sums(problem)
-    first, second = of_rows, of_columns
-    with device(edges.device):
-        found, far = Vector(_INT, n), Vector(_INT, n)
-        ones = Vector.from_scalar(1, n, _INT)
-    pull, push = by_rows(L, "pull"), by_rows(L, "push")
-
-    def step() -> None:
-        # Of a triangle u -> v -> w, u -> w: C<L> has at (u, v) the edge v w, D<L> the edge u w, and
-        # E<L> at (u, w) the edge u v.
-        C = L.mxm(L.T, second).new(mask=L.S)
-        D = L.mxm(L.T, first).new(mask=L.S) if problem.weighted else C
-        E = L.mxm(L, first).new(mask=L.S)
-        far(**pull) << C.mxv(ones, semiring.plus_first[_INT])
-        far(binary.plus, **push) << ones.vxm(D, semiring.plus_second[_INT])
-        far(binary.plus, **push) << ones.vxm(E, semiring.plus_second[_INT])
-        found << 0
-        found(binary.plus, **by_rows(edges, "pull")) << edges.mxv(ones, of_rows)
-
-    finished(fused(step))
-    if places is None:
-        found(binary.plus) << far
+    edges, weighted, where = problem.edges, problem.weighted, problem.edges.device
+    if weighted:
+        rising = edges.derived("rising units", lambda: _rising(units_of(edges, shift)))
+        graph = Oriented(rising, by_degree=True)
     else:
-        found.scatter(places, far, monoid.plus)
-    _add_loops(problem, edges, found)
+        graph = oriented_edges(problem.us, symmetric=True, order="auto")
+    with device(where), array_module(where) as xp:
+        total = xp.zeros(edges.nrows, xp.int64)
+        add_corners(graph.edges, weighted, total, total)
+        found = Vector.from_dense(at_vertices(graph, total))
+    _add_loops(problem, shift, found)
     return found
 
 
-def _oriented(problem: Problem, edges: Matrix) -> tuple[Matrix, Vector | None]:
-    """Return each edge once, towards its end of higher degree, and whose rows these are."""
-    if not problem.weighted:
-        graph = oriented_edges(problem.us, symmetric=True, order="auto")
-        return graph.edges, graph.places
-
-    def rising() -> Matrix:
-        n = edges.nrows
-        with device(edges.device):
-            ones, ranks = Vector.from_scalar(1, n, _INT), Matrix(_INT, n, 1)
-        degrees = edges.mxv(ones, semiring.plus_pair[_INT]).new()
-        # A column: n times the degree of each vertex, and its number.
-        ranks[:, 0] << degrees.apply(binary.times, right=n) + degrees.apply(indexunary.index)
-        rises = ranks.mxm(ranks.T, semiring.any_lt).new(mask=edges.S)
-        found: Matrix = edges.dup(mask=rises.V)
-        return found
-
-    made: Matrix = problem.edges.derived("rising units", rising)
-    return made, None
+def _rising(edges: Matrix) -> Matrix:
+    """Return each edge once, towards its end of higher degree."""
+    n = edges.nrows
+    with device(edges.device):
+        ones, ranks = Vector.from_scalar(1, n, _INT), Matrix(_INT, n, 1)
+    degrees = edges.mxv(ones, semiring.plus_pair[_INT]).new()
+    # A column: n times the degree of each vertex, and its number.
+    ranks[:, 0] << degrees.apply(binary.times, right=n) + degrees.apply(indexunary.index)
+    rises = ranks.mxm(ranks.T, semiring.any_lt).new(mask=edges.S)
+    return edges.dup(mask=rises.V)
 
 
-def _add_loops(problem: Problem, edges: Matrix, found: Vector) -> None:
-    """Add the loops of neighbours; those of the vertices themselves are counted."""
-    loops: Matrix = problem.edges.derived("loops", lambda: problem.edges.select(select.diag).new())
+def _add_loops(problem: Problem, shift: int, found: Vector) -> None:
+    """Add the loops of neighbours; a vertex with a loop is its own neighbour."""
+    edges = problem.edges
+    loops: Matrix = edges.derived("loops", lambda: edges.select(select.diag).new())
     if loops.nvals == 0:
         return
-    loops = edges.dup(mask=loops.S)
-    of_rows, _ = _sums(problem)
+    if problem.weighted:
+        loops = units_of(loops, shift)
     with device(edges.device):
         ones = Vector.from_scalar(1, edges.nrows, _INT)
-    mine = loops.mxv(ones, of_rows).new()
+    mine = loops.mxv(ones, _sums(problem)[0]).new()
     found(binary.plus) << edges.mxv(mine, semiring.plus_second[_INT])
-    found(binary.minus) << mine
 
 
 def _by_neighbourhoods(problem: Problem, shift: int) -> Vector:

@@ -211,33 +211,42 @@ def _combined(problem: Problem, distance: Matrix) -> Matrix:
 
 def ranked(problem: Problem, distance: Matrix, first: int, last: int) -> Ranks:
     """Return the vertices of some sets by score, then by number, without their seeds."""
-    n = problem.graph.nrows
+    n, count = problem.graph.nrows, distance.nrows
     sets = problem.sets if problem.weights is not None else problem.sets[first:last]
     of = np.repeat(np.arange(len(sets)), [len(each) for each in sets])
     if problem.weights is not None:
         of[:] = 0
     with device(distance.device):
-        known = Matrix.from_coo(
-            of, np.concatenate(sets), True, nrows=distance.nrows, ncols=n, dup_op="any"
-        )
-        others = distance.dup(mask=~known.S)
+        scores = distance
         if problem.content is not None:
             content = Vector.from_dense(problem.content)
-            others = others.ewise_mult(content, binary.plus).new(dtypes.FP64)
-        if problem.top:
-            unit = Matrix.from_coo(np.arange(others.nrows), np.arange(others.nrows), 1)
-            # The greatest of what is negative: the least.
-            less = others.apply(unary.ainv).new()
-            others = filtered_product(unit, less, "second", top=problem.top).apply(unary.ainv).new()
+            scores = scores.ewise_mult(content, binary.plus).new(dtypes.FP64)
+        if problem.top and not device_traits(distance.device).own_memory:
+            # Less to sort, which is no work for a GPU: a block of it would walk a whole row. Seeds
+            # are left out below, wherever they stand. The greatest of what is negative: the least.
+            most = problem.top + int(np.bincount(of).max())
+            less = scores.apply(unary.ainv).new()
+            scores = less.largest_per_row(most).new().apply(unary.ainv).new()
     with array_module(distance.device) as xp:
-        rows = rows_of(others)
+        rows = rows_of(scores)
         places = xp.arange(len(rows.indices))
-        of_entry = xp.searchsorted(rows.indptr, places, side="right") - 1
+        row = xp.searchsorted(rows.indptr, places, side="right") - 1
+        keys = row * n + rows.indices
         # Entries of a row are by number already, and stay so where scores are equal.
         order = xp.argsort(rows.values, kind="stable")
-        order = order[xp.argsort(of_entry[order], kind="stable")]
-        # Copies: on a host, `indptr` is that of the matrix.
-        parts = rows.indptr, rows.indices[order], rows.values[order]
+        if count > 1:
+            order = order[xp.argsort(row[order], kind="stable")]
+        seeds = xp.asarray(of * n + np.concatenate(sets))
+        stays = xp.ones(len(keys) + 1, bool)
+        found = xp.searchsorted(keys, seeds)
+        stays[xp.where(xp.append(keys, -1)[found] == seeds, found, len(keys))] = False
+        order = order[stays[order]]
+        indptr = xp.searchsorted(row[order], xp.arange(count + 1))
+        if problem.top:
+            order = order[xp.arange(len(order)) - indptr[row[order]] < problem.top]
+            indptr = xp.searchsorted(row[order], xp.arange(count + 1))
+        # Copies: on a host, arrays may be those of the matrix.
+        parts = indptr, rows.indices[order], rows.values[order]
         return Ranks(*(np.array(on_host(part)) for part in parts))
 
 

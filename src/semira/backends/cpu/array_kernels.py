@@ -36,14 +36,12 @@ def _function(text: KernelText) -> Any:
 
 
 def run(text: KernelText, launch: Launch) -> None:
-    """Run a kernel over chunks of its items.
-
-    Raises
-    ------
-    JitError
-        It does not compile.
-    """
+    """Run a kernel over chunks of its items; raises JitError if it does not compile."""
     function = _function(text)
+    needed = launch.on_host()
+    if launch.items == 1 and not needed and not launch.stops:
+        function(0, 1, *launch.arguments)
+        return
     if not getattr(launch.work, "ndim", 0):
         total = max(int(launch.work), launch.items)
         chunks = min(threads.num_chunks(total), max(1, launch.items))
@@ -51,12 +49,9 @@ def run(text: KernelText, launch: Launch) -> None:
     else:
         total = int(launch.work[-1] - launch.work[0]) + launch.items
         bounds = threads.bounds_by_work(launch.work, threads.num_chunks(total))
-
-    needed = launch.on_host()
     stop = (np.zeros(1, np.int64),) if launch.stops else ()
 
-    def part_of(part: int, low: int, high: int) -> None:
-        del part
+    def part_of(_part: int, low: int, high: int) -> None:
         borrowed = [workspace.buffer(each.dtype, each.length) for each in needed]
         for array, each in zip(borrowed, needed, strict=True):
             if each.fill is not None:

@@ -10,12 +10,7 @@ from semira.backends.cpu.exchange import from_arrays, to_arrays
 from semira.backends.cpu.huge import STORE
 from semira.backends.cpu.kernelset import CpuKernels
 from semira.backends.cpu.loops import native
-from semira.backends.cpu.storage import (
-    CpuMatrix,
-    CpuVector,
-    copy_vector,
-    settled,
-)
+from semira.backends.cpu.storage import CpuMatrix, CpuVector, copy_vector, settled
 from semira.backends.interpreter import Cell, Interpreted
 from semira.backends.renumbering import exchange
 from semira.backends.renumbering.objects import WideObject
@@ -71,10 +66,7 @@ class CpuBackend:
     def convert(self, handle: Cell, layout: str) -> Cell:
         """Return a copy for ``"copy"``; else make a layout resident and return the handle.
 
-        Raises
-        ------
-        InvalidValue
-            The object has no such layout, or is not full.
+        Raises InvalidValue if the object has no such layout, or is not full.
         """
         data = _living(handle)
         if layout == "copy":

@@ -41,16 +41,10 @@ def wrapped(dtype: DataType, text: str) -> str:
 
 @dataclass(slots=True)
 class Header:
-    """Definitions of a template's slots, collected in order.
-
-    Attributes
-    ----------
-    parts : dict of name to source text
-    flags : dict of name to bool or int
-        Folded into the template; those not given are off.
-    """
+    """Definitions of a template's slots, collected in order."""
 
     parts: dict[str, str] = field(default_factory=dict)
+    #: Folded into the template; those not given are off.
     flags: dict[str, Any] = field(default_factory=dict)
 
     def helper(self, name: str) -> None:
@@ -71,13 +65,9 @@ class Header:
         given: Mapping[str, str],
         result: DataType | None = None,
     ) -> None:
-        """Define a function that evaluates `op`.
+        """Define a function that evaluates `op`; its result is cast to `result`, if there is one.
 
-        Parameters
-        ----------
-        given : mapping of variable of the operator to expression in the parameters
-        result : DataType, optional
-            The operator's result is cast to it.
+        `given` has, for variables of the operator, expressions in the parameters.
         """
         used = names_in(op.python)
         for helper in helpers.NAMES:

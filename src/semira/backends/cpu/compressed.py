@@ -21,24 +21,16 @@ EVERYWHERE = np.ones(1, np.bool_)
 
 @dataclass(slots=True, eq=False)
 class Compressed(Valued):
-    """One orientation of a matrix: runs of sorted indices. Never changed once made.
-
-    Attributes
-    ----------
-    nmajor, nminor : int
-    indptr, indices, values : ndarray
-        A single value if `iso`.
-    iso : bool
-    companions : Companions
-        Everything that was made of the entries so far.
-    """
+    """One orientation of a matrix: runs of sorted indices. Never changed once made."""
 
     nmajor: int
     nminor: int
+    #: A single value if `iso`.
     indptr: Array
     indices: Array
     values: Array
     iso: bool = False
+    #: Everything that was made of the entries so far.
     companions: Companions = field(default_factory=Companions)
 
     @property

@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from semira.backends.cpu.compressed import Array, Compressed
-from semira.backends.cpu.storage import (
-    CpuMatrix,
-    CpuVector,
-    sparse_vector,
-    to_dense,
-)
+from semira.backends.cpu.storage import CpuMatrix, CpuVector, sparse_vector, to_dense
 from semira.backends.cpu.whole import WholeRuns
 from semira.base.dtypes import DataType
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays

@@ -53,11 +53,8 @@ _FOLDER = digest_of(*_VERSIONS.values(), kernel_files.FORMAT)
 def kernel(function: Callable[..., Any]) -> Any:
     """Decorate a function that is called from Python and kept on disk once it is compiled.
 
-    Raises
-    ------
-    JitError
-        When it is called: it does not compile, or ``SEMIRA_NO_COMPILE`` is set and the function
-        is not in the cache.
+    Raises JitError when it is called: it does not compile, or ``SEMIRA_NO_COMPILE`` is set and the
+    function is not in the cache.
     """
     dispatcher = helper(function)
     dispatcher.is_kernel = True

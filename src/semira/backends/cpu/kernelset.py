@@ -7,14 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from semira.backends.cpu.exchange import empty_data
-from semira.backends.cpu.host import (
-    blocks,
-    finish_matrix,
-    finish_vector,
-    mxm,
-    mxv,
-    vector_product,
-)
+from semira.backends.cpu.host import blocks, finish_matrix, finish_vector, mxm, mxv, vector_product
 from semira.backends.cpu.host.structure import count_entries
 from semira.backends.cpu.host.update import Result, Update
 from semira.backends.cpu.masks import matrix_mask, vector_mask
@@ -84,16 +77,11 @@ class CpuKernels:
     ) -> float:
         """Return one of `contract.rule.COUNTS` for a product."""
         if statement.op != "mxm":
-            return _COUNTS[name](statement, args, mask, out)
+            return float(_COUNTS[name](statement, args, mask, out))
         return blocks.count(name, statement, args, mask, out)
 
     def compute(
-        self,
-        statement: Statement,
-        method: Method,
-        args: list[Any],
-        mask: MaskData | None,
-        out: Any,
+        self, statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: Any
     ) -> Produced:
         """Return ``op(args)`` as a `Result`."""
         if statement.op in ("mxv", "vxm"):
@@ -162,25 +150,21 @@ def _driving(statement: Statement, args: list[Any]) -> CpuVector:
     return vector
 
 
-def _frontier(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:
-    del mask, out
-    return float(_driving(statement, args).nvals)
+def _nnz(statement: Statement, args: list[Any]) -> int:
+    return int(args[0 if statement.op == "mxv" else 1].nvals)
 
 
-def _frontier_edges(
-    statement: Statement, args: list[Any], mask: MaskData | None, out: Any
-) -> float:
+def _frontier_edges(statement: Statement, args: list[Any]) -> int:
     vector = _driving(statement, args)
     if vector.storage == "full":
         # Without asking for the orientation that push walks: it may have to be made first.
-        return _nnz(statement, args, mask, out)
-    return float(count_entries(mxv.edges_of(statement, "push", args), vector))
+        return _nnz(statement, args)
+    return count_entries(mxv.edges_of(statement, "push", args), vector)
 
 
-def _open_rows(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:
-    del statement, args
+def _open_rows(mask: MaskData | None, out: Any) -> int:
     test = vector_mask(mask, out.size)
-    return float(out.size if test is None else test.num_open())
+    return int(out.size) if test is None else test.num_open()
 
 
 def _open_edges(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:
@@ -197,27 +181,12 @@ def _open_edges(statement: Statement, args: list[Any], mask: MaskData | None, ou
     return edges.nvals - inside if test.complement else inside
 
 
-def _nnz(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:
-    del mask, out
-    return float(args[0 if statement.op == "mxv" else 1].nvals)
-
-
-def _n(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:
-    del mask, out
-    return float(_driving(statement, args).size)
-
-
-def _rows(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:
-    del statement, args, mask
-    return float(shape_of(out)[0])
-
-
 _COUNTS: dict[str, Callable[..., float]] = {
-    "n": _n,
-    "rows": _rows,
-    "nnz": _nnz,
-    "frontier": _frontier,
-    "frontier_edges": _frontier_edges,
-    "open_rows": _open_rows,
+    "n": lambda statement, args, mask, out: _driving(statement, args).size,
+    "rows": lambda statement, args, mask, out: shape_of(out)[0],
+    "nnz": lambda statement, args, mask, out: _nnz(statement, args),
+    "frontier": lambda statement, args, mask, out: _driving(statement, args).nvals,
+    "frontier_edges": lambda statement, args, mask, out: _frontier_edges(statement, args),
+    "open_rows": lambda statement, args, mask, out: _open_rows(mask, out),
     "open_edges": _open_edges,
 }

@@ -28,21 +28,13 @@ _OPEN = object()
 
 @dataclass(slots=True, eq=False)
 class VectorMask:
-    """A vector mask: position p may be written if ``(may[p] and truth[p]) != complement``.
-
-    Attributes
-    ----------
-    size : int
-    complement : bool
-    listed : ndarray or None
-        The positions that are set, sorted, if the mask is a list of entries.
-    may, truth : ndarray of bool or None
-        Presence and truth otherwise; while open, of a list as well.
-    """
+    """A vector mask: position p may be written if ``(may[p] and truth[p]) != complement``."""
 
     size: int
     complement: bool
+    #: The positions that are set, sorted, if the mask is a list of entries.
     listed: Array | None = None
+    #: Presence and truth otherwise; while open, of a list as well.
     may: Array | None = None
     truth: Array | None = None
 
@@ -144,10 +136,7 @@ def thunk_of(op: TypedOp, scalar: ScalarArrays) -> Any:
 def value_of(scalar: ScalarArrays, dtype: DataType) -> Any:
     """Return the value of a scalar operand cast to `dtype`.
 
-    Raises
-    ------
-    EmptyObject
-        The scalar holds no value.
+    Raises EmptyObject if the scalar holds no value.
     """
     if scalar.value is None:
         raise EmptyObject("an empty Scalar was used where a value is needed; give it a value first")

@@ -25,31 +25,20 @@ SPARSE_SHARE = 32
 
 @dataclass(slots=True, eq=False)
 class CpuVector:
-    """A vector.
-
-    Attributes
-    ----------
-    size : int
-    dtype : DataType
-    storage : {"sparse", "bitmap", "full"}
-    values : ndarray
-        One per entry (sparse) or position (bitmap, full); a single one if `iso`.
-    indices : ndarray or None
-        Sparse: sorted positions.
-    present : ndarray of bool or None
-        Bitmap only.
-    count : ndarray of int64, shape (1,)
-        Entries of a bitmap; kernels keep it in step with `present`, so that an interrupt
-        between two lines of Python cannot tear them apart.
-    iso : bool
-    """
+    """A vector."""
 
     size: int
     dtype: DataType
+    #: One of "sparse", "bitmap", "full".
     storage: str
+    #: One per entry (sparse) or position (bitmap, full); a single one if `iso`.
     values: Array
+    #: Sparse: sorted positions.
     indices: Array | None = None
+    #: Bitmap only.
     present: Array | None = None
+    #: Entries of a bitmap, shape (1,); kernels keep it in step with `present`, so that an interrupt
+    #: between two lines of Python cannot tear them apart.
     count: Array | None = None
     iso: bool = False
 
@@ -243,6 +232,12 @@ class CpuMatrix:
                 "%d x %d matrix with %d entries and memory='lean': its %s is made for one call",
                 self.nrows, self.ncols, self.nvals, made,
             )  # fmt: skip
+
+    def state_symmetric(self, symmetric: bool | None) -> None:
+        """Believe it from now on; of two orientations the one by rows stays."""
+        self.symmetric = symmetric
+        if self.csr is not None:
+            self.csc = None
 
     def oriented(self, *, by_columns: bool) -> Compressed:
         """Return the matrix by columns or by rows."""

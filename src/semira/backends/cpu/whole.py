@@ -82,8 +82,7 @@ def turned(values: Array, nmajor: int, nminor: int) -> Array:
     # Lines a multiple of a page apart are kept in the same few places of a cache.
     together = 8 if nminor * values.itemsize % 4096 == 0 else max(1, nmajor)
 
-    def turn(part: int, lo: int, hi: int) -> None:
-        del part
+    def turn(_part: int, lo: int, hi: int) -> None:
         for at in range(0, nmajor, together):
             made[lo:hi, at : at + together] = given[at : at + together, lo:hi].T
 

@@ -37,10 +37,7 @@ LOOP_BLOCKS = 4
 def run(runtime: Runtime, text: KernelText, launch: Launch) -> None:
     """Start a kernel; its arrays are CuPy's, on the runtime's stream.
 
-    Raises
-    ------
-    JitError
-        It does not compile.
+    Raises JitError if it does not compile.
     """
     blocks = -(-launch.items * text.lanes // text.threads)
     blocks = max(1, min(blocks, BLOCKS_PER_SM * runtime.multiprocessors))
@@ -53,7 +50,8 @@ def run(runtime: Runtime, text: KernelText, launch: Launch) -> None:
         array = _array(runtime, each, blocks)
         held.append(array)
         words += [int(array.data.ptr), each.length]
-    module.launch_blocks("int", _ENTRY, blocks, *words, threads=text.threads)
+    how = {"threads": text.threads, "shared": launch.shared}
+    module.launch_blocks("int", _ENTRY, blocks, *words, **how)
 
 
 def run_loop(
@@ -64,10 +62,7 @@ def run_loop(
 ) -> None:
     """Start one cooperative launch that runs kernels in turn until ``state[0]`` is not 0.
 
-    Raises
-    ------
-    JitError
-        It does not compile.
+    Raises JitError if it does not compile.
     """
     known: dict[int, tuple[str, int]] = {}
     calls: list[Call] = []

@@ -13,21 +13,11 @@ from semira.backends.cuda import array_kernels
 from semira.backends.cuda.build import build, export, joined
 from semira.backends.cuda.fixed_point import fixed_point
 from semira.backends.cuda.fixed_point.fixed_points import FixedPoints
-from semira.backends.cuda.hosted import (
-    HostedExecutable,
-    execute_hosted,
-    is_hosted,
-    prepare_hosted,
-)
+from semira.backends.cuda.hosted import HostedExecutable, execute_hosted, is_hosted, prepare_hosted
 from semira.backends.cuda.jit.compile import named
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
-from semira.backends.cuda.own_launches import (
-    OwnExecutable,
-    execute_own,
-    is_own,
-    prepare_own,
-)
+from semira.backends.cuda.own_launches import OwnExecutable, execute_own, is_own, prepare_own
 from semira.backends.cuda.preview import phases_of
 from semira.backends.cuda.rearrange.kronecker import kronecker
 from semira.backends.cuda.runtime.device import Runtime, Statistics
@@ -61,14 +51,7 @@ from semira.backends.renumbering.rearrangements import rearrange
 from semira.base import locks
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue, NotImplementedException
-from semira.contract import (
-    COLUMNS,
-    INTERSECTIONS,
-    Backend,
-    Capabilities,
-    Preview,
-    Program,
-)
+from semira.contract import COLUMNS, INTERSECTIONS, Backend, Capabilities, Preview, Program
 from semira.contract.array_kernels import KernelText, Launch
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.contract.rearrange import Rearranged, Rearrangement
@@ -120,25 +103,17 @@ PREVIEW = Preview(CAPABILITIES, phases_of)
 
 
 class CudaBackend:
-    """GraphBLAS on one NVIDIA GPU.
-
-    Attributes
-    ----------
-    name : str
-    blocks : int or None
-        Blocks of every launch; None: as many as fit and are worth it. A testing aid.
-    shape : LaunchShape or None
-        Block size and occupancy of programs prepared from now on; None: by what they do.
-    store : CudaStore
-        What objects with a side of 2**31 or more are made of.
-    """
+    """GraphBLAS on one NVIDIA GPU."""
 
     name = "cuda"
 
     def __init__(self) -> None:
         self.runtime = Runtime()
+        #: Blocks of every launch; None: as many as fit and are worth it. A testing aid.
         self.blocks: int | None = None
+        #: Block size and occupancy of programs prepared from now on; None: by what they do.
         self.shape: LaunchShape | None = None
+        #: What objects with a side of 2**31 or more are made of.
         self.store = CudaStore(self, self.runtime)  # type: ignore[arg-type]
         self._fixed_points = FixedPoints()
         self._lock = locks.rlock()
@@ -173,12 +148,8 @@ class CudaBackend:
     def put(self, arrays: Arrays | RawArrays) -> Handle:
         """Copy arrays to the device; raw ones are checked and built there.
 
-        Raises
-        ------
-        NotImplementedException
-            Values of more than 1,024 bytes.
-        OutOfMemory
-            They do not fit.
+        Raises NotImplementedException for values of more than 1,024 bytes, and OutOfMemory if they
+        do not fit.
         """
         with self._lock:
             self.runtime.check_process()
@@ -259,12 +230,9 @@ class CudaBackend:
     def prepare(self, program: Program) -> Prepared:
         """Lower and compile a planned Program.
 
-        Raises
-        ------
-        NotImplementedException
-            A statement has no kernel on this backend, or the values of a slot are too large.
-        JitError
-            The compiler refuses; the message names the kernel.
+        Raises NotImplementedException if a statement has no kernel on this backend, or the values
+        of a slot are too large. Raises JitError if the compiler refuses; the message names the
+        kernel.
         """
         for slot in program.slots:
             check_dtype(slot.dtype)
@@ -285,11 +253,7 @@ class CudaBackend:
             load_kernel(self.runtime, executable, "int", lowered.shape)
         return executable
 
-    def execute(
-        self,
-        executable: Prepared,
-        bindings: list[Binding],
-    ) -> Outcome:
+    def execute(self, executable: Prepared, bindings: list[Binding]) -> Outcome:
         """Run a prepared Program: one launch; one wait if it holds a loop.
 
         A statement that writes a matrix takes a few launches and waits for sizes, and so does a
@@ -344,11 +308,7 @@ class CudaBackend:
             return Rearranged(made, made.shape, made.dtype)
 
     def fixed_point(
-        self,
-        vector: Handle,
-        matrix: tuple[Handle, bool],
-        semiring: TypedSemiring,
-        width: float,
+        self, vector: Handle, matrix: tuple[Handle, bool], semiring: TypedSemiring, width: float
     ) -> tuple[Rearranged, int] | None:
         """Return the fixed point reached from a vector; see `engine.rearranging.fixed_point`."""
         handle, transposed = matrix
@@ -379,6 +339,11 @@ class CudaBackend:
         self.runtime.check_process()
         with joined(self.runtime) as cupy:
             yield cupy
+
+    @property
+    def block_memory(self) -> int:
+        """Bytes of shared memory that a block may ask for."""
+        return int(self.runtime.device.properties.max_shared_memory_per_block_optin)
 
     def run_kernel(self, text: KernelText, launch: Launch) -> None:
         """Start a kernel over arrays."""
@@ -433,10 +398,8 @@ class CudaBackend:
 def open_backend() -> Backend:
     """Open device 0.
 
-    Raises
-    ------
-    DeviceUnavailable
-        cuda.core, the driver or the GPU is missing; the message says what to install.
+    Raises DeviceUnavailable if cuda.core, the driver or the GPU is missing; the message says what
+    to install.
     """
     return CudaBackend()  # type: ignore[return-value]
 

@@ -103,13 +103,8 @@ def prepare_hosted(
 ) -> HostedExecutable:
     """Cut a program into pieces and prepare each.
 
-    Parameters
-    ----------
-    prepare : callable
-        Prepares a program of one statement that stands apart, of none, or of a pair that `is_one`.
-    is_one : callable
-        Whether a program of two statements, the second of which is all that reads the matrix that
-        the first one makes, is prepared as one.
+    `prepare` takes a program of one statement that stands apart, of none, or of a pair that
+    `is_one` accepts: its second statement is all that reads the matrix that the first one makes.
     """
     cutter = _Cutter(program, prepare, is_one)
     body = tuple(cutter.cut(program.body))
@@ -129,19 +124,10 @@ def _lone_sum(body: tuple[Any, ...]) -> Piece | None:
 
 
 class _Cutter:
-    """Cuts bodies into pieces and loops.
-
-    Attributes
-    ----------
-    unmade : set of int
-        Temporaries inside of pairs met so far.
-    """
+    """Cuts bodies into pieces and loops."""
 
     def __init__(
-        self,
-        program: Program,
-        prepare: Callable[[Program], Any],
-        is_one: Callable[[Program], bool],
+        self, program: Program, prepare: Callable[[Program], Any], is_one: Callable[[Program], bool]
     ) -> None:
         self.program, self.prepare, self.is_one = program, prepare, is_one
         # What is a temporary of the whole lives on between its pieces.
@@ -150,6 +136,7 @@ class _Cutter:
             for slot in program.slots
         )
         self.uses = count_uses(program)
+        #: Temporaries inside of pairs met so far.
         self.unmade: set[int] = set()
         self.depth = 0
 

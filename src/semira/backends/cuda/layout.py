@@ -62,10 +62,6 @@ class TableLayout:
         """Append a field, once; `words` of a struct that is not one of `WORDS`."""
         self._append(name, f"{struct} {name}", WORDS[struct] if words is None else words)
 
-    def add_number(self, name: str) -> None:
-        """Append a number that the host writes, once."""
-        self._append(name, f"long long {name}", 1)
-
     def add_counters(self, name: str) -> None:
         """Append a pointer to a statement's counters, once."""
         if name not in self.counters:

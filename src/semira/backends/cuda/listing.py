@@ -49,12 +49,8 @@ class Text:
     def compile(self, arch: str) -> Compiled:
         """Compile it for an architecture, unless the cache has it.
 
-        Raises
-        ------
-        JitError
-            It does not compile.
-        DeviceUnavailable
-            There is no NVRTC on this machine.
+        Raises JitError if it does not compile. Raises DeviceUnavailable if there is no NVRTC on
+        this machine.
         """
         return compile_cached(self.source, self.name, arch, "int", self.root)
 
@@ -67,15 +63,8 @@ def base_texts() -> Iterator[Text]:
 def texts_of(program: Program, *, large: bool = True) -> Iterator[Text]:
     """Yield what a planned program may ask for, whatever it is given.
 
-    Parameters
-    ----------
-    large : bool
-        Also for graphs of some hundred thousand edges and more.
-
-    Raises
-    ------
-    NotImplementedException
-        The backend refuses the program.
+    If `large`, graphs of some hundred thousand edges and more are among that. Raises
+    NotImplementedException if the backend refuses the program.
     """
     if is_hosted(program) and not is_summed(program):
         pieces: list[Program] = []

@@ -62,10 +62,7 @@ def is_own(program: Program) -> bool:
 def own_text(program: Program) -> tuple[str, str]:
     """Return the kernel file that the launches of a program of one product call, and their C++.
 
-    Raises
-    ------
-    NotImplementedException
-        The method cannot multiply these values.
+    Raises NotImplementedException if the method cannot multiply these values.
     """
     (statement,) = program.body
     assert isinstance(statement, Statement)
@@ -114,12 +111,8 @@ def prepare_own(
 ) -> OwnExecutable:
     """Generate and compile the kernels of a program of one product.
 
-    Raises
-    ------
-    NotImplementedException
-        The method cannot multiply these values.
-    JitError
-        The compiler refuses.
+    Raises NotImplementedException if the method cannot multiply these values. Raises JitError if
+    the compiler refuses.
     """
     (statement,) = program.body
     assert isinstance(statement, Statement)
@@ -137,10 +130,7 @@ def execute_own(
 ) -> Outcome:
     """Run the launches, then write the output.
 
-    Raises
-    ------
-    OutOfMemory
-        What they take does not fit; nothing was written.
+    Raises OutOfMemory if what they take does not fit; nothing was written.
     """
     things = bind(runtime, executable.program, bindings)
     check_shapes(executable.program, things)

@@ -7,13 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from semira.backends.cuda.hosted import (
-    HostedLoop,
-    Piece,
-    count_uses,
-    is_hosted,
-    prepare_hosted,
-)
+from semira.backends.cuda.hosted import HostedLoop, Piece, count_uses, is_hosted, prepare_hosted
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.own_launches import ending_of, is_own, own_text
 from semira.backends.cuda.staged import is_staged, is_summed
@@ -44,15 +38,8 @@ _OPERAND = re.compile(r"([a-z])(\d+)(.*)")
 def phases_of(program: Program, sides: Mapping[int, int] | None = None) -> Outline:
     """Return the steps of a planned program's kernel; of several launches, the pieces.
 
-    Parameters
-    ----------
-    sides : mapping of int to int, optional
-        The longest side of what a slot is bound to. None: all are below 2**31.
-
-    Raises
-    ------
-    NotImplementedException
-        A statement has no kernel on this backend.
+    `sides` has the longest side of what a slot is bound to; None: all are below 2**31. Raises
+    NotImplementedException if a statement has no kernel on this backend.
     """
     for slot, side in (sides or {}).items():
         if side >= WIDE:
@@ -70,19 +57,13 @@ def _name_of(program: Program, slot: int) -> str:
 
 
 class _Outliner:
-    """Tells what pieces are, by the numbers that statements and slots have in the whole program.
-
-    Attributes
-    ----------
-    program : Program
-    number : int
-        Statements met so far: pieces come in the order of the program.
-    """
+    """Tells what pieces are, by the numbers that statements and slots have in the whole program."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.uses = count_uses(program)
         self.statements = tuple(walk_statements(program.body))
+        #: Statements met so far: pieces come in the order of the program.
         self.number = 0
 
     def pieces(self, items: tuple[Any, ...]) -> tuple[HostStep, ...]:
@@ -103,19 +84,10 @@ class _Outliner:
     def launch(
         self, piece: Program, slots: tuple[int, ...], *, is_followed: bool = False
     ) -> Launch:
-        """Return what a piece is.
+        """Return what a piece is, whose slots are those of the whole at `slots`.
 
-        Parameters
-        ----------
-        slots : tuple of int
-            The slot of the whole that each slot of the piece is.
-        is_followed : bool
-            Whether the next statement of the whole stands in the same body.
-
-        Raises
-        ------
-        NotImplementedException
-            A statement has no kernel on this backend.
+        `is_followed` says whether the next statement of the whole stands in the same body. Raises
+        NotImplementedException if a statement has no kernel on this backend.
         """
         first = self.number
         self.number += sum(1 for _ in walk_statements(piece.body))
@@ -173,12 +145,7 @@ class _Outliner:
 def _renumbered(steps: tuple[Step, ...], first: int, slots: tuple[int, ...]) -> tuple[Step, ...]:
     """Return the steps of a piece with the numbers of the whole program.
 
-    Parameters
-    ----------
-    first : int
-        The number of the piece's first statement.
-    slots : tuple of int
-        The slot of the whole that each slot of the piece is.
+    `first` is the number of its first statement; `slots` are those of the whole that its slots are.
     """
 
     def operand(name: str | None) -> str | None:

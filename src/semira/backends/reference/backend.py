@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,16 +12,8 @@ from semira.backends import interpreter
 from semira.backends.interpreter import Cell, Interpreted, MaskData, Produced, Undo
 from semira.backends.reference import array_kernels, operations
 from semira.backends.reference.objects import Entries, Position, from_arrays, to_arrays
-from semira.base.errors import HiddenSize, Panic
-from semira.contract import (
-    SEARCH_LOOKS,
-    SHARED,
-    Capabilities,
-    Method,
-    Program,
-    Slot,
-    Statement,
-)
+from semira.base.errors import Panic
+from semira.contract import SEARCH_LOOKS, SHARED, Capabilities, Method, Program, Slot, Statement
 from semira.contract.array_kernels import KernelText, Launch
 from semira.contract.backend import Arrays, Binding, Outcome
 
@@ -34,30 +24,14 @@ _METHODS = frozenset(
 
 
 class ReferenceBackend:
-    """Slow and obvious; what it computes is what an operation means.
-
-    `hidden_sizes` makes every read of a scalar (a count, a reduction) on the host an error,
-    so that a test finds hidden synchronisations without a GPU.
-    """
+    """Slow and obvious; what it computes is what an operation means."""
 
     name = "reference"
-
-    def __init__(self) -> None:
-        self._sizes_hidden = False
 
     def capabilities(self) -> Capabilities:
         """Return what the backend can do: every method, all with the same result."""
         # It has no storage, so every one is the same to it.
         return Capabilities(self.name, _METHODS, parts="any", walks_columns=True)
-
-    @contextmanager
-    def hidden_sizes(self) -> Iterator[None]:
-        """Forbid host reads of scalars inside the block."""
-        before, self._sizes_hidden = self._sizes_hidden, True
-        try:
-            yield
-        finally:
-            self._sizes_hidden = before
 
     def put(self, arrays: Arrays) -> Cell:
         """Copy arrays into entries."""
@@ -68,8 +42,6 @@ class ReferenceBackend:
         """Return the arrays of an object."""
         if handle.data is None:
             raise Panic(f"a released {handle.kind} was read")
-        if self._sizes_hidden and handle.kind == "scalar":
-            raise HiddenSize("a scalar was read on the host while sizes are hidden")
         return to_arrays(handle.data)
 
     def convert(self, handle: Cell, layout: str) -> Cell:

@@ -14,13 +14,7 @@ import numpy as np
 from semira.base.dtypes import DataType
 from semira.base.memory import require_bytes
 from semira.contract.backend import Arrays
-from semira.formats import (
-    MatrixArrays,
-    ScalarArrays,
-    VectorArrays,
-    coo_to_matrix,
-    index_dtype,
-)
+from semira.formats import MatrixArrays, ScalarArrays, VectorArrays, coo_to_matrix, index_dtype
 from semira.ops.meaning import cast_array
 
 Position = tuple[int, ...]
@@ -31,18 +25,12 @@ ENTRY_BYTES = 80
 
 @dataclass(slots=True, eq=False)
 class Entries:
-    """A scalar, vector or matrix.
+    """A scalar, vector or matrix."""
 
-    Attributes
-    ----------
-    shape : tuple of int
-        ``()``, ``(size,)`` or ``(nrows, ncols)``.
-    dtype : DataType
-    items : dict of position to NumPy scalar of the dtype
-    """
-
+    #: ``()``, ``(size,)`` or ``(nrows, ncols)``.
     shape: Position
     dtype: DataType
+    #: Values are NumPy scalars of the dtype.
     items: dict[Position, Any] = field(default_factory=dict)
 
     @property

@@ -41,9 +41,8 @@ def product(statement: Statement, args: list[Any], out: Entries) -> Entries:
     return fold(statement.op, statement.operator, args[0], args[1], out.shape)
 
 
-def ewise_mult(statement: Statement, args: list[Any], out: Entries) -> Entries:
+def ewise_mult(statement: Statement, args: list[Any], _out: Entries) -> Entries:
     """Intersection."""
-    del out
     op = statement.operator
     left = args[0].operand(op.type, is_read=op.reads_a)
     right = args[1].operand(op.type2, is_read=op.reads_b)
@@ -83,9 +82,8 @@ def ewise_union(statement: Statement, args: list[Any], out: Entries) -> Entries:
     return ewise_mult(statement, filled, out)
 
 
-def apply(statement: Statement, args: list[Any], out: Entries) -> Entries:
+def apply(statement: Statement, args: list[Any], _out: Entries) -> Entries:
     """Unary; binary with a bound scalar (parameter ``side``); index-unary with a thunk."""
-    del out
     op, side = statement.operator, statement.param("side")
     dtype, is_read = op.type, op.reads_a
     if op.parent.opclass == "UnaryOp":
@@ -132,9 +130,8 @@ def _thunk(op: Any, scalar: Entries) -> Any:
     return cast_scalar(_value(scalar), target)
 
 
-def select(statement: Statement, args: list[Any], out: Entries) -> Entries:
+def select(statement: Statement, args: list[Any], _out: Entries) -> Entries:
     """Keep the entries for which the operator is true."""
-    del out
     op, x, thunk = statement.operator, args[0], _thunk(statement.operator, args[1])
     seen = x.operand(op.type, is_read=op.reads_a)
     items = {
@@ -143,9 +140,8 @@ def select(statement: Statement, args: list[Any], out: Entries) -> Entries:
     return Entries(x.shape, x.dtype, items)
 
 
-def select_k(statement: Statement, args: list[Any], out: Entries) -> Entries:
+def select_k(statement: Statement, args: list[Any], _out: Entries) -> Entries:
     """Keep the first k entries of each row, or the k largest."""
-    del out
     x, k = args[0], statement.param("k")
     items: dict[Position, Any] = {}
     for i, row in by_row(x).items():
@@ -189,9 +185,8 @@ def mode_rows(statement: Statement, args: list[Any], out: Entries) -> Entries:
     return Entries(out.shape, keys.dtype, items)
 
 
-def reduce(statement: Statement, args: list[Any], out: Entries) -> Entries:
+def reduce(statement: Statement, args: list[Any], _out: Entries) -> Entries:
     """Fold all entries; empty, or the identity if asked, without entries."""
-    del out
     monoid = statement.operator
     add = monoid.op.meaning
     total = None
@@ -202,9 +197,8 @@ def reduce(statement: Statement, args: list[Any], out: Entries) -> Entries:
     return Entries((), monoid.type, {} if total is None else {(): total})
 
 
-def copy(statement: Statement, args: list[Any], out: Entries) -> Entries:
+def copy(_statement: Statement, args: list[Any], _out: Entries) -> Entries:
     """Return the operand itself; `finish` casts."""
-    del statement, out
     operand: Entries = args[0]
     return operand
 
@@ -216,12 +210,8 @@ Touched = set[int] | None
 def _positions(region: Any, length: int, touched: Touched) -> list[tuple[int, int]]:
     """Return (number in the region, position) of what a region names along an axis.
 
-    Of a whole axis or a range only the positions in `touched`: it may have 2**60 of them.
-
-    Raises
-    ------
-    OutOfMemory
-        All of 2**31 positions or more matter, or more than fit.
+    Of a whole axis or a range only the positions in `touched`: it may have 2**60 of them. Raises
+    OutOfMemory if all of 2**31 positions or more matter, or more than fit.
     """
     if region is not None and not isinstance(region, tuple):
         return [(number, int(position)) for number, position in enumerate(region)]
@@ -336,9 +326,8 @@ def accumulate(accum: Any, before: Any, given: Any, out: Entries) -> Any:
     return cast_scalar(given, out.dtype.array_dtype)
 
 
-def gather(statement: Statement, args: list[Any], out: Entries) -> Entries:
+def gather(_statement: Statement, args: list[Any], out: Entries) -> Entries:
     """w_i = u[index_i], wherever index has an entry and u has one there."""
-    del statement
     u, index = args[0], args[1]
     items = {}
     for at, position in index.items.items():
@@ -369,9 +358,8 @@ def _check_position(position: int, size: int, what: str = "gather / scatter inde
         raise IndexOutOfBound(f"{what} {position} is outside [0, {size})")
 
 
-def nvals(statement: Statement, args: list[Any], out: Entries) -> Entries:
+def nvals(_statement: Statement, args: list[Any], out: Entries) -> Entries:
     """Count the entries."""
-    del statement
     return Entries((), out.dtype, {(): out.dtype.scalar(len(args[0].items))})
 
 

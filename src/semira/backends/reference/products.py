@@ -51,11 +51,7 @@ def _check_least(left: Entries, right: Entries) -> None:
     """Refuse a product that cannot fit, by a lower bound of its entries.
 
     A row of the result has at least as many entries as the longest row of `right` that it meets.
-
-    Raises
-    ------
-    OutOfMemory
-        The lower bound does not fit.
+    Raises OutOfMemory if the lower bound does not fit.
     """
     if is_free(len(left.items) * len(right.items) * ENTRY_BYTES):
         return

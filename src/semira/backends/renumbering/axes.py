@@ -53,45 +53,28 @@ _LETTERS: dict[str, tuple[tuple[str, ...], str]] = {
 
 @dataclass(slots=True, eq=False)
 class Use:
-    """An object where a statement uses it.
-
-    Attributes
-    ----------
-    x : WideObject
-    letters : str
-        Its axes as the statement sees them, after transposing.
-    transposed : bool
-    """
+    """An object where a statement uses it."""
 
     x: WideObject
+    #: Its axes as the statement sees them, after transposing.
     letters: str
     transposed: bool = False
 
 
 @dataclass(slots=True, eq=False)
 class Task:
-    """A statement with what it is bound to, taken apart by use.
-
-    Attributes
-    ----------
-    statement : Statement
-    args : list of Use, or of (dtype, binding) for a scalar
-    mask : Use or None
-    out : Use, or (dtype, binding) for a scalar
-    regions : list
-        None, (start, stop, step) or an array, one for each of the statement's index specs.
-    lists : dict of letter to array
-        Positions of each huge axis that count.
-    listed : set of letter
-        The huge axes.
-    """
+    """A statement with what it is bound to, taken apart by use."""
 
     statement: Statement
+    #: Each a Use, or (dtype, binding) for a scalar; so is `out`.
     args: list[Any]
     mask: Use | None
     out: Any
+    #: None, (start, stop, step) or an array, one for each of the statement's index specs.
     regions: list[Any]
+    #: Positions of each huge axis that count.
     lists: dict[str, Array | None] = field(default_factory=dict)
+    #: The huge axes.
     listed: set[str] = field(default_factory=set)
 
     def uses(self) -> list[Use]:
@@ -114,10 +97,7 @@ class Task:
 def letter_all(store: Store, task: Task) -> None:
     """Give every use its letters, but for the operations on regions.
 
-    Raises
-    ------
-    NotImplementedException
-        Row numbers count, and rows have others here.
+    Raises NotImplementedException if row numbers count, and rows have others here.
     """
     statement = task.statement
     if statement.op == "mode_rows" and statement.param("draws"):
@@ -224,10 +204,7 @@ def _repeated(store: Store, one: Any, count: int) -> Any:
 def check_listable(task: Task) -> None:
     """Check that no object with an entry everywhere is asked for its entries one by one.
 
-    Raises
-    ------
-    OutOfMemory
-        The statement needs each of them.
+    Raises OutOfMemory if the statement needs each of them.
     """
     op = task.statement.op
     for use in task.uses():

@@ -107,10 +107,7 @@ def _numbered_back(x: WideObject, small: MatrixArrays, lists: list[Any]) -> Matr
 def converted(store: Store, x: WideObject, layout: str) -> WideObject:
     """Return a copy, or the object with an orientation made.
 
-    Raises
-    ------
-    InvalidValue
-        There is no such layout: a huge vector is a list of entries.
+    Raises InvalidValue if there is no such layout: a huge vector is a list of entries.
     """
     if layout == "copy":
         return replace(x, small=store.duplicate(x.small))

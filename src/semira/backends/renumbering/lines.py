@@ -21,27 +21,17 @@ from semira.base.locks import cached_property
 
 @dataclass(eq=False)
 class Lines:
-    """The entries of an object line by line. Nothing is as long as the object has lines.
-
-    Attributes
-    ----------
-    store : Store
-    x : WideObject
-    by_columns : bool
-    entries : array or None
-        Which entry of the object, by rows, each one is; None: they are in that order.
-    major, minor : array
-        Line of each entry, and position in it.
-    heads : array
-        Whether each entry is the first of its line.
-    """
+    """The entries of an object line by line. Nothing is as long as the object has lines."""
 
     store: Store
     x: WideObject
     by_columns: bool
+    #: Which entry of the object, by rows, each one is; None: they are in that order.
     entries: Array | None
+    #: Line of each entry, and position in it.
     major: Array
     minor: Array
+    #: Whether each entry is the first of its line.
     heads: Array
 
     @cached_property
@@ -91,14 +81,8 @@ class Lines:
     ) -> WideObject:
         """Return the object with entries `chosen`, line by line, at other positions in their line.
 
-        Parameters
-        ----------
-        minor : array
-            The new positions, rising along each line.
-        length : int
-            The new length of a line.
-        values, dtype : optional
-            Their new values; they keep theirs if None.
+        The positions `minor` rise along each line of the new `length`. Entries keep their values if
+        `values` and `dtype` are None.
         """
         source = chosen if self.entries is None else self.entries[chosen]
         major = self.major[chosen]
@@ -148,14 +132,8 @@ def by_rows(store: Store, x: WideObject, *, transposed: bool) -> WideObject:
 def reversed_along(lines: Lines, chosen: Any, lengths: Array, line: Array, place: Array) -> Array:
     """Return entries turned around in each line.
 
-    Parameters
-    ----------
-    chosen : array
-        Entries, line by line.
-    lengths : array
-        How many of each line there are.
-    line, place : array
-        Of each position in `chosen`: its line, and how many are before it there.
+    `chosen` are entries line by line, `lengths` of them in each. `line` and `place` are, for each
+    position in `chosen`, its line, and how many are before it there.
     """
     starts = lines.store.library.cumsum(lengths) - lengths
     return chosen[starts[line] + lengths[line] - 1 - place]

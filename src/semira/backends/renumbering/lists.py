@@ -44,19 +44,8 @@ def places_of(library: ModuleType, ids: Array, wanted: Array) -> tuple[Array, Ar
 def located(library: ModuleType, region: Region, ids: Array, length: int) -> tuple[Array, Array]:
     """Return which members of a region stand on a sorted list, rising, and where on it.
 
-    Parameters
-    ----------
-    library : module
-    region : None (the whole axis), (start, stop, step) or array of positions
-    ids : array
-        Sorted positions.
-    length : int
-        Length of the axis.
-
-    Raises
-    ------
-    IndexOutOfBound
-        A position is outside the axis.
+    The region is None (the whole axis, of `length`), (start, stop, step) or an array of positions;
+    `ids` are sorted positions. Raises IndexOutOfBound if a position is outside the axis.
     """
     if region is None:
         return ids, library.arange(len(ids))
@@ -77,10 +66,7 @@ def located(library: ModuleType, region: Region, ids: Array, length: int) -> tup
 def checked(positions: Array, length: int, what: str = "index") -> Array:
     """Return the positions of a region that names them, all of them on the axis.
 
-    Raises
-    ------
-    IndexOutOfBound
-        One is outside the axis.
+    Raises IndexOutOfBound if one is outside the axis.
     """
     low, high = (int(positions.min()), int(positions.max())) if len(positions) else (0, -1)
     if low < 0 or high >= length:

@@ -148,23 +148,15 @@ class WideObject:
 
     Entry (p, q) of `small` stands at ``(ids[0][p], ids[1][q])``. `Store.lists` says which sides are
     renumbered; the ids of the others are None. So an ordinary object is one without ids.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    dtype : DataType
-    ids : tuple of (array of int64 or None)
-        Rising positions, one list a side; a listed position may be without entries.
-    small : object
-        An ordinary object of the device, as long as the lists.
-    everywhere : bool
-        A vector with the one value of `small` at every position; the list is of no meaning.
     """
 
     shape: tuple[int, ...]
     dtype: DataType
+    #: Rising positions (int64), one list a side, or None; a listed position may be without entries.
     ids: tuple[Array | None, ...]
+    #: An ordinary object of the device, as long as the lists.
     small: Any
+    #: A vector with the one value of `small` at every position; the list is of no meaning.
     everywhere: bool = False
     device: str = ""
 
@@ -264,11 +256,6 @@ def settled(store: Store, x: WideObject) -> WideObject:
 def with_values(store: Store, x: WideObject, values: Array, dtype: DataType) -> WideObject:
     """Return an object with the pattern of `x`."""
     return replace(x, dtype=dtype, small=store.valued(x.small, values, dtype))
-
-
-def empty_like(store: Store, x: WideObject, dtype: DataType) -> WideObject:
-    """Return a huge object without entries."""
-    return empty_object(store, x.shape, dtype)
 
 
 def empty_object(

@@ -12,7 +12,7 @@ from semira.backends.renumbering.objects import (
     Array,
     Store,
     WideObject,
-    empty_like,
+    empty_object,
     from_places,
     true_places,
     with_values,
@@ -58,12 +58,8 @@ def _is_positional(task: Task) -> bool:
 def result_of(store: Store, task: Task) -> Use | None:
     """Return the result of a statement that is computed from positions; None for all others.
 
-    It is what ``apply``, ``select`` and ``diag`` leave to be written.
-
-    Raises
-    ------
-    EmptyObject
-        The thunk or bound operand is empty.
+    It is what ``apply``, ``select`` and ``diag`` leave to be written. Raises EmptyObject if the
+    thunk or bound operand is empty.
     """
     op = task.statement.op
     if op == "diag":
@@ -156,7 +152,7 @@ def steps_of(store: Store, task: Task) -> list[Task] | None:
         return [replace(task, statement=join, args=[taken, other])]
 
     def alone(step: Any, left: Use, right: Use) -> Task:
-        made = empty_like(store, task.out.x, op.return_type)
+        made = empty_object(store, task.out.x.shape, op.return_type)
         bare = replace(step, mask=None, accum=None, replace=False)
         return Task(bare, [left, right], None, Use(made, ""), [])
 

@@ -24,20 +24,13 @@ POSITIONS = frozenset("ikj")
 
 @dataclass(frozen=True, slots=True)
 class Taking:
-    """A statement whose operand `which` holds positions as values.
+    """A statement whose operand `which` holds positions as values."""
 
-    Attributes
-    ----------
-    statement : Statement
-        With ``first`` or ``second`` in place of the operator.
-    which : int
-        The operand.
-    names : "ik" or "kj"
-        What the operator calls the row and the column of that operand's entries.
-    """
-
+    #: With ``first`` or ``second`` in place of the operator.
     statement: Statement
+    #: The operand.
     which: int
+    #: ``ik`` or ``kj``: what the operator calls the row and the column of that operand's entries.
     names: str
 
 
@@ -55,10 +48,7 @@ def looks_at_positions(op: TypedOp) -> bool:
 def the_position(op: TypedOp) -> str:
     """Return the one position that an operator of two entries is a function of.
 
-    Raises
-    ------
-    NotImplementedException
-        It reads values as well, or several positions.
+    Raises NotImplementedException if it reads values as well, or several positions.
     """
     names = names_in(op.python) & POSITIONS
     if op.reads_a or op.reads_b or len(names) != 1:
@@ -117,13 +107,8 @@ def _function(text: str) -> Callable[[Any, Any, Any], Any]:
 def values_at(op: TypedOp, names: str, rows: Any, cols: Any) -> Any:
     """Return the results of a built-in operator on positions, one per entry, as 64-bit integers.
 
-    Parameters
-    ----------
-    op : TypedOp
-        Reads no values and one position.
-    names : "ik" or "kj"
-    rows, cols : array
-        Where each entry stands, 64 bits.
+    It reads no values and one position. `names` are "ik" or "kj"; `rows` and `cols` say where each
+    entry stands, with 64 bits.
     """
     zero = rows * 0
     here: dict[str, Any] = {"i": zero, "k": zero, "j": zero} | {names[0]: rows, names[1]: cols}

@@ -7,13 +7,7 @@ from typing import Any
 
 from semira.backends import interpreter
 from semira.backends.interpreter import Cell, Interpreted, MaskData, Produced, Undo
-from semira.backends.renumbering.objects import (
-    Store,
-    WideObject,
-    as_wide,
-    empty_object,
-    thing_of,
-)
+from semira.backends.renumbering.objects import Store, WideObject, as_wide, empty_object, thing_of
 from semira.backends.renumbering.statements import run_statement
 from semira.base.dtypes import INT64
 from semira.contract import Arg, IndexSpec, Mask, Method, Program, Slot, Statement
@@ -119,7 +113,9 @@ class HugeKernels:
             for data, arg in zip(args, statement.args, strict=False)
         )
         specs = tuple(
-            spec if region is None else IndexSpec(spec.kind, parts.add_region(region))
+            spec
+            if region is None
+            else IndexSpec(spec.kind, parts.append(Slot("index", INT64), region))
             for spec, region in zip(statement.indices, args[len(given) :], strict=True)
         )
         tested = None
@@ -164,15 +160,11 @@ class _Parts:
     def add(self, data: Any, role: str = "input") -> int:
         """Return the slot of an object or scalar."""
         if isinstance(data, ScalarArrays):
-            return self._append(Slot("scalar", data.dtype, role), data.value)
+            return self.append(Slot("scalar", data.dtype, role), data.value)
         x = as_wide(self._store, data)
-        return self._append(Slot(x.kind, x.dtype, role), data)
+        return self.append(Slot(x.kind, x.dtype, role), data)
 
-    def add_region(self, region: Any) -> int:
-        """Return the slot of a region."""
-        return self._append(Slot("index", INT64), region)
-
-    def _append(self, slot: Slot, binding: Any) -> int:
+    def append(self, slot: Slot, binding: Any) -> int:
         self.slots.append(slot)
         self.bound.append(binding)
         return len(self.slots) - 1

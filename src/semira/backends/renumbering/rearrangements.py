@@ -27,10 +27,7 @@ def rearrange(
 ) -> list[Rearranged]:
     """Return what is made of an object; see `contract.rearrange`.
 
-    Raises
-    ------
-    OutOfMemory
-        A vector with an entry at each of 2**31 positions or more.
+    Raises OutOfMemory for a vector with an entry at each of 2**31 positions or more.
     """
     x = as_wide(store, handle)
     if x.everywhere:

@@ -48,12 +48,8 @@ def letter(task: Task) -> None:
 def prepare(store: Store, task: Task) -> list[Any]:
     """List the axes of regions, and return the compact regions.
 
-    Raises
-    ------
-    IndexOutOfBound
-        A region names a position that its axis does not have.
-    OutOfMemory
-        A value would be written to 2**31 positions or more.
+    Raises IndexOutOfBound if a region names a position that its axis does not have. Raises
+    OutOfMemory if a value would be written to 2**31 positions or more.
     """
     return _extract(store, task) if task.statement.op == "extract" else _assign(store, task)
 
@@ -213,10 +209,7 @@ def _check_room(task: Task, regions: list[Any], *, is_submask: bool) -> None:
 def follow_indices(store: Store, task: Task) -> None:
     """Renumber the positions that an index vector holds as its values.
 
-    Raises
-    ------
-    IndexOutOfBound
-        One of them is outside the axis.
+    Raises IndexOutOfBound if one of them is outside the axis.
     """
     library = store.library
     target: Use = task.args[0] if task.statement.op == "gather" else task.out

@@ -22,7 +22,6 @@ from semira.backends.renumbering.objects import (
     Store,
     WideObject,
     as_wide,
-    empty_like,
     empty_object,
     settled,
     thing_of,
@@ -37,14 +36,9 @@ from semira.ops import TypedMonoid
 def run_statement(store: Store, program: Program, bindings: list[Binding]) -> tuple[Outcome, Any]:
     """Run a program of one statement; return its new output as well.
 
-    That is the output that was bound, changed, where it is an ordinary object.
-
-    Raises
-    ------
-    OutOfMemory
-        The result would have an entry at each of 2**31 positions or more.
-    NotImplementedException
-        The operator reads values and positions at once.
+    That is the output that was bound, changed, where it is an ordinary object. Raises OutOfMemory
+    if the result would have an entry at each of 2**31 positions or more. Raises
+    NotImplementedException if the operator reads values and positions at once.
     """
     (statement,) = program.body
     assert isinstance(statement, Statement)
@@ -89,10 +83,12 @@ def _written(task: Task, made: Use) -> Task:
 
 def _run(store: Store, task: Task) -> Outcome:
     if task.statement.op == "nvals" and task.args[0].x.everywhere:
-        _count_all(task)
+        # The count of a vector's entries is a copy of its size.
+        task.args = [(INT64, np.int64(task.args[0].x.shape[0]))]
+        task.statement = replace(task.statement, op="copy")
     everywhere = _is_everywhere(task)
     if isinstance(task.out, Use) and task.out.x.everywhere and _is_overwritten(task):
-        task.out.x = empty_like(store, task.out.x, task.out.x.dtype)
+        task.out.x = empty_object(store, task.out.x.shape, task.out.x.dtype)
     if task.statement.op in ("extract", "assign"):
         regions.letter(task)
     else:
@@ -161,12 +157,6 @@ def _renumbered(store: Store, task: Task) -> list[Any]:
 
 
 # vectors with an entry at every position ---------------------------------------------------------
-def _count_all(task: Task) -> None:
-    """Let a count of a vector's entries be a copy of its size."""
-    task.args = [(INT64, np.int64(task.args[0].x.shape[0]))]
-    task.statement = replace(task.statement, op="copy")
-
-
 def _is_overwritten(task: Task) -> bool:
     """Whether nothing of what the output held can stay."""
     statement = task.statement

@@ -29,13 +29,7 @@ class SuiteSparseBackend:
         )
 
     def put(self, arrays: Arrays) -> Cell:
-        """Build the object.
-
-        Raises
-        ------
-        NotImplementedException
-            Its dtype is user-defined.
-        """
+        """Build the object; raises NotImplementedException if its dtype is user-defined."""
         _check_dtype(arrays.dtype)
         kind = "scalar" if isinstance(arrays, ScalarArrays) else ""
         with translated():
@@ -59,10 +53,7 @@ class SuiteSparseBackend:
     def prepare(self, program: Program) -> Interpreted:
         """Return the Program: it is interpreted as it stands.
 
-        Raises
-        ------
-        NotImplementedException
-            A slot has a user-defined dtype.
+        Raises NotImplementedException if a slot has a user-defined dtype.
         """
         for slot in program.slots:
             _check_dtype(slot.dtype)
@@ -89,12 +80,6 @@ def _check_dtype(dtype: DataType) -> None:
 
 
 def open_backend() -> SuiteSparseBackend:
-    """Return the backend.
-
-    Raises
-    ------
-    DeviceUnavailable
-        python-graphblas is not installed.
-    """
+    """Return the backend; raises DeviceUnavailable if python-graphblas is not installed."""
     library()
     return SuiteSparseBackend()

@@ -28,11 +28,7 @@ REMADE = frozenset(
 )
 
 
-_OPERANDS = {
-    "UnaryOp": ("a",),
-    "BinaryOp": ("a", "b"),
-    "IndexUnaryOp": ("a", "i", "j", "t"),
-}
+_OPERANDS = {"UnaryOp": ("a",), "BinaryOp": ("a", "b"), "IndexUnaryOp": ("a", "i", "j", "t")}
 
 
 def calls_python(statement: Statement) -> bool:

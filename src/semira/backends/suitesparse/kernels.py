@@ -30,23 +30,15 @@ from semira.ops.modes import mode_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pending:
-    """What a statement will write: nothing has run yet, so that SuiteSparse sees the mask.
+    """What a statement will write: nothing has run yet, so that SuiteSparse sees the mask."""
 
-    Attributes
-    ----------
-    expression : object
-        Expression, object, or Scalar of python-graphblas.
-    keys : tuple or None
-        Region of an assign.
-    submask : bool
-        The mask has the shape of the region.
-    apart : bool
-        It must not be accumulated while it is computed (see `_multiplied`).
-    """
-
+    #: Expression, object, or Scalar of python-graphblas.
     expression: Any
+    #: Region of an assign.
     keys: Any = None
+    #: The mask has the shape of the region.
     submask: bool = False
+    #: It must not be accumulated while it is computed (see `_multiplied`).
     apart: bool = False
 
 
@@ -76,12 +68,7 @@ class SuiteSparseKernels:
         raise NotImplementedError(name)
 
     def compute(
-        self,
-        statement: Statement,
-        method: Method,
-        args: list[Any],
-        mask: MaskData | None,
-        out: Any,
+        self, statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: Any
     ) -> Produced:
         """Return the expression of ``op(args)``."""
         del method, mask
@@ -178,14 +165,12 @@ def _multiplied(expression: Any, op: Any, operands: list[Any]) -> Pending:
     return Pending(expression, apart=is_cast or not operands[0].shape[-1])
 
 
-def _product(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
-    del regions, out
+def _product(statement: Statement, x: list[Any], _regions: list[Any], _out: Any) -> Any:
     op = operator_of(statement.operator)
     return _multiplied(getattr(x[0], statement.op)(x[1], op), op, x)
 
 
-def _ewise(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
-    del regions, out
+def _ewise(statement: Statement, x: list[Any], _regions: list[Any], _out: Any) -> Any:
     left, right = (_lift(one) for one in x[:2])
     op = operator_of(statement.operator)
     if statement.op == "ewise_union":
@@ -194,8 +179,7 @@ def _ewise(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> 
     return getattr(left, statement.op)(right, op)
 
 
-def _apply(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
-    del regions, out
+def _apply(statement: Statement, x: list[Any], _regions: list[Any], _out: Any) -> Any:
     op, typed = operator_of(statement.operator), statement.operator
     if typed.parent.opclass == "UnaryOp":
         return _lift(x[0]).apply(op)
@@ -211,8 +195,7 @@ def _thunk(typed: Any, scalar: ScalarArrays) -> Any:
     return value.dup(typed.type.name if typed.parent.thunk_is_value else "INT64")
 
 
-def _select(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
-    del regions, out
+def _select(statement: Statement, x: list[Any], _regions: list[Any], _out: Any) -> Any:
     operand, typed = _lift(x[0]), statement.operator
     if dtype_of(operand) is typed.type:
         return operand.select(operator_of(typed), _thunk(typed, x[1]))
@@ -221,8 +204,7 @@ def _select(statement: Statement, x: list[Any], regions: list[Any], out: Any) ->
     return operand.dup(mask=seen.S)
 
 
-def _select_k(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
-    del regions, out
+def _select_k(statement: Statement, x: list[Any], _regions: list[Any], _out: Any) -> Any:
     rows, cols, values = x[0].to_coo()
     ranks = np.zeros(len(rows), np.int64)
     if statement.param("largest"):
@@ -238,15 +220,13 @@ def _select_k(statement: Statement, x: list[Any], regions: list[Any], out: Any) 
     )
 
 
-def _reduce_rows(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
-    del regions, out
+def _reduce_rows(statement: Statement, x: list[Any], _regions: list[Any], _out: Any) -> Any:
     op = operator_of(statement.operator)
     return _multiplied(x[0].reduce_rowwise(op), op, x)
 
 
-def _mode_rows(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+def _mode_rows(statement: Statement, x: list[Any], _regions: list[Any], out: Any) -> Any:
     """Sum by key on the host: SuiteSparse has no such operation."""
-    del regions
     others, monoid = x[2:], statement.operator
     preferred = (
         dict(zip(*_listed(others.pop(0)), strict=True)) if statement.param("prefers") else {}
@@ -282,8 +262,7 @@ def _single(dtype: Any, value: Any) -> Any:
     return lifted(ScalarArrays(dtype, value))
 
 
-def _reduce(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
-    del regions, out
+def _reduce(statement: Statement, x: list[Any], _regions: list[Any], _out: Any) -> Any:
     monoid, operand = statement.operator, _lift(x[0])
     method = operand.reduce if operand.ndim == 1 else operand.reduce_scalar
     total = method(operator_of(monoid)).new().value
@@ -292,13 +271,11 @@ def _reduce(statement: Statement, x: list[Any], regions: list[Any], out: Any) ->
     return _single(monoid.type, total)
 
 
-def _copy(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
-    del statement, regions, out
+def _copy(_statement: Statement, x: list[Any], _regions: list[Any], _out: Any) -> Any:
     return _lift(x[0])
 
 
-def _nvals(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
-    del statement, regions
+def _nvals(_statement: Statement, x: list[Any], _regions: list[Any], out: Any) -> Any:
     return _single(out.dtype, x[0].nvals)
 
 
@@ -349,15 +326,13 @@ def _checked(positions: Any, size: int, what: str = "gather / scatter index") ->
     return positions
 
 
-def _gather(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
-    del statement, regions
+def _gather(_statement: Statement, x: list[Any], _regions: list[Any], out: Any) -> Any:
     u, (places, positions) = x[0], x[1].to_coo()
     numbers, values = u[_checked(positions, u.size)].new().to_coo()
     return vector_of(out.size, dtype_of(u), places[numbers], values)
 
 
-def _scatter(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
-    del regions
+def _scatter(statement: Statement, x: list[Any], _regions: list[Any], out: Any) -> Any:
     dup = statement.param("dup")
     places, positions = x[1].to_coo()
     _checked(positions, out.size)
@@ -368,8 +343,7 @@ def _scatter(statement: Statement, x: list[Any], regions: list[Any], out: Any) -
     )  # fmt: skip
 
 
-def _diag(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
-    del regions
+def _diag(statement: Statement, x: list[Any], _regions: list[Any], out: Any) -> Any:
     if statement.param("by_value"):
         places, values = x[0].to_coo()
         columns = _checked(values, out.ncols, "one_hot value")

@@ -14,18 +14,12 @@ from semira.base import errors
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DeviceUnavailable
 from semira.contract.backend import Arrays
-from semira.formats import (
-    MatrixArrays,
-    ScalarArrays,
-    VectorArrays,
-    coo_to_matrix,
-    index_dtype,
-)
+from semira.formats import MatrixArrays, ScalarArrays, VectorArrays, coo_to_matrix, index_dtype
 
 #: What to say where SuiteSparse gives a code and no words.
 _UNSAID = {
     "OutOfMemory": "no memory for the result or for what it is computed from (how much was asked "
-    "for it does not say); use smaller objects, fewer entries, or narrower dtypes",
+    "for it does not say); use smaller objects, fewer entries, or narrower dtypes"
 }
 
 
@@ -33,10 +27,7 @@ _UNSAID = {
 def library() -> Any:
     """Return python-graphblas.
 
-    Raises
-    ------
-    DeviceUnavailable
-        It is not installed; the message says how to install it.
+    Raises DeviceUnavailable if it is not installed; the message says how to install it.
     """
     try:
         with warnings.catch_warnings():

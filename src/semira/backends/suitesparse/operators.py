@@ -25,10 +25,7 @@ _found: dict[str, Any] = {}
 def operator_of(op: TypedOp | TypedMonoid | TypedSemiring) -> Any:
     """Return SuiteSparse's operator for one of ours.
 
-    Raises
-    ------
-    NotImplementedException
-        SuiteSparse has no such operator for the dtype.
+    Raises NotImplementedException if SuiteSparse has no such operator for the dtype.
     """
     if op.key not in _found:
         try:

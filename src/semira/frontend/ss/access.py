@@ -9,10 +9,7 @@ from typing import Any
 class Extensions:
     """Descriptor: on a class its importers (``Matrix.ss.import_csr``), on an object all of it.
 
-    Parameters
-    ----------
-    module, name : str
-        Where the class of the extensions is.
+    The class of the extensions is `name` in `module`.
     """
 
     __slots__ = ("_module", "_name")

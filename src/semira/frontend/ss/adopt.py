@@ -18,16 +18,9 @@ def adopt(arrays: _Arrays) -> _Arrays:
     """Return arrays of the caller for an object to keep, without a copy.
 
     The caller's arrays become read-only. Only indices of another width than `index_dtype` and
-    `offset_dtype` ask for, and arrays that are not contiguous, are copied.
-
-    Raises
-    ------
-    InvalidObject
-        An invariant of the format is broken; the caller's arrays are as they were.
-
-    Notes
-    -----
-    O(nvals) to check the invariants.
+    `offset_dtype` ask for, and arrays that are not contiguous, are copied. Raises InvalidObject if
+    an invariant of the format is broken, which takes O(nvals) to check; the caller's arrays are as
+    they were.
     """
     sizes = _sizes(arrays)
     wanted = {"indices": index_dtype(*sizes), "majors": index_dtype(*sizes)}

@@ -32,13 +32,7 @@ def stored_format(arrays: Any) -> str:
 
 
 def check_format(given: str | None, known: Iterable[str]) -> None:
-    """Check the name of a format.
-
-    Raises
-    ------
-    InvalidValue
-        There is no such format.
-    """
+    """Check the name of a format; raises InvalidValue if there is no such format."""
     if given is not None and given not in known:
         raise InvalidValue(f"Invalid format: {given}; choose one of {', '.join(known)}")
 
@@ -54,10 +48,8 @@ def _refuse_gaps(name: str, nvals: int, positions: int) -> None:
 def export_matrix(arrays: MatrixArrays, wanted: str | None, *, raw: bool) -> dict[str, Any]:
     """Return the dict that describes a matrix; its arrays may be those of the matrix.
 
-    Raises
-    ------
-    InvalidValue
-        There is no such format, or ``full`` is asked for and entries are missing.
+    Raises InvalidValue if there is no such format, or ``full`` is asked for and entries are
+    missing.
     """
     wanted = _SIDES.get(wanted, wanted) if wanted is not None else stored_format(arrays)
     check_format(wanted, MATRIX_FORMATS)
@@ -123,10 +115,8 @@ def _dense_matrix(
 def export_vector(arrays: VectorArrays, wanted: str | None, *, raw: bool) -> dict[str, Any]:
     """Return the dict that describes a vector; its arrays may be those of the vector.
 
-    Raises
-    ------
-    InvalidValue
-        There is no such format, or ``full`` is asked for and entries are missing.
+    Raises InvalidValue if there is no such format, or ``full`` is asked for and entries are
+    missing.
     """
     wanted = stored_format(arrays) if wanted is None else wanted
     check_format(wanted, VECTOR_FORMATS)
@@ -157,8 +147,6 @@ def export_vector(arrays: VectorArrays, wanted: str | None, *, raw: bool) -> dic
 def export(item: Any, wanted: str | None, *, raw: bool, give: bool) -> dict[str, Any]:
     """Return the dict that describes an object; with `give` the object is left empty.
 
-    Notes
-    -----
     Without `give` every array is the caller's own. With it, arrays that the object stores in this
     format are not copied; they are read-only, because other objects may share them.
     """

@@ -105,23 +105,11 @@ def compressed(
 ) -> MatrixArrays:
     """Return the matrix of csr, csc, hypercsr or hypercsc arrays.
 
-    Parameters
-    ----------
-    orientation : "csr" or "csc"
-    shape : (nrows, ncols)
-    given : dict
-        ``indptr``, ``indices``, ``values``, ``is_sorted``; hypersparse also ``majors``, ``nvec``.
-        `indices` and `values` may be longer than needed: what is beyond the last offset is
-        spare room.
-
-    Raises
-    ------
-    InvalidValue
-        Lengths do not fit, offsets decrease, or (not sorted) a position repeats.
-    InvalidObject
-        Said to be sorted, but not strictly rising.
-    IndexOutOfBound
-        An index lies outside the shape.
+    Given are ``indptr``, ``indices``, ``values``, ``is_sorted``; hypersparse also ``majors``,
+    ``nvec``. `indices` and `values` may be longer than needed: what is beyond the last offset is
+    spare room. Raises InvalidValue if lengths do not fit, offsets decrease, or (not sorted) a
+    position repeats, InvalidObject if rows are said to be sorted, but do not strictly rise, and
+    IndexOutOfBound if an index lies outside the shape.
     """
     nmajor, nminor = shape if orientation == "csr" else shape[::-1]
     line_name = "rows" if orientation == "csr" else "columns"
@@ -166,10 +154,7 @@ def coordinates(
 ) -> MatrixArrays:
     """Return the matrix of entries; stored by rows (``csr``) or by columns (``csc``).
 
-    Raises
-    ------
-    InvalidValue
-        Lengths differ or a position repeats.
+    Raises InvalidValue if lengths differ or a position repeats.
     """
     rows = construct.as_indices(given["rows"], "rows")
     cols = construct.as_indices(given["cols"], "cols")
@@ -198,10 +183,7 @@ def coordinates(
 def matrix_shape(nrows: Any, ncols: Any, *arrays: Any) -> tuple[int, int]:
     """Return a shape, sizes not given taken from the first array of two dimensions.
 
-    Raises
-    ------
-    InvalidValue
-        A size is missing and no array has two dimensions.
+    Raises InvalidValue if a size is missing and no array has two dimensions.
     """
     if nrows is None or ncols is None:
         shapes = [np.shape(array) for array in arrays if np.ndim(array) >= 2]

@@ -42,12 +42,8 @@ def _first_entry(arrays: Any, seek: int) -> int:
 def iterate(item: Any, seek: int, parts: str, what: str) -> Iterator[Any]:
     """Return an iterator over keys (``"k"``), values (``"v"``) or items (``"kv"``).
 
-    Keys are indices, or pairs of row and column; numbers are Python's.
-
-    Raises
-    ------
-    InvalidValue
-        `seek` is not an integer.
+    Keys are indices, or pairs of row and column; numbers are Python's. Raises InvalidValue if
+    `seek` is not an integer.
     """
     if isinstance(seek, bool) or not hasattr(seek, "__index__"):
         raise InvalidValue(f"seek must be an integer, got {seek!r}")
@@ -64,10 +60,7 @@ def _batches(columns: list[NDArray[Any]], start: int, stop: int) -> Iterator[Any
 def head(item: Any, n: Any, dtype: Any, what: str) -> tuple[NDArray[Any], ...]:
     """Return positions (uint64) and values of the first `n` stored entries.
 
-    Raises
-    ------
-    InvalidValue
-        `n` is negative or not an integer.
+    Raises InvalidValue if `n` is negative or not an integer.
     """
     if isinstance(n, bool) or not hasattr(n, "__index__") or int(n) < 0:
         raise InvalidValue(f"n must be an integer >= 0, got {n!r}")

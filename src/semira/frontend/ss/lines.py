@@ -18,17 +18,7 @@ from semira.frontend.kinds import OBJECTS
 def rearranged(item: Any, request: Rearrangement, what: str) -> list[Value]:
     """Return what is made of an object, on its device.
 
-    Parameters
-    ----------
-    request : Rearrangement
-        What the device is asked for.
-    what : str
-        Name of the method, for messages.
-
-    Raises
-    ------
-    RecordError
-        Inside a recorded loop body.
+    `what` is the name of the method, for messages. Raises RecordError inside a recorded loop body.
     """
     value, transposed = item._operand()
     return rearrange(value, request, what, transposed=transposed)

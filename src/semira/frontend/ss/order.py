@@ -16,25 +16,13 @@ _SORTED_BY = {"lt": False, "le": False, "gt": True, "ge": True}
 
 
 def check_how(how: str, allowed: tuple[str, ...] = HOWS) -> None:
-    """Check the name of a ranking.
-
-    Raises
-    ------
-    InvalidValue
-        There is no such ranking.
-    """
+    """Check the name of a ranking; raises InvalidValue if there is no such ranking."""
     if how not in allowed:
         raise InvalidValue(f"`how` argument must be one of: {', '.join(allowed)}; got {how!r}")
 
 
 def _check_values(item: Any, how: str) -> None:
-    """Check that values have the order that a ranking needs.
-
-    Raises
-    ------
-    DtypeUnsupported
-        They are records.
-    """
+    """Raise DtypeUnsupported for records: they lack the order that a ranking needs."""
     if how in ("smallest", "largest") and item.dtype.kind == "V":
         raise DtypeUnsupported(
             f"{how} does not work with {item.dtype}: records have no order; use sort with an "
@@ -45,10 +33,7 @@ def _check_values(item: Any, how: str) -> None:
 def check_count(k: Any) -> int:
     """Return the number of entries wanted.
 
-    Raises
-    ------
-    InvalidValue
-        It is negative or not an integer.
+    Raises InvalidValue if it is negative or not an integer.
     """
     if isinstance(k, bool) or not hasattr(k, "__index__"):
         raise InvalidValue(f"k must be an integer, got {k!r}")
@@ -83,10 +68,7 @@ def sort(
 ) -> tuple[Any, Any]:
     """Return the sorted values and where they were; see `MatrixExtensions.sort`.
 
-    Raises
-    ------
-    DomainMismatch
-        `op` is no binary operator, or not one that answers BOOL.
+    Raises DomainMismatch if `op` is no binary operator, or not one that answers BOOL.
     """
     by_columns = not is_rowwise(order)
     typed = as_binary(op, item.dtype, item.dtype)

@@ -15,18 +15,8 @@ from semira.frontend.ss.lines import rearranged
 def scan(item: Any, op: Any, order: str, where: str) -> Any:
     """Return the prefix scan of each line: entry p is the monoid over the line's first p + 1.
 
-    Parameters
-    ----------
-    item : Matrix or Vector
-    op : Monoid, binary operator with a monoid, or str
-    order : "rowwise" or "columnwise"
-    where : str
-        Name of the method, for messages.
-
-    Raises
-    ------
-    DomainMismatch
-        `op` is no monoid and has none, or does not work with the dtype.
+    `where` is the name of the method, for messages. Raises DomainMismatch if `op` is no monoid and
+    has none, or does not work with the dtype.
     """
     by_columns = not is_rowwise(order)
     try:

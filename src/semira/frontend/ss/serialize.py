@@ -107,12 +107,8 @@ _CODECS = {
 def zlib_level(compression: str | None, level: int | None) -> int:
     """Return the zlib level for a compression asked for; 0 stores the arrays as they are.
 
-    Raises
-    ------
-    InvalidValue
-        There is no such compression, or no such level of it.
-    DomainMismatch
-        The compression has no levels.
+    Raises InvalidValue if there is no such compression, or no such level of it. Raises
+    DomainMismatch if the compression has no levels.
     """
     name = compression.lower() if isinstance(compression, str) else compression
     if name not in _CODECS:
@@ -132,14 +128,9 @@ def zlib_level(compression: str | None, level: int | None) -> int:
 
 @tells_shortage("ss.serialize")
 def pack(arrays: Any, kind: str, level: int) -> NDArray[np.uint8]:
-    """Return the bytes of an object.
+    """Return the bytes of a "matrix" or "vector".
 
-    Parameters
-    ----------
-    arrays : MatrixArrays or VectorArrays
-    kind : "matrix" or "vector"
-    level : int
-        Of zlib; 0 does not compress.
+    `level` is zlib's; 0 does not compress.
     """
     rows, bodies = [], []
     for name in _ARRAYS[kind]:
@@ -325,14 +316,9 @@ def _with_stored_widths(arrays: Any) -> Any:
 def unpack(data: Any, kind: str) -> Any:
     """Return the arrays of an object from its bytes.
 
-    Raises
-    ------
-    InvalidObject
-        Truncated, corrupt, of another version, or no such object; the message says which part.
-    OutOfMemory
-        Compressed arrays are larger than the option ``max_bytes`` allows.
-    DomainMismatch
-        `data` is not bytes.
+    Raises InvalidObject if they are truncated, corrupt, of another version, or of no such object;
+    the message says which part. Raises OutOfMemory if compressed arrays are larger than the option
+    ``max_bytes`` allows, and DomainMismatch if `data` is not bytes.
     """
     view = _as_bytes(data)
     header, start = _header(view)

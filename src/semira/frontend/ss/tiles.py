@@ -73,21 +73,10 @@ def _listed_sizes(chunks: Any, size: int) -> list[int]:
 def chunk_sizes(chunks: Any, shape: tuple[int, ...]) -> list[list[int]]:
     """Return the sizes of the pieces of every dimension.
 
-    Parameters
-    ----------
-    chunks : int, None, or one of them, a list or an array for each dimension
-        A number cuts into pieces of that size, the last one smaller; a list names every piece,
-        one None in it is what is left; None is one piece.
-    shape : tuple of int
-
-    Raises
-    ------
-    DomainMismatch
-        Of another type.
-    InvalidValue
-        A size below 1, or not as many as there are dimensions.
-    DimensionMismatch
-        A list does not add up to the size.
+    A number cuts into pieces of that size, the last one smaller; a list names every piece, one None
+    in it is what is left; None is one piece. There may be one of them for each dimension. Raises
+    DomainMismatch for chunks of another type, InvalidValue if a size is below 1, or there are not
+    as many as dimensions, and DimensionMismatch if a list does not add up to the size.
     """
     if isinstance(chunks, (list, tuple)) or (
         isinstance(chunks, np.ndarray) and chunks.ndim and len(shape) > 1
@@ -127,12 +116,8 @@ def split(item: Any, chunks: Any, name: str | None, options: dict[str, Any]) -> 
 def is_vector_list(tiles: Any) -> bool:
     """Whether `tiles` is a list of vectors (or Scalars), and not a grid.
 
-    Raises
-    ------
-    DomainMismatch
-        Neither: not a list, or of mixed kinds.
-    InvalidValue
-        Nothing is in it.
+    Raises DomainMismatch if it is neither: not a list, or of mixed kinds. Raises InvalidValue if
+    nothing is in it.
     """
     if not isinstance(tiles, (list, tuple)):
         raise DomainMismatch(f"tiles argument must be list or tuple; got {type(tiles)}")
@@ -148,12 +133,8 @@ def is_vector_list(tiles: Any) -> bool:
 def check_grid(tiles: Any) -> list[list[Any]]:
     """Return a grid of tiles as lists.
 
-    Raises
-    ------
-    DomainMismatch
-        It is none: not rows of Matrices, Vectors and Scalars.
-    InvalidValue
-        A row is empty, or longer than another one.
+    Raises DomainMismatch if it is none: not rows of Matrices, Vectors and Scalars. Raises
+    InvalidValue if a row is empty, or longer than another one.
     """
     for row in tiles:
         if not isinstance(row, (list, tuple)):
@@ -273,13 +254,7 @@ def _concat_vectors(tiles: Any, dtype: DataType) -> VectorArrays:
 
 
 def _concat_matrices(tiles: Any, dtype: DataType) -> MatrixArrays:
-    """Return the grid of tiles as one matrix; vectors are columns.
-
-    Raises
-    ------
-    DimensionMismatch
-        A tile is not as high (wide) as the others of its row (column).
-    """
+    """Return the grid of tiles, of one height a row and one width a column, as one matrix."""
     grid = [[_tile_arrays(tile) for tile in row] for row in tiles]
     tops, lefts = _edges([[(tile.nrows, tile.ncols) for tile in row] for row in grid])
     nvals = sum(tile.nvals for row in grid for tile in row)
@@ -319,10 +294,7 @@ def _stacked(tiles: list[MatrixArrays], dtype: DataType) -> MatrixArrays:
 def parse_shape(nrows: Any, ncols: Any, length: int) -> tuple[int, int]:
     """Return the shape that `reshape` was given; -1 stands for what is left.
 
-    Raises
-    ------
-    InvalidValue
-        It does not hold `length` positions.
+    Raises InvalidValue if it does not hold `length` positions.
     """
     shape = (nrows, ncols)
     if ncols is None:

@@ -18,12 +18,15 @@ __all__ = [
     "make", "multiply", "opened", "pull", "text",
 ]  # fmt: skip
 
-DESCRIPTOR = ("TilesDescriptor", 8)
+DESCRIPTOR = ("TilesDescriptor", 11)
 HEADERS = ("pull.cuh",)
 NEEDS_LINES = True
 
 #: Tiles have no values: products read the one that all entries share.
 HAS_VALUES = False
+
+#: Tiles of a line that a thread walks for its row; rows of longer ones have a warp each.
+LONGEST = 64
 
 #: Kernels that make them.
 _MAKE = "semira.methods.b2sr.kernels:make.cuh"
@@ -39,6 +42,9 @@ class CudaTiles:
     bits, tile_lines : int
     narrow : bool
         Whether positions of tiles have 16 bits.
+    long_lines : buffer or None
+        Numbers of the lines of more than `LONGEST` tiles, in any order.
+    num_long : int
     slots, positions : int
         See `semira.backends.cuda.runtime.made.DeviceArrays`.
     """
@@ -49,13 +55,16 @@ class CudaTiles:
     bits: int
     tile_lines: int
     narrow: bool
+    long_lines: Any
+    num_long: int
     slots: int
     positions: int = 0
 
     @property
     def nbytes(self) -> int:
         """Bytes of its buffers."""
-        return sum(int(part.size) for part in (self.indptr, self.tiles, self.words))
+        parts = self.indptr, self.tiles, self.words, self.long_lines
+        return sum(int(part.size) for part in parts if part is not None)
 
     def describe(self, matrix: CudaMatrix) -> list[int]:
         """Return the words of its TilesDescriptor."""
@@ -63,7 +72,10 @@ class CudaTiles:
         parts = (self.indptr, self.tiles, self.words, values)
         shift = self.bits.bit_length() - 1
         sizes = shift, self.tile_lines, int(self.narrow), matrix.nvals
-        return [*(int(part.handle) for part in parts), *sizes]
+        long_lines = 0 if self.long_lines is None else int(self.long_lines.handle)
+        return [
+            *(int(part.handle) for part in parts), *sizes, long_lines, self.num_long, LONGEST
+        ]  # fmt: skip
 
 
 def opened(a_type: str, place: str, made: Made) -> tuple[str, str]:
@@ -98,7 +110,23 @@ def make(matrix: CudaMatrix, made: Made) -> CudaTiles:
             matrix.c_offset, "semira_fill_tiles", lines, indptr, indices, lines,
             bits.bit_length() - 1, starts, int(place == 2), found, words,
         )  # fmt: skip
-    return CudaTiles(starts, found, words, bits, -(-lines // bits), place == 2, tiles)
+    tile_lines = -(-lines // bits)
+    longs = _long_lines(matrix, starts, tile_lines, tiles)
+    return CudaTiles(starts, found, words, bits, tile_lines, place == 2, *longs, tiles)
+
+
+def _long_lines(matrix: CudaMatrix, starts: Any, tile_lines: int, tiles: int) -> tuple[Any, int]:
+    """Return the lines of more than `LONGEST` tiles, and how many there are; waits."""
+    runtime, most = matrix.runtime, tiles // (LONGEST + 1)
+    if not most:
+        return None, 0
+    found, count = runtime.allocate(4 * min(most, tile_lines)), runtime.zeroed(4)
+    module_of(runtime, _MAKE).launch(
+        matrix.c_offset, "semira_list_long_lines", tile_lines, starts, tile_lines, LONGEST, found,
+        count,
+    )  # fmt: skip
+    number = primitives_of(runtime).read("int", count, 0)
+    return (found, number) if number else (None, 0)
 
 
 def _starts(matrix: CudaMatrix, orientation: str, bits: int) -> tuple[Any, int]:

@@ -22,8 +22,8 @@ from semira.methods.b2sr.arrays import WIDEST
 
 ROOT = "semira.methods.b2sr.kernels:product.cuh"
 
-#: Columns of a window (kernels/product.cuh).
-WINDOW = 8192
+#: Most and least columns of a window (kernels/product.cuh): 32 tiles of 32 columns are the least.
+WINDOW, NARROW = 8192, 1024
 
 
 def dot_kernels(text: DotText) -> list[str]:
@@ -79,6 +79,14 @@ def _most_blocks(job: Job) -> int:
     return int(BLOCKS_PER_SM * job.stage.runtime.multiprocessors)
 
 
+def _columns_of_window(job: Job, tile_lines: int, ncols: int) -> int:
+    """Return the columns of a window: few of a matrix with few lines of tiles, a block for each."""
+    columns = WINDOW
+    while columns > NARROW and tile_lines * -(-ncols // columns) < _most_blocks(job):
+        columns //= 2
+    return columns
+
+
 def text(program: Program, product: Statement) -> str:
     """Return nothing: kernels of rows of tiles are the same for all products."""
     del program, product
@@ -109,13 +117,15 @@ def multiply(job: Job) -> tuple[Pieces, Callable[[], int]]:
     if mask is not None and mask.complement and masks_rows(statement):
         _, named = _tiles(job, mask.slot, by_columns=False)
         job.is_masked = True
-    windows = -(-ncols // WINDOW)
+    columns = _columns_of_window(job, held.tile_lines, ncols)
+    windows = -(-ncols // columns)
     if a.most == 0 or b.most == 0:
         return job.nothing(job.dtype), lambda: 0
     require(stage.runtime, 8 * nrows * windows, f"a product of {nrows} rows", REMEDY)
     sizes = stage.counts(nrows * windows + 1)
     blocks = max(1, min(_most_blocks(job), held.tile_lines * windows))
-    given = (*one, *other, *named, held.bits.bit_length() - 1, nrows, held.tile_lines, windows)
+    sizes_given = held.bits.bit_length() - 1, nrows, held.tile_lines, windows, columns
+    given = (*one, *other, *named, *sizes_given)
     start = stage.own_module().launch_blocks
     start(stage.offset_type, "semira_count_product", blocks, *given, sizes)
     nvals = stage.sum_up(sizes, nrows * windows)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS, address, offset_type_of
+from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS, address
 from semira.backends.cuda.runtime.room import fits, require, spendable
 from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Pieces
@@ -152,8 +152,7 @@ def multiply(job: Job) -> tuple[Pieces, Callable[[], int]]:
     if rounds.each < rows.count:
         rounds = None
     nvals = stage.sum_up(sizes, nrows)
-    if stage.offset_type == "int" and offset_type_of(nvals) != "int":
-        job.widen()
+    if job.widens(nvals):
         a, b = job.operand(0, "a"), job.operand(1, "b", with_rows=False)
         products = replace(products, patterns=(a.indptr, a.indices, b.indptr, b.indices, a.rows))
     if not fits(stage.runtime, result_bytes(job, nvals)):
@@ -248,8 +247,8 @@ def _fill(
         stage.runtime.clear(rounds.taken)
         if rows.count:
             blocks = _blocks(job, -(-rounds.each * rows.words // THREADS))
-            stage.launch_own("t_open_long_rows", blocks, *to, *out)
-        stage.launch_own(
+            stage.launch_blocks("t_open_long_rows", blocks, *to, *out, of="own")
+        stage.launch_blocks(
             "t_by_share", _blocks(job, products.shares), *to, products.before, products.total,
-            products.shares, *out, shared=shared,
+            products.shares, *out, of="own", shared=shared,
         )  # fmt: skip

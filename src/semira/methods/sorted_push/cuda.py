@@ -8,12 +8,11 @@ import numpy as np
 
 from semira.backends.cuda.own_launches import OwnWalk
 from semira.backends.cuda.runtime.objects import CudaVector
-from semira.backends.cuda.runtime.outcome import LateTrace
 from semira.backends.cuda.runtime.primitives import SCAN_TILE, THREADS, primitives_of
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.runtime.transfer import put_vector
 from semira.backends.cuda.runtime.vector_memory import STATE_WORDS
-from semira.contract import TraceRow
+from semira.contract import LateRows, TraceRow
 from semira.formats import VectorArrays
 from semira.methods.sorted_push.sorts import Sorts, key_bits, sort_bytes
 from semira.methods.sorted_push.text import form_of, text
@@ -23,7 +22,7 @@ __all__ = ["ROOT", "multiply", "text"]
 ROOT = "semira.methods.sorted_push.kernels:push.cuh"
 
 
-def multiply(walk: OwnWalk) -> tuple[CudaVector, LateTrace]:
+def multiply(walk: OwnWalk) -> tuple[CudaVector, LateRows]:
     """Return the product; waits for the frontier and for the number of products.
 
     Raises
@@ -53,7 +52,7 @@ class _Job:
         self.kind = "long long" if matrix.is_wide else "int"
         self.lists = (*matrix.orientations[walk.orientation], 0 if matrix.iso else 1)
 
-    def run(self) -> tuple[CudaVector, LateTrace]:
+    def run(self) -> tuple[CudaVector, LateRows]:
         """Return the product before it is written, and its row of the trace."""
         values, frontier, count = self.frontier()
         starts = self.primitives.offsets("long long", count + 1)
@@ -98,7 +97,7 @@ class _Job:
         listed = total * (4 + width + offset) + tiles * (1 + self.dtype.itemsize)
         return int(listed + sort_bytes(total, width))
 
-    def trace(self, count: int, total: int, result: CudaVector) -> LateTrace:
+    def trace(self, count: int, total: int, result: CudaVector) -> LateRows:
         """Return the row of the trace; the result's entries are read if somebody asks."""
         runtime, op = self.runtime, self.statement.op
         state = runtime.allocate(8 * STATE_WORDS)
@@ -108,7 +107,7 @@ class _Job:
             made = int(runtime.download(state, np.int64, 1)[0])
             return TraceRow(0, op, "push", count, total, made)
 
-        return LateTrace(read)
+        return LateRows(1, lambda: [read()])
 
     # launches ----------------------------------------------------------------------------------
     def launch(self, kernel: str, items: int, *arguments: Any) -> None:

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.backends.cpu.test_loops import Case, path, write
+from tests.unit.backends.cpu.test_loops import Case, path, products, write
 
 import semira as gb
-from semira import algorithms
 from semira.backends.cpu.loops import frames, native
 from semira.contract import LateRows
 
@@ -34,13 +33,13 @@ def made(monkeypatch) -> list[int]:
 
 
 def _levels(A: gb.Matrix, source: int) -> list[int]:
-    return algorithms.bfs(A, source).level.to_dense().tolist()
+    return products(A, source).level.to_dense().tolist()
 
 
 def test_searches_of_one_graph_share_a_frame(made) -> None:
     with gb.device("cpu"):
         A = path(30)
-        first = algorithms.bfs(A, 0)
+        first = products(A, 0)
         expected = first.level.to_dict()
         for source in (29, 7, 0):
             assert _levels(A, source) == [abs(i - source) for i in range(30)]
@@ -69,7 +68,7 @@ def test_a_graph_that_was_changed_is_searched_anew() -> None:
 def test_a_graph_that_is_gone_is_not_kept() -> None:
     with gb.device("cpu"):
         A = path(30)
-        algorithms.bfs(A, 0)
+        products(A, 0)
         handle = A._value.handle_on("cpu")
         gone = weakref.ref(handle.data)
         entries = weakref.ref(handle.data.rows().indptr)
@@ -180,7 +179,7 @@ def test_an_error_leaves_what_iterations_before_have_written() -> None:
 
 def test_rows_are_made_when_they_are_read() -> None:
     with gb.device("cpu"):
-        found = algorithms.bfs(path(12), 0)
+        found = products(path(12), 0)
         assert isinstance(found.trace, LateRows)
         assert len(found.trace) == 12
         whole = tuple(found.trace)
@@ -204,5 +203,5 @@ def test_frames_of_loops_are_few() -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(native.NativeLoop, "keep", noted)
             for source in range(12):
-                algorithms.bfs(A, source)
+                products(A, source)
         assert [len(loop._spares) for loop in loops] == [1]

@@ -10,7 +10,6 @@ from tests.helpers.plans import ABLE, plan_of, product
 import semira as gb
 from semira.base.errors import InvalidValue, PlanError
 from semira.contract import Hints
-from semira.plan import plan_from_json, plan_to_json
 from semira.plan.reasons import sentence
 
 MERGES = ("radix", "sort", "scatter")
@@ -31,7 +30,6 @@ def test_a_pinned_merge_is_a_push_that_says_so(merge):
     assert (method.name, method.storage) == ("push", "sorted_push")
     assert method.parameters == (("merge", merge),)
     assert any(f"merge={merge!r} is pinned" in sentence(each) for each in plan.reasons)
-    assert plan_from_json(plan_to_json(plan)) == plan
     pinned = plan_of(product(), MERGING, hints=Hints(method="sorted_push", merge=merge))
     assert pinned.methods == plan.methods
 

@@ -1,171 +1,183 @@
-// An auction: a block for each bidder. See auction.py.
+// An auction: a warp for each bidder, and a block where its list is too short. See auction.py.
 #pragma once
-#include "semira.apps.assignment.kernels:row.cuh"
-
-// What a column that may not be chosen is worth.
-constexpr long long kNever = -4611686018427387904ll;
+#include "semira.apps.assignment.kernels:lists.cuh"
 
 // The owner of a column that is held by others than rows.
 constexpr int kOther = -2;
 
-__device__ __forceinline__ unsigned mixed(long long i, long long j) {
-  unsigned h = static_cast<unsigned>(i * 2654435761ll + j * 2246822519ll);
-  h = (h ^ (h >> 15)) * 3266489917u;
-  return (h ^ (h >> 13)) & 2147483647u;
-}
-
-__device__ __forceinline__ long long worth(double given, double factor, long long unit) {
-  const double found = floor(__dmul_rn(factor, given) + 0.5);
-  return fabs(found) < 4611686018427387904.0 ? static_cast<long long>(found) * unit : kNever;
-}
-
-// The best column of a row, its value, and that of the second.
-struct BestTwo {
-  long long first, second, best;
-
-  __device__ void take(long long i, const BestTwo& other) {
-    if (other.best < 0) return;
-    if (best < 0) {
-      *this = other;
-    } else if (other.first > first) {
-      second = max(first, other.second);
-      first = other.first;
-      best = other.best;
-    } else if (other.first == first) {
-      second = first;
-      const unsigned mine = mixed(i, best), its = mixed(i, other.best);
-      if (its > mine || (its == mine && other.best < best)) best = other.best;
-    } else {
-      second = max(second, other.first);
-    }
-  }
-};
-
-// All threads of the block get the best of what they have.
-__device__ inline BestTwo best_of_block(long long i, BestTwo mine) {
-  __shared__ BestTwo parts[32];
-  for (int step = 16; step > 0; step /= 2) {
-    const BestTwo other{__shfl_xor_sync(kAllLanes, mine.first, step),
-                        __shfl_xor_sync(kAllLanes, mine.second, step),
-                        __shfl_xor_sync(kAllLanes, mine.best, step)};
-    mine.take(i, other);
-  }
-  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = mine;
-  __syncthreads();
-  mine = parts[0];
-  for (unsigned k = 1; k < blockDim.x / 32; ++k) mine.take(i, parts[k]);
-  __syncthreads();
-  return mine;
-}
-
-// Bidders that one block leaves to a warp each, and the longest rows for which that is quicker than
-// barriers of all blocks.
-constexpr int kFew = 8, kShort = 4096;
-
-// The best column of a row of all costs, as the threads of a warp find it.
-template <class C, class P, class I>
-__device__ BestTwo best_of_warp(const CostRows<C, P, I>& costs, long long i, double factor,
-                                const long long* price) {
-  BestTwo found{kNever, kNever, -1};
-  const int lane = threadIdx.x % 32;
-#pragma unroll 8
-  for (long long j = lane; j < costs.columns; j += 32) {
-    const long long value = worth(costs.cost[i * costs.columns + j], factor, costs.columns + 1);
-    if (value != kNever) found.take(i, BestTwo{value - price[j], kNever, j});
-  }
-  for (int step = 16; step > 0; step /= 2) {
-    const BestTwo other{__shfl_xor_sync(kAllLanes, found.first, step),
-                        __shfl_xor_sync(kAllLanes, found.second, step),
-                        __shfl_xor_sync(kAllLanes, found.best, step)};
-    found.take(i, other);
-  }
-  return found;
-}
+// Bidders that one block leaves to its warps: their rounds have no barrier of all blocks.
+constexpr int kFew = 32;
 
 // What a few bidders want, one of them in each place.
 struct FewBids {
-  long long row[kFew], best[kFew], raised[kFew], word[kFew];
+  int row[kFew], best[kFew], owner[kFew];
+  long long offer[kFew], word[kFew];
+};
 
-  __device__ bool wins(int one, int count) const {
-    for (int k = 0; k < count; ++k) {
-      if (k != one && best[k] == best[one] && word[k] > word[one]) return false;
+// Rounds of a few bidders, until all rows have columns, by one block.
+template <class C, class P, class I>
+struct Alone {
+  const CostRows<C, P, I>& costs;
+  const Lists& lists;
+  double factor;
+  long long eps, mask;
+  long long* price;
+  int *owner, *column_of;
+  long long *wants, *state;
+  FewBids& few;
+
+  // By one thread: the k-th bidder bids.
+  __device__ void place(int k, const Want& want) const {
+    const long long i = few.row[k], raised = want.raised(eps);
+    few.best[k] = -1;
+    if (!want.fits(eps)) {
+      state[10] = 1;
+      return;
     }
-    return true;
+    few.best[k] = static_cast<int>(want.first.column());
+    few.owner[k] = want.owner;
+    few.offer[k] = want.worth - want.first.value + raised;
+    few.word[k] = (raised & ~mask) | (mask - i);
+    wants[i] = want.worth;
   }
 
-  // Gives columns to the winners, by one thread; returns how many rows bid next.
-  __device__ int settle(int count, long long* price, int* owner, int* column_of, long long* state) {
-    long long later[kFew];
-    int left = 0;
-    for (int k = 0; k < count; ++k) {
-      if (best[k] < 0) continue;
-      long long waits = row[k];
-      if (wins(k, count)) {
-        const long long j = best[k];
-        waits = owner[j];
-        owner[j] = static_cast<int>(row[k]);
-        column_of[row[k]] = static_cast<int>(j);
-        price[j] += raised[k];
-        if (waits >= 0) column_of[waits] = -1;
-        if (waits == kOther) state[11] += 1;
+  // By a warp: one bidder takes columns from others, until one is free or its list is too short.
+  // Returns how many rows bid next.
+  __device__ int chase(long long& bids) const {
+    const bool leads = threadIdx.x == 0;
+    int i = few.row[0];
+    while (true) {
+      Want want;
+      if (!find_in_list(lists, i, price, owner, want)) break;
+      bids += 1;
+      if (!want.fits(eps)) {
+        if (leads) state[10] = 1;
+        return 0;
       }
-      if (waits >= 0) later[left++] = waits;
+      const int other = want.owner;
+      if (leads) {
+        const long long j = want.first.column();
+        price[j] = want.worth - want.first.value + want.raised(eps);
+        owner[j] = i;
+        column_of[i] = static_cast<int>(j);
+        wants[i] = want.worth;
+        if (other >= 0) column_of[other] = -1;
+        if (other == kOther) state[11] += 1;
+      }
+      __syncwarp();
+      if (other < 0) return 0;
+      i = other;
     }
-    for (int k = 0; k < left; ++k) row[k] = later[k];
-    return left;
+    if (leads) few.row[0] = i;
+    return 1;
+  }
+
+  // By a block: all bid.
+  __device__ void bid(int count) const {
+    for (int k = threadIdx.x / 32; k < count; k += kThreads / 32) {
+      Want want;
+      const bool listed = find_in_list(lists, few.row[k], price, owner, want);
+      if (threadIdx.x % 32 != 0) continue;
+      if (listed) {
+        place(k, want);
+      } else {
+        few.best[k] = -2;
+      }
+    }
+    __syncthreads();
+    for (int k = 0; k < count; ++k) {
+      if (few.best[k] != -2) continue;
+      const Want want = find_in_row(costs, lists, few.row[k], factor, price, owner);
+      if (threadIdx.x == 0) place(k, want);
+    }
+    __syncthreads();
+  }
+
+  // By a warp: the winners get their columns. Returns how many rows bid next.
+  __device__ int settle(int count) const {
+    const int k = threadIdx.x;
+    const int best = k < count ? few.best[k] : -1;
+    int waits = -1;
+    if (best >= 0) {
+      const int i = few.row[k];
+      bool wins = true;
+      for (int other = 0; other < count; ++other) {
+        if (few.best[other] == best && few.word[other] > few.word[k]) wins = false;
+      }
+      waits = i;
+      if (wins) {
+        waits = few.owner[k];
+        owner[best] = i;
+        column_of[i] = best;
+        price[best] = few.offer[k];
+        if (waits >= 0) column_of[waits] = -1;
+        if (waits == kOther) atomic_add(&state[11], 1);
+      }
+    }
+    const unsigned all = __ballot_sync(kAllLanes, waits >= 0);
+    if (waits >= 0) few.row[__popc(all & ((1u << k) - 1))] = waits;
+    return __popc(all);
+  }
+
+  __device__ void run(int count, const int* queue, int* target) const {
+    __shared__ int waiting;
+    const int first = count;
+    if (static_cast<int>(threadIdx.x) < first) {
+      few.row[threadIdx.x] = queue[threadIdx.x];
+      target[queue[threadIdx.x]] = -1;
+    }
+    __syncthreads();
+    long long bids = 0;
+    while (count > 0) {
+      if (count == 1) {
+        if (threadIdx.x < 32) {
+          const int left = chase(bids);
+          if (threadIdx.x == 0) waiting = left;
+        }
+        __syncthreads();
+        count = waiting;
+        if (count == 0) break;
+      }
+      bids += count;
+      bid(count);
+      if (threadIdx.x < 32) {
+        const int left = settle(count);
+        if (threadIdx.x == 0) waiting = left;
+      }
+      __syncthreads();
+      count = waiting;
+    }
+    // Nothing is left to `settle`, and to `close` but what is next.
+    if (threadIdx.x == 0) state[6] += bids - first;
   }
 };
 
-// Rounds of a few bidders, until all rows have columns, by one block: the others wait at one barrier.
-template <class C, class P, class I>
-__device__ void bid_alone(const CostRows<C, P, I>& costs, double factor, int count, long long eps,
-                          int* queue, int* target, long long* price, int* owner, int* column_of,
-                          long long mask, long long* state) {
-  __shared__ FewBids few;
-  __shared__ int waiting;
-  const int warp = threadIdx.x / 32, first = count;
-  const bool leads = threadIdx.x == 0;
-  if (static_cast<int>(threadIdx.x) < count) few.row[threadIdx.x] = queue[threadIdx.x];
-  __syncthreads();
-  long long bids = 0;
-  while (count > 0) {
-    bids += count;
-    if (warp < count) {
-      const long long i = few.row[warp];
-      const BestTwo found = best_of_warp(costs, i, factor, price);
-      const long long raised = found.second > kNever ? found.first - found.second + eps : eps;
-      const bool fits = found.best >= 0 && raised <= 4611686018427387903ll - price[found.best];
-      if (threadIdx.x % 32 == 0) {
-        few.best[warp] = fits ? found.best : -1;
-        few.raised[warp] = raised;
-        few.word[warp] = (raised & ~mask) | (mask - i);
-        if (!fits) state[10] = 1;
-      }
-    }
-    __syncthreads();
-    if (leads) waiting = few.settle(count, price, owner, column_of, state);
-    __syncthreads();
-    count = waiting;
-  }
-  // Nothing is left to `settle`, and to `close` but what is next.
-  if (static_cast<int>(threadIdx.x) < first) target[queue[threadIdx.x]] = -1;
-  if (leads) state[6] += bids - first;
+// The others leave the memory to the block that bids alone.
+__device__ inline void wait_for(const long long* place, long long number) {
+  if (threadIdx.x != 0) return;
+  while (*static_cast<const volatile long long*>(place) <= number) __nanosleep(500);
 }
 
 template <class C, class P, class I>
 __device__ void bid(long long bidders, long long rows, long long mode, const C* cost,
                     const P* indptr, const I* indices, const double* x, const double* y,
-                    long long rank, double factor, long long columns, long long* price, int* owner, int* column_of, int* queue, int* target,
-                    long long* offer, long long* mine, long long* words, long long mask,
-                    long long* state) {
+                    long long rank, double factor, long long columns, long long* price, int* owner,
+                    int* column_of, int* queue, int* target, long long* offer, long long* mine,
+                    long long* words, long long mask, long long* state, long long kept,
+                    int* listed, long long* worths, long long* edges, long long* wants) {
   const CostRows<C, P, I> costs{mode, cost, indptr, indices, x, y, rank, columns};
-  const long long number = state[1], count = state[2], eps = state[3], unit = columns + 1;
-  const bool fresh = state[7] != 0, leads = threadIdx.x == 0;
-  __shared__ long long own;
-  if (mode == 0 && !fresh && count <= kFew && columns <= kShort) {
-    if (block_number() != 0) return;
-    bid_alone(costs, factor, static_cast<int>(count), eps, queue + (number & 1) * rows, target,
-              price, owner, column_of, mask, state);
+  const Lists lists{kept, listed, worths, edges};
+  const long long number = state[1], count = state[2], eps = state[3];
+  const bool fresh = state[7] != 0;
+  const int* waiting = queue + (number & 1) * rows;
+  __shared__ FewBids few;
+  if (!fresh && count <= kFew) {
+    if (block_number() != 0) return wait_for(&state[13], number);
+    const Alone<C, P, I> alone{costs, lists,     factor, eps,   mask, price,
+                               owner, column_of, wants,  state, few};
+    alone.run(static_cast<int>(count), waiting, target);
+    __syncthreads();
+    if (threadIdx.x == 0) *static_cast<volatile long long*>(&state[13]) = number + 1;
     return;
   }
   if (fresh && rows < columns) {
@@ -174,62 +186,47 @@ __device__ void bid(long long bidders, long long rows, long long mode, const C* 
       if (owner[j] == kOther) owner[j] = -1;
     }
   }
-  for (long long k = block_number(); k < count; k += gridDim.x) {
-    const long long place = (number & 1) * rows + k;
-    long long i = fresh ? k : queue[place];
-    for (int step = 0; step < 4096; ++step) {
-      const long long held = fresh ? column_of[i] : -1;
-      BestTwo found{kNever, kNever, -1};
-      if (fresh) {
-        __syncthreads();
-        if (leads) own = kNever;
-        __syncthreads();
-      }
-      const auto look = [&](long long j, long long value) {
-        if (value == kNever) return;
-        found.take(i, BestTwo{value - price[j], kNever, j});
-        if (j == held) own = value - price[j];
-      };
-      costs.each(i, [&](long long j, double given, bool) {
-        look(j, worth(costs.added(given, i, j), factor, unit));
-      });
-      found = best_of_block(i, found);
-      const long long best = found.best;
-      const long long raised = found.second > kNever ? found.first - found.second + eps : eps;
-      if (leads) target[i] = -1;
-      if (held >= 0) {
-        if (own >= found.first - eps) break;
-        if (leads) {
-          owner[held] = -1;
-          column_of[i] = -1;
-        }
-      }
-      if (best < 0 || raised > 4611686018427387903ll - price[best]) {
-        if (leads) state[10] = 1;
-        break;
-      }
-      const long long other = count > 1 || fresh ? -1 : owner[best];
-      if (other < 0 || step == 4095) {
-        if (leads) {
-          target[i] = static_cast<int>(best);
-          offer[i] = price[best] + raised;
-          mine[i] = (raised & ~mask) | (mask - i);
-          atomicMax(&words[best], mine[i]);
-        }
-        break;
-      }
-      __syncthreads();
-      if (leads) {
-        price[best] += raised;
-        owner[best] = static_cast<int>(i);
-        column_of[i] = static_cast<int>(best);
-        column_of[other] = -1;
-        queue[place] = static_cast<int>(other);
-        state[6] += 1;
-      }
-      __syncthreads();
-      i = other;
+  const auto place = [&](long long i, const Want& want) {
+    target[i] = -1;
+    const long long held = fresh ? column_of[i] : -1;
+    if (held >= 0) {
+      if (wants[i] - price[held] >= want.first.value - eps) return;
+      owner[held] = -1;
+      column_of[i] = -1;
     }
+    if (!want.fits(eps)) {
+      state[10] = 1;
+      return;
+    }
+    const long long best = want.first.column(), raised = want.raised(eps);
+    target[i] = static_cast<int>(best);
+    offer[i] = want.worth - want.first.value + raised;
+    mine[i] = (raised & ~mask) | (mask - i);
+    wants[i] = want.worth;
+    atomicMax(&words[best], mine[i]);
+  };
+  const int warp = threadIdx.x / 32;
+  for (long long first = block_number(); first < count; first += kThreads / 32 * gridDim.x) {
+    const long long k = first + warp * static_cast<long long>(gridDim.x);
+    int missed = -1;
+    if (k < count) {
+      const int i = fresh ? static_cast<int>(k) : waiting[k];
+      Want want;
+      if (!find_in_list(lists, i, price, owner, want)) {
+        missed = i;
+      } else if (threadIdx.x % 32 == 0) {
+        place(i, want);
+      }
+    }
+    if (threadIdx.x % 32 == 0) few.row[warp] = missed;
+    __syncthreads();
+    for (int one = 0; one < kThreads / 32; ++one) {
+      const int i = few.row[one];
+      if (i < 0) continue;
+      const Want want = find_in_row(costs, lists, i, factor, price, owner);
+      if (threadIdx.x == 0) place(i, want);
+    }
+    __syncthreads();
   }
 }
 

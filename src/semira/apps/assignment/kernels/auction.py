@@ -13,6 +13,10 @@ All bids of a round see the prices of the round before. A winner is who raises t
 word is the raise with the complement of the row in the lowest bits, so that the greatest word is
 one row's. Words of a column are 0 between rounds.
 
+On a GPU each row has a list: its best columns and their values when it was last read whole, and an
+edge, which is the best of all others. Prices only rise, so what is above the edge now is above all
+others, and the row is read again only where the best two are not.
+
 The state: whether it is over, the round, how many rows bid, eps, a copy of the round for `close`,
 how many bid next, bids so far, whether all rows bid anew, copies of how many bid and of that, an
 overflow, how many others hold no column, and how many of these take one now.
@@ -93,7 +97,8 @@ def best_two(i, columns, row, price):
 @kernel
 def bid(
     low, high, rows, mode, cost, indptr, indices, x, y, rank, factor, columns, price,
-    owner, column_of, queue, target, offer, mine, words, mask, state, row,
+    owner, column_of, queue, target, offer, mine, words, mask, state,
+    kept, listed, worths, edges, wants, row,  # noqa: ARG001 - lists of GPUs
 ):  # fmt: skip
     """Bid for the best column, by its lead over the second one and eps.
 

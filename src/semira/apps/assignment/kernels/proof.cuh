@@ -25,9 +25,9 @@ __device__ void prove(long long items, long long mode, const C* cost, const P* i
   for (long long i = block_number(); i < items; i += gridDim.x) {
     const long long held = column_of[i];
     double least = __longlong_as_double(0x7ff0000000000000ll);
-    costs.each(i, [&](long long j, double given, bool) {
+    costs.each(i, v, [&](long long j, double given, double its) {
       const double found = __dmul_rn(sign, costs.added(0.0, i, j)) + __dmul_rn(sign, given);
-      least = fmin(least, found - v[j]);
+      least = fmin(least, found - its);
       if (j == held) taken[i] = found;
     });
     least = least_of_block(least);

@@ -16,32 +16,49 @@ struct CostRows {
 
   // A number and the product of a row of x and a row of y, in the order of the host.
   __device__ double added(double start, long long i, long long j) const {
+#pragma unroll 1
     for (long long r = 0; r < rank; ++r) {
       start += __dmul_rn(x[i * rank + r], y[j * rank + r]);
     }
     return start;
   }
 
-  // Calls `use(j, cost, stored)` for each column that may be chosen; all threads of the block do.
-  template <class F>
-  __device__ void each(long long i, const F& use) const {
-    if (mode == 0) {
-      const C* row = cost + i * columns;
-#pragma unroll 4
-      for (long long j = threadIdx.x; j < columns; j += blockDim.x) {
-        use(j, static_cast<double>(row[j]), true);
-      }
-      return;
-    }
+  // Calls `use(j, cost, beside[j])` for each column that may be chosen; all threads of the block do.
+  template <class T, class F>
+  __device__ void each(long long i, const T* beside, const F& use) const {
+    if (mode == 0) return each_of_all(cost + i * columns, beside, use);
     const P begin = indptr[i], end = indptr[i + 1];
     for (P e = begin + threadIdx.x; e < end; e += blockDim.x) {
-      use(static_cast<long long>(indices[e]), static_cast<double>(cost[e]), true);
+      const long long j = indices[e];
+      use(j, static_cast<double>(cost[e]), beside[j]);
     }
-    if (mode == 1) each_absent(begin, end, use);
+    if (mode == 1) each_absent(begin, end, beside, use);
   }
 
-  template <class F>
-  __device__ void each_absent(P begin, P end, const F& use) const {
+  // All loads of a batch go on at once.
+  template <class T, class F>
+  __device__ void each_of_all(const C* row, const T* beside, const F& use) const {
+    constexpr int kBatch = 8;
+    const long long step = blockDim.x;
+    for (long long first = threadIdx.x; first < columns; first += kBatch * step) {
+      C given[kBatch];
+      T its[kBatch];
+#pragma unroll
+      for (int k = 0; k < kBatch; ++k) {
+        const long long j = min(first + k * step, columns - 1);
+        given[k] = row[j];
+        its[k] = beside[j];
+      }
+#pragma unroll
+      for (int k = 0; k < kBatch; ++k) {
+        const long long j = first + k * step;
+        if (j < columns) use(j, static_cast<double>(given[k]), its[k]);
+      }
+    }
+  }
+
+  template <class T, class F>
+  __device__ void each_absent(P begin, P end, const T* beside, const F& use) const {
     __shared__ unsigned marks[kMarked / 32];
     for (long long low = 0; low < columns; low += kMarked) {
       const long long high = min(columns, low + kMarked);
@@ -56,7 +73,7 @@ struct CostRows {
       __syncthreads();
       for (long long j = low + threadIdx.x; j < high; j += blockDim.x) {
         const unsigned bit = 1u << static_cast<int>((j - low) % 32);
-        if ((marks[(j - low) / 32] & bit) == 0) use(j, 0.0, false);
+        if ((marks[(j - low) / 32] & bit) == 0) use(j, 0.0, beside[j]);
       }
       __syncthreads();
     }

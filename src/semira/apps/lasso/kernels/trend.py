@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from semira.kernels import atomic_add, helper, kernel
+from semira.kernels import atomic_add, atomic_min, helper, kernel
 
 
 @helper
@@ -67,84 +67,165 @@ def carried(low, high, indptr, capacity, room, closed, limit, unit, flow, units)
 
 
 @kernel
-def place(low, high, indptr, flow, y, threshold, x, state, often):
-    """Set each vertex to what is left of `y` after what its arcs carry away, drawn to 0.
+def step(
+    low, high, n, arcs, indptr, indices, degree, limit, varies, y, threshold, x, flow, betas, at
+):  # fmt: skip
+    """Take a projected gradient step from where the momentum leads, and say what it leaves.
 
-    Only every so many steps.
+    `flow` and `x` have two halves: what step `at` reads, and what it writes.
     """
+    here, there = at % 2, (at + 1) % 2
+    beta, later = betas[at], betas[at + 1]
+    for v in range(low, high):
+        mine, own, total = x[here * n + v], degree[v], 0.0
+        for e in range(indptr[v], indptr[v + 1]):
+            w = indices[e]
+            old = flow[here * arcs + e]
+            ahead = old + beta * (old - flow[there * arcs + e])
+            fresh = ahead + (mine - x[here * n + w]) / np.float64(own + degree[w])
+            most = limit[e * varies]
+            fresh = max(min(fresh, most), -most)
+            flow[there * arcs + e] = fresh
+            total += fresh + later * (fresh - old)
+        x[there * n + v] = soft(y[v] - total, threshold)
+
+
+@helper
+def root_of(key, v):
+    """Return the least vertex that is known to be joined with one."""
+    while key[v] != v:
+        key[v] = key[key[v]]
+        v = key[v]
+    return v
+
+
+@kernel
+def settle(low, high, indptr, flow, y, threshold, rest, fits, key, sums, counts, state, often):
+    """Set each vertex to what its arcs leave of `y`; every vertex is alone."""
     if state[1] % often == 0:
         for v in range(low, high):
             total = 0.0
             for e in range(indptr[v], indptr[v + 1]):
                 total += flow[e]
-            x[v] = soft(y[v] - total, threshold)
+            rest[v] = max(min(y[v] - total, 1.0), -1.0)
+            fits[v] = soft(y[v] - total, threshold)
+            key[v] = v
+            sums[v] = 0
+            counts[v] = 0
 
 
 @kernel
-def step(low, high, indptr, indices, limit, x, ahead, flow, pace):
-    """Take a projected gradient step from `ahead`, and look ahead by the momentum."""
-    beta = pace[1]
-    for v in range(low, high):
-        mine, degree = x[v], np.float64(indptr[v + 1] - indptr[v])
-        for e in range(indptr[v], indptr[v + 1]):
-            w = indices[e]
-            joined = degree + np.float64(indptr[w + 1] - indptr[w])
-            fresh = ahead[e] + (mine - x[w]) / joined
-            fresh = max(min(fresh, limit[e]), -limit[e])
-            ahead[e] = fresh + beta * (fresh - flow[e])
-            flow[e] = fresh
+def join(low, high, indptr, indices, limit, varies, flow, key, state, often):
+    """Join the ends of the arcs that could carry more: they have equal values in the end."""
+    if state[1] % often == 0:
+        for v in range(low, high):
+            for e in range(indptr[v], indptr[v + 1]):
+                w = indices[e]
+                if w < v and abs(flow[e]) < limit[e * varies]:
+                    a, b = root_of(key, w), root_of(key, v)
+                    while a != b:
+                        if a > b:
+                            a, b = b, a
+                        old = atomic_min(key, b, a)
+                        b = a if old == b else root_of(key, old)
+                        a = root_of(key, a)
 
 
 @kernel
-def energies(low, high, n, indptr, indices, limit, flow, y, threshold, x, parts, state, often):
-    """Sum objective and duality gap over ranges of vertices, every so many steps.
+def gather(low, high, scale, rest, key, sums, counts, state, often):
+    """Sum what is left over the vertices that are joined, in units, and count them."""
+    if state[1] % often == 0:
+        for v in range(low, high):
+            part = root_of(key, v)
+            key[v] = part
+            atomic_add(sums, part, np.int64(np.floor(rest[v] * scale + 0.5)))
+            atomic_add(counts, part, 1)
 
-    `x` is what `flow` leaves, here: a feasible pair.
-    """
+
+@kernel
+def level(low, high, n, scale, threshold, key, sums, counts, fits, state, often):
+    """Set vertices that are joined to their mean, the second fit."""
+    if state[1] % often == 0:
+        for v in range(low, high):
+            mean = np.float64(sums[key[v]]) / np.float64(counts[key[v]]) / scale
+            fits[n + v] = soft(mean, threshold)
+
+
+@kernel
+def energies(
+    low, high, n, count, indptr, indices, limit, varies, flow, y, threshold, fits, parts, state,
+    often,
+):  # fmt: skip
+    """Sum objective and duality gap of two fits over ranges of vertices."""
     if state[1] % often == 0:
         for part in range(low, high):
-            first, last = part * n // 1024, (part + 1) * n // 1024
-            objective, gap = 0.0, 0.0
+            first, last = part * n // count, (part + 1) * n // count
+            objective, gap, objective2, gap2 = 0.0, 0.0, 0.0, 0.0
             for v in range(first, last):
-                total, jumps = 0.0, 0.0
+                total, jumps, jumps2 = 0.0, 0.0, 0.0
+                x, x2 = fits[v], fits[n + v]
                 for e in range(indptr[v], indptr[v + 1]):
+                    w, most = indices[e], limit[e * varies]
                     total += flow[e]
-                    jumps += limit[e] * abs(x[v] - x[indices[e]])
-                off = x[v] - y[v]
-                mine = 0.5 * off * off + threshold * abs(x[v]) + 0.5 * jumps
+                    jumps += most * abs(x - fits[w])
+                    jumps2 += most * abs(x2 - fits[n + w])
+                off, off2 = x - y[v], x2 - y[v]
+                own = 0.5 * off * off + threshold * abs(x) + 0.5 * jumps
+                own2 = 0.5 * off2 * off2 + threshold * abs(x2) + 0.5 * jumps2
                 drawn = soft(y[v] - total, threshold)
-                objective += mine
-                gap += mine - 0.5 * (y[v] * y[v] - drawn * drawn)
-            parts[part] = objective
-            parts[1024 + part] = gap
+                dual = 0.5 * (y[v] * y[v] - drawn * drawn)
+                objective += own
+                objective2 += own2
+                gap += own - dual
+                gap2 += own2 - dual
+            parts[4 * part] = objective
+            parts[4 * part + 1] = gap
+            parts[4 * part + 2] = objective2
+            parts[4 * part + 3] = gap2
 
 
 @kernel
-def judge(low, high, parts, state, pace, often, most, tolerance):
-    """Count a step; end the loop if the gap is small, or after the most steps.
+def fold(low, high, count, groups, parts, folded, state, often):
+    """Sum the sums of ranges, over a quarter of a group each."""
+    if state[1] % often == 0:
+        for at in range(low, high):
+            group, total = at // 4, 0.0
+            for part in range(group * count // groups, (group + 1) * count // groups):
+                total += parts[4 * part + at % 4]
+            folded[at] = total
 
-    `pace` holds: t, momentum, objective, gap, smallest gap.
+
+@kernel
+def judge(low, high, groups, folded, state, pace, betas, steps, often, most, tolerance):
+    """Count steps; end the loop if a gap is small, or after the most steps.
+
+    `pace` holds: t, objective, gap, dual objective.
     """
     for _ in range(low, high):
-        steps = state[1]
-        if steps % often == 0:
-            objective, gap = 0.0, 0.0
-            for part in range(1024):
-                objective += parts[part]
-                gap += parts[1024 + part]
-            pace[2] = objective
-            pace[3] = gap
-            if gap <= tolerance * objective:
-                state[0] = 1
+        if state[1] % often == 0:
+            objective, gap, objective2, gap2 = 0.0, 0.0, 0.0, 0.0
+            for at in range(groups):
+                objective += folded[4 * at]
+                gap += folded[4 * at + 1]
+                objective2 += folded[4 * at + 2]
+                gap2 += folded[4 * at + 3]
+            dual = objective - gap
+            state[2] = 0
+            if objective2 < objective:
+                objective, gap = objective2, gap2
                 state[2] = 1
-            elif steps >= most:
+            pace[1] = objective
+            pace[2] = gap
+            if gap <= tolerance * objective or state[1] >= most:
                 state[0] = 1
-            if gap > pace[4]:
+            if dual < pace[3]:
                 pace[0] = 1.0
                 state[3] += 1
-            pace[4] = min(gap, pace[4])
-        t = pace[0]
-        after = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
-        pace[1] = (t - 1.0) / after
-        pace[0] = after
-        state[1] = steps + 1
+            pace[3] = dual
+        betas[0] = betas[steps]
+        for at in range(steps):
+            t = pace[0]
+            after = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
+            betas[at + 1] = (t - 1.0) / after
+            pace[0] = after
+        state[1] += steps

@@ -1,7 +1,10 @@
 // Rows of a product, a block for each; see rows.py. Entries of the right operand's rows are shared
 // out over the threads of a block, with a barrier after each row: no two threads meet in a column,
-// sums need no atomics, and their order is that of a host.
+// sums need no atomics, and their order is that of a host. Counts have no order: where those of a row
+// fit into shared memory, each warp adds up rows of its own there.
 #pragma once
+
+extern __shared__ __align__(16) unsigned char sums_of_block[];
 
 __device__ __forceinline__ double product(double x, double y) { return __dmul_rn(x, y); }
 __device__ __forceinline__ long long product(long long x, long long y) { return x * y; }
@@ -29,6 +32,7 @@ struct RowSums {
   unsigned* flags;  // a bit for each group that has one
   int groups;
   int* counter;  // shared by the block
+  unsigned long long* differing;  // shared by the block
 
   // `keep(c)` for every column that is there; those that it refuses are no longer there.
   template <class Keep>
@@ -102,8 +106,16 @@ struct RowSums {
 
   // The key of the greatest values that comes last, and the last column that has it.
   __device__ void last_of(int n, int top, unsigned long long& key, int& column) const {
-    key = 0;
-    for (int bit = 63; bit >= 0; --bit) {
+    // Bits before the first one in which any two differ are those of all.
+    if (threadIdx.x == 0) *differing = 0;
+    __syncthreads();
+    unsigned long long mixed = 0;
+    for (int k = threadIdx.x; k < n; k += blockDim.x) mixed |= keys[k] ^ keys[0];
+    if (mixed != 0) atomicOr(differing, mixed);
+    __syncthreads();
+    const int first = 63 - __clzll(static_cast<long long>(*differing));
+    key = first == 63 ? 0 : keys[0] >> (first + 1) << (first + 1);
+    for (int bit = first; bit >= 0; --bit) {
       const unsigned long long tried = key | 1ull << bit;
       if (count_of(n, [&](int k) { return keys[k] >= tried; }) >= top) key = tried;
     }
@@ -113,7 +125,7 @@ struct RowSums {
     column = 0x7fffffff;
     if (above + equal == top) return;
     column = 0;
-    for (int bit = 30; bit >= 0; --bit) {
+    for (int bit = groups < 1 << 20 ? 31 - __clz(1024 * groups) : 30; bit >= 0; --bit) {
       const int tried = column | 1 << bit;
       const auto before = [&](int k) { return keys[k] == found && key_columns[k] < tried; };
       if (count_of(n, before) < top - above) column = tried;
@@ -205,33 +217,108 @@ __device__ __forceinline__ bool is_new(const RowSums<A>& mine, int c) {
   return true;
 }
 
+// `meet(c)` for the columns of a row of the product, as often as they are met and in any order. A
+// warp walks a row of the right operand; the block walks long ones together, as many as are noted.
+template <class P, class I, class Q, class J, class Meet>
+__device__ void walk(long long row, const P* indptr, const I* indices, const Q* indptr2,
+                     const J* indices2, const Meet& meet) {
+  constexpr int kNoted = 64, kLong = 1024;
+  __shared__ long long noted[kNoted];
+  __shared__ int count;
+  const int lane = threadIdx.x % 32, warps = blockDim.x / 32;
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  for (P p = indptr[row] + static_cast<P>(threadIdx.x / 32); p < indptr[row + 1]; p += warps) {
+    const long long w = indices[p];
+    const Q begin = indptr2[w], end = indptr2[w + 1];
+    if (end - begin > kLong) {
+      int at = lane == 0 ? atomicAdd(&count, 1) : 0;
+      at = __shfl_sync(kAllLanes, at, 0);
+      if (at < kNoted) {
+        if (lane == 0) noted[at] = w;
+        continue;
+      }
+    }
+    for (Q q = begin + static_cast<Q>(lane); q < end; q += 32) meet(static_cast<int>(indices2[q]));
+  }
+  __syncthreads();
+  for (int k = 0; k < min(count, kNoted); ++k) {
+    const Q end = indptr2[noted[k] + 1];
+    for (Q q = indptr2[noted[k]] + static_cast<Q>(threadIdx.x); q < end;
+         q += static_cast<Q>(blockDim.x)) {
+      meet(static_cast<int>(indices2[q]));
+    }
+  }
+  __syncthreads();
+}
+
+// Marks of the columns whose sums in shared memory are not 0.
+template <class A>
+__device__ void mark_sums(const RowSums<A>& mine, long long width) {
+  const int lane = threadIdx.x % 32, warps = blockDim.x / 32;
+  for (int g = threadIdx.x / 32; g < mine.groups; g += warps) {
+    unsigned word = 0;
+    for (int j = 0; j < 32; ++j) {
+      const long long c = 1024ll * g + 32 * j + lane;
+      const unsigned there = __ballot_sync(kAllLanes, c < width && mine.sums[c] != A(0));
+      if (lane == j) word = there;
+    }
+    mine.marks[32 * g + lane] = word;
+    if (__any_sync(kAllLanes, word != 0) && lane == 0) {
+      atomicOr(mine.flags + g / 32, 1u << g % 32);
+    }
+  }
+  __syncthreads();
+}
+
 template <class P, class I, class Q, class J>
 __device__ void count_rows(long long items, const long long* task, const long long* order,
                            const P* indptr, const I* indices, const Q* indptr2, const J* indices2,
                            long long* sizes, unsigned* marks) {
+  constexpr int kWords = 4096;
   __shared__ int shared[2];
+  __shared__ unsigned bits[kWords];
   const long long first = task[0], diagonal = task[5], width = task[8];
   if (block_number() >= task[9]) return;
   const RowSums<int> mine = marked_by<int>(marks, width, shared);
+  const int words = static_cast<int>((width + 31) / 32);
+  const bool is_small = words <= kWords;
+  for (int k = threadIdx.x; is_small && k < words; k += blockDim.x) bits[k] = 0;
   while (true) {
     const long long turn = next_turn(marks, shared + 1);
     if (turn >= items) return;
     const long long item = order[turn], row = first + item, own = row + diagonal;
     int count = 0;
-    for (P p = indptr[row]; p < indptr[row + 1]; ++p) {
-      const long long w = indices[p];
-      for (Q q = indptr2[w] + static_cast<Q>(threadIdx.x); q < indptr2[w + 1];
-           q += static_cast<Q>(blockDim.x)) {
-        const int c = static_cast<int>(indices2[q]);
-        if (is_new(mine, c) && c != own) ++count;
+    if (is_small) {
+      walk(row, indptr, indices, indptr2, indices2, [&](int c) {
+        const unsigned bit = 1u << c % 32;
+        if ((bits[c / 32] & bit) == 0) atomicOr(bits + c / 32, bit);
+      });
+      for (int k = threadIdx.x; k < words; k += blockDim.x) {
+        count += __popc(bits[k]);
+        if (own >= 32ll * k && own < 32ll * k + 32 && (bits[k] >> (own - 32ll * k) & 1)) --count;
+        bits[k] = 0;
       }
-      __syncthreads();
+    } else {
+      for (P p = indptr[row]; p < indptr[row + 1]; ++p) {
+        const long long w = indices[p];
+        for (Q q = indptr2[w] + static_cast<Q>(threadIdx.x); q < indptr2[w + 1];
+             q += static_cast<Q>(blockDim.x)) {
+          const int c = static_cast<int>(indices2[q]);
+          if (is_new(mine, c) && c != own) ++count;
+        }
+        __syncthreads();
+      }
     }
     if (threadIdx.x == 0) *shared = 0;
     __syncthreads();
     for (int step = 16; step > 0; step /= 2) count += __shfl_xor_sync(kAllLanes, count, step);
     if (threadIdx.x % 32 == 0) atomicAdd(shared, count);
-    mine.write(0, 0, static_cast<int*>(nullptr), static_cast<int*>(nullptr));
+    if (is_small) {
+      __syncthreads();
+    } else {
+      mine.write(0, 0, static_cast<int*>(nullptr), static_cast<int*>(nullptr));
+    }
     if (threadIdx.x == 0) sizes[item] = *shared;
   }
 }
@@ -244,15 +331,23 @@ __device__ void multiply_rows(long long items, const long long* task, const long
                               C* columns, R* results, long long* sizes, const long long*, A* room,
                               unsigned* marks) {
   __shared__ int shared[2];
+  __shared__ unsigned long long differing;
   const long long first = task[0], kind = task[1], weigh = task[2], step = task[3];
   const long long step2 = task[4], diagonal = task[5], top = task[6], writes = task[7];
   const long long width = task[8];
   if (block_number() >= task[9]) return;
   RowSums<A> mine = marked_by<A>(marks, width, shared);
+  mine.differing = &differing;
   // A worker's part of `room`: sums, and with `top` keys and their columns.
   const long long words = top > 0 ? 3 * width * static_cast<long long>(8 / sizeof(A)) : width;
-  A* const sums = mine.sums = room + block_number() * words;
+  A* sums = room + block_number() * words;
   unsigned long long* const keys = reinterpret_cast<unsigned long long*>(sums) + width;
+  const bool is_near = sizeof(A) == 4 && task[10] != 0;
+  if (is_near) {
+    sums = reinterpret_cast<A*>(sums_of_block);
+    for (int c = threadIdx.x; c < width; c += blockDim.x) sums[c] = A(0);
+  }
+  mine.sums = sums;
   mine.keys = keys;
   mine.key_columns = reinterpret_cast<int*>(keys + width);
   const bool has_diagonal = diagonal > -(1ll << 60);
@@ -261,7 +356,13 @@ __device__ void multiply_rows(long long items, const long long* task, const long
     const long long turn = next_turn(marks, shared + 1);
     if (turn >= items) return;
     const long long item = order[turn], row = first + item;
-    for (P p = indptr[row]; p < indptr[row + 1]; ++p) {
+    if constexpr (sizeof(A) == 4) {
+      if (is_near) {
+        walk(row, indptr, indices, indptr2, indices2, [&](int c) { atomicAdd(sums + c, 1); });
+        mark_sums(mine, width);
+      }
+    }
+    for (P p = indptr[row]; !is_near && p < indptr[row + 1]; ++p) {
       const long long w = indices[p];
       const A x = static_cast<A>(values[p * step]);
       for (Q q = indptr2[w] + static_cast<Q>(threadIdx.x); q < indptr2[w + 1];

@@ -58,10 +58,7 @@ _PYTHON = {
 def type_of(argument: Any) -> Type:
     """Return the type of an argument.
 
-    Raises
-    ------
-    UnsupportedError
-        No kernel takes such an argument.
+    Raises UnsupportedError if no kernel takes such an argument.
     """
     if type(argument) is np.ndarray:
         flags = argument.flags
@@ -136,18 +133,12 @@ def is_usable() -> bool:
     )
 
 
-def write_entry(
-    module: ir.Module, kernel: Any, types: tuple[Type, ...], result: Type, name: str
-) -> None:
-    """Write the function `name` that calls `kernel` with a tuple of Python's arguments.
+class Entry:
+    """The function `name` that calls `kernel` with a tuple of Python's arguments.
 
-    It returns ``NotImplemented`` if they are not of the types that it was compiled for.
     ``PyObject *name(PyObject *self, PyObject *const *arguments, Py_ssize_t number)``
     """
-    _Entry(module, kernel, types, result, name).write()
 
-
-class _Entry:
     def __init__(
         self, module: ir.Module, kernel: Any, types: tuple[Type, ...], result: Type, name: str
     ) -> None:
@@ -159,6 +150,7 @@ class _Entry:
         self.failed = self.function.append_basic_block("failed")
 
     def write(self) -> None:
+        """Let it return ``NotImplemented`` for types that it was not compiled for."""
         _, arguments, number = self.function.args
         count = ir.Constant(_WORD, len(self.types))
         self._require(self.b.icmp_signed("==", number, count))

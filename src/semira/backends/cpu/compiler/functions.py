@@ -27,21 +27,13 @@ _MOST_PASSES = 8
 
 @dataclass(slots=True)
 class Unit:
-    """A module of a kernel, as text and as LLVM.
-
-    Attributes
-    ----------
-    functions : dict of str to ast.FunctionDef
-    constants : dict of str to ast.expr
-    module : ir.Module
-    made : dict
-        Functions by name and types of the arguments: LLVM's function and its result; None while
-        it is being written.
-    """
+    """A module of a kernel, as text and as LLVM."""
 
     functions: dict[str, ast.FunctionDef]
     constants: dict[str, ast.expr]
     module: ir.Module
+    #: Functions by name and types of the arguments: LLVM's function and its result; None while it
+    #: is being written.
     made: dict[tuple[Any, ...], tuple[Any, Type] | None] = field(default_factory=dict)
 
 
@@ -60,10 +52,7 @@ def unit_of(tree: ast.Module) -> Unit:
 def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any, Type]:
     """Write a function for given types of its arguments; return it and the type of its result.
 
-    Raises
-    ------
-    UnsupportedError
-        It uses what this compiler does not know.
+    Raises UnsupportedError if it uses what this compiler does not know.
     """
     alias = unit.constants.get(name)
     if isinstance(alias, ast.Name):
@@ -114,12 +103,8 @@ def flat(types: tuple[Type, ...]) -> list[Any]:
 class _Writer:
     """Writes one function, once.
 
-    Parameters
-    ----------
-    variables : dict of str to Scalar
-        Types that variables had in the last pass.
-    result : tuple of Type, or None
-        The type of the result; None in a trial, which returns nothing.
+    `variables` are the types that variables had in the last pass; `result` is that of the result,
+    None in a trial, which returns nothing.
     """
 
     def __init__(

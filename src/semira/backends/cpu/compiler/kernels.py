@@ -15,7 +15,7 @@ from typing import Any
 
 from semira.backends import kernel_files
 from semira.backends.cpu.compiler import machine
-from semira.backends.cpu.compiler.entry import imports, type_of, write_entry
+from semira.backends.cpu.compiler.entry import Entry, imports, type_of
 from semira.backends.cpu.compiler.functions import unit_of, write_function
 from semira.backends.cpu.compiler.types import Type, UnsupportedError
 from semira.base import interrupts, locks
@@ -41,15 +41,12 @@ def _compiler() -> str:
 def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> str:
     """Return a kernel of a rendered module in LLVM's language.
 
-    Raises
-    ------
-    UnsupportedError
-        It uses what this compiler does not know.
+    Raises UnsupportedError if it uses what this compiler does not know.
     """
     with _uncollected():
         unit = unit_of(ast.parse(text))
         kernel, result = write_function(unit, function, types)
-        write_entry(unit.module, kernel, types, result, _ENTRY)
+        Entry(unit.module, kernel, types, result, _ENTRY).write()
         return str(unit.module)
 
 
@@ -118,10 +115,7 @@ class Kernel:
     def __call__(self, *args: Any) -> Any:
         """Run the kernel without the GIL.
 
-        Raises
-        ------
-        JitError
-            It is not in the cache and ``SEMIRA_NO_COMPILE`` is set.
+        Raises JitError if it is not in the cache and ``SEMIRA_NO_COMPILE`` is set.
         """
         made = self._latest(*args)
         if made is not NotImplemented:
@@ -201,6 +195,5 @@ def _name_of(type_: Type) -> str:
     return getattr(type_, "name", str(type_))
 
 
-def _none_yet(*args: Any) -> Any:
-    del args
+def _none_yet(*_: Any) -> Any:
     return NotImplemented

@@ -18,17 +18,11 @@ _KINDS = {"i": "int", "u": "uint", "f": "float", "c": "complex"}
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A number.
+    """A number."""
 
-    Attributes
-    ----------
-    kind : {"b", "i", "u", "f", "c"}
-        As NumPy's ``dtype.kind``.
-    bits : int
-        1 for booleans, which take a byte in arrays.
-    """
-
+    #: One of "b", "i", "u", "f", "c", as NumPy's ``dtype.kind``.
     kind: str
+    #: 1 for booleans, which take a byte in arrays.
     bits: int
 
     @property
@@ -65,18 +59,11 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A NumPy array.
-
-    Attributes
-    ----------
-    item : Scalar
-    ndim : int
-    is_contiguous : bool
-        In C order; else elements are found by strides.
-    """
+    """A NumPy array."""
 
     item: Scalar
     ndim: int
+    #: In C order; else elements are found by strides.
     is_contiguous: bool
 
     @property
@@ -130,19 +117,12 @@ def scalar_of(dtype: Any) -> Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value in the function that is being written.
-
-    Attributes
-    ----------
-    type : Type
-    held : object
-        LLVM's value; of an array the list of its parts.
-    literal : int or None
-        The number, if it is written in the text.
-    """
+    """A value in the function that is being written."""
 
     type: Any
+    #: LLVM's value; of an array the list of its parts.
     held: Any
+    #: The number, if it is written in the text.
     literal: int | None = None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -19,7 +20,6 @@ from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.positions import looks_at_positions
 from semira.base.dtypes import DataType
 from semira.base.memory import empty, repeated
-from semira.base.recent import Recent
 from semira.contract import Statement
 from semira.formats import ScalarArrays
 from semira.ops import TypedOp
@@ -27,24 +27,15 @@ from semira.ops.meaning import cast_array
 
 _NO_VALUES = np.zeros(1, np.int8)
 
-_kernels: Recent[tuple[TypedOp, bool, bool], ModuleType] = Recent(cache.KEPT_BY_HOST)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
-    """An operator with its bound operand in place.
-
-    Attributes
-    ----------
-    op : TypedOp
-    bound_left : bool
-        The bound scalar is the left operand.
-    bound : NumPy scalar
-        Bound operand or thunk; anything for unary operators.
-    """
+    """An operator with its bound operand in place."""
 
     op: TypedOp
+    #: The bound scalar is the left operand.
     bound_left: bool
+    #: NumPy scalar: bound operand or thunk; anything for unary operators.
     bound: Any
 
     @property
@@ -76,15 +67,16 @@ class Call:
 
     def kernels(self, *, listed: bool) -> ModuleType:
         """Return the kernels for this operator."""
-        key = (self.op, self.bound_left, listed)
-        found = _kernels.get(key)
-        if found is None:
-            header = Header(flags={"VALUES": self.reads_value, "LISTED": listed})
-            a, b = ("bound", "value") if self.bound_left else ("value", "bound")
-            given = {"a": a, "b": b, "t": "bound"} | position_names(self.op)
-            header.function("call", ("value", "i", "j", "bound"), self.op, given)
-            found = _kernels[key] = cache.load("apply", header, self.op.name)
-        return found
+        return _kernels(self.op, bound_left=self.bound_left, listed=listed)
+
+
+@lru_cache(cache.KEPT_BY_HOST)
+def _kernels(op: TypedOp, *, bound_left: bool, listed: bool) -> ModuleType:
+    header = Header(flags={"VALUES": op.reads_b if bound_left else op.reads_a, "LISTED": listed})
+    a, b = ("bound", "value") if bound_left else ("value", "bound")
+    given = {"a": a, "b": b, "t": "bound"} | position_names(op)
+    header.function("call", ("value", "i", "j", "bound"), op, given)
+    return cache.load("apply", header, op.name)
 
 
 def position_names(op: TypedOp) -> dict[str, str]:
@@ -99,10 +91,7 @@ def position_names(op: TypedOp) -> dict[str, str]:
 def call_of(op: TypedOp, other: ScalarArrays | None, *, left: bool) -> Call:
     """Return the call of an operator; `other` is the thunk, or the operand on the `left` or right.
 
-    Raises
-    ------
-    EmptyObject
-        `other` holds no value.
+    Raises EmptyObject if `other` holds no value.
     """
     if other is None:
         return Call(op, False, np.int8(0))
@@ -112,9 +101,8 @@ def call_of(op: TypedOp, other: ScalarArrays | None, *, left: bool) -> Call:
     return Call(op, False, thunk_of(op, other))
 
 
-def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+def compute(statement: Statement, args: list[Any], _mask: MaskData | None, _out: Any) -> Result:
     """Apply to every entry; a result that does not vary stays a single value."""
-    del mask, out
     at = 1 if statement.param("side") == "left" else 0
     x = args[at]
     other = args[1 - at] if len(args) > 1 else None
@@ -169,8 +157,7 @@ def _on_vector(x: CpuVector, call: Call) -> CpuVector:
     listed = x.indices is not None and call.is_positional
     kernels = call.kernels(listed=listed)
 
-    def run(part: int, lo: int, hi: int) -> None:
-        del part
+    def run(_part: int, lo: int, hi: int) -> None:
         kernels.entries(lo, hi, x.indices if listed else _NO_VALUES, values, call.bound, result)
 
     threads.run_chunks(run, threads.pass_bounds(length))
@@ -212,8 +199,7 @@ def _by_entries(stored: Compressed, call: Call) -> Compressed:
     result = empty(stored.nvals, call.op.return_type.array_dtype)
     kernels = call.kernels(listed=False)
 
-    def run(part: int, lo: int, hi: int) -> None:
-        del part
+    def run(_part: int, lo: int, hi: int) -> None:
         kernels.entries(lo, hi, _NO_VALUES, values, call.bound, result)
 
     bounds = threads.pass_bounds(stored.nvals)
@@ -226,8 +212,7 @@ def _by_rows(rows: Compressed, call: Call) -> Array:
     result = empty(rows.nvals, call.op.return_type.array_dtype)
     kernels = call.kernels(listed=False)
 
-    def run(part: int, lo: int, hi: int) -> None:
-        del part
+    def run(_part: int, lo: int, hi: int) -> None:
         kernels.rows(lo, hi, rows.indptr, rows.indices, values, call.bound, result)
 
     threads.run_chunks(run, threads.bounds_by_work(rows.indptr, threads.num_chunks(rows.nvals)))

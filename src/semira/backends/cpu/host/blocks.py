@@ -171,8 +171,7 @@ def pulled_rows(operands: Operands, first: int, *, may_exit: bool) -> tuple[Comp
     shape = (1, 1) if iso is not None else (b.nmajor, a.nmajor)
     out_values = np.empty(shape, add.type.array_dtype)
 
-    def columns(part: int, lo: int, hi: int) -> int:
-        del part
+    def columns(_part: int, lo: int, hi: int) -> int:
         return int(
             kernels.pull(
                 lo, hi, b.indptr, b.indices, b_values, b_stride, wanted, present,

@@ -40,18 +40,12 @@ _DENSE_SHARE = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairing:
-    """An element-wise operation.
-
-    Attributes
-    ----------
-    op : TypedOp
-    kind : {"ewise_add", "ewise_mult", "ewise_union"}
-    left, right : NumPy scalar
-        Defaults of a missing entry (ewise_union).
-    """
+    """An element-wise operation."""
 
     op: TypedOp
+    #: One of "ewise_add", "ewise_mult", "ewise_union".
     kind: str
+    #: NumPy scalars: defaults of a missing entry (ewise_union).
     left: Any
     right: Any
 
@@ -107,9 +101,8 @@ def _kernels(op: TypedOp, kind: str, *, vector: bool, forms: tuple[bool, ...]) -
     return cache.load("ewise", header, f"{kind}_{op.name}")
 
 
-def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+def compute(statement: Statement, args: list[Any], _mask: MaskData | None, out: Any) -> Result:
     """Union (entries of one side pass, or meet a default) or intersection."""
-    del mask
     op: TypedOp = statement.operator
     left = right = op.type.scalar(0)
     if statement.op == "ewise_union":
@@ -122,7 +115,7 @@ def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: A
             rows_of(given, transposed=arg.transposed)
             for given, arg in zip(args[:2], statement.args[:2], strict=True)
         )
-        return Result(matrix_of(_matrices(pairing, first, second), op.return_type))
+        return Result(matrix_of(_merge_rows(pairing, first, second, vector=False), op.return_type))
     return Result(_vectors(pairing, args[0], args[1]))
 
 
@@ -169,29 +162,17 @@ def _vectors(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
     branchless = not pairing.union and not op.functions
     kernels = pairing.dense_kernels(a, b) if branchless else pairing.kernels(vector=True)
 
-    def pair(part: int, lo: int, hi: int) -> int:
-        del part
+    def pair(_part: int, lo: int, hi: int) -> int:
         if branchless:
             a_present, b_present = a.presence()[0], b.presence()[0]
             return int(
                 kernels.common(lo, hi, a_present, a_values, b_present, b_values, present, values)
             )
-        return int(
-            kernels.dense(
-                lo,
-                hi,
-                *a.presence(),
-                a_values,
-                a.stride,
-                *b.presence(),
-                b_values,
-                b.stride,
-                pairing.left,
-                pairing.right,
-                present,
-                values,
-            )
-        )
+        num: int = kernels.dense(
+            lo, hi, *a.presence(), a_values, a.stride, *b.presence(), b_values, b.stride,
+            pairing.left, pairing.right, present, values,
+        )  # fmt: skip
+        return num
 
     bounds = threads.pass_bounds(a.size)
     num = sum(threads.run_chunks(pair, bounds))
@@ -206,8 +187,7 @@ def _full(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
     kernels = pairing.dense_kernels(a, b)
     values = recycled.empty(a.size, op.return_type.array_dtype)
 
-    def pair(part: int, lo: int, hi: int) -> None:
-        del part
+    def pair(_part: int, lo: int, hi: int) -> None:
         kernels.full(lo, hi, a_values, b_values, values)
 
     threads.run_chunks(pair, threads.pass_bounds(a.size))
@@ -256,10 +236,6 @@ def _probed(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
         0, len(indices), indices, a_values, a_stride, b_values, b_stride, result
     )
     return sparse_vector(a.size, op.return_type, indices, result)
-
-
-def _matrices(pairing: Pairing, a: Compressed, b: Compressed) -> Compressed:
-    return _merge_rows(pairing, a, b, vector=False)
 
 
 def _merge_rows(pairing: Pairing, a: Compressed, b: Compressed, *, vector: bool) -> Compressed:

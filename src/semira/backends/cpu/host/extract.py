@@ -25,13 +25,12 @@ from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype
 
 
-def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+def compute(statement: Statement, args: list[Any], _mask: MaskData | None, out: Any) -> Result:
     """Return the region of the operand that the indices name.
 
     O(entries of the rows named + length of the lists); a permutation of both axes is three
     counting passes.
     """
-    del mask
     x, regions = args[0], args[1:]
     if isinstance(x, CpuVector):
         return _from_vector(x, regions[0], out)

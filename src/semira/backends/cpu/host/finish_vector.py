@@ -189,24 +189,12 @@ def _passed_over(update: Update) -> CpuVector:
     present = np.zeros(out.size, np.bool_)
     values = np.zeros(out.size, out.dtype.array_dtype)
 
-    def decide(part: int, lo: int, hi: int) -> int:
-        del part
-        return int(
-            kernels.dense(
-                lo,
-                hi,
-                *new.presence(),
-                new.values,
-                new.stride,
-                *tests,
-                inside,
-                *old.presence(),
-                old.values,
-                old.stride,
-                present,
-                values,
-            )
-        )
+    def decide(_part: int, lo: int, hi: int) -> int:
+        found = kernels.dense(
+            lo, hi, *new.presence(), new.values, new.stride, *tests, inside,
+            *old.presence(), old.values, old.stride, present, values,
+        )  # fmt: skip
+        return int(found)
 
     bounds = threads.pass_bounds(out.size)
     num = sum(threads.run_chunks(decide, bounds))
@@ -222,8 +210,7 @@ def _onto_full(update: Update, result: CpuVector) -> CpuVector:
     kernels = update.kernels(result.dtype, flags)
     values = recycled.empty(out.size, out.dtype.array_dtype)
 
-    def accumulate(part: int, lo: int, hi: int) -> None:
-        del part
+    def accumulate(_part: int, lo: int, hi: int) -> None:
         given = EVERYWHERE if present is None else present
         kernels.full(lo, hi, given, result.values, out.values, values)
 
@@ -243,8 +230,7 @@ def _overwritten(update: Update, old: CpuVector, new: CpuVector) -> CpuVector:
     present = recycled.empty(old.size, np.bool_)
     values = recycled.empty(old.size, old.dtype.array_dtype)
 
-    def decide(part: int, lo: int, hi: int) -> int:
-        del part
+    def decide(_part: int, lo: int, hi: int) -> int:
         num: int = kernels.overwrite(
             lo, hi, new_present, new.values, *tests, old_present, old.values, present, values
         )

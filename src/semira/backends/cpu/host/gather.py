@@ -38,12 +38,11 @@ def _positions(index: CpuVector, size: int, what: str) -> Array:
     return positions if stride else np.repeat(positions[:1], index.nvals)
 
 
-def gather(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+def gather(_statement: Statement, args: list[Any], _mask: MaskData | None, out: Any) -> Result:
     """w_i = u[index_i], wherever index has an entry and u has one there.
 
     O(entries of index), plus O(size) where index is not a list.
     """
-    del statement, mask
     u: CpuVector = args[0]
     index: CpuVector = args[1]
     looked_up = _looked_up(u, index)
@@ -72,8 +71,7 @@ def _looked_up(u: CpuVector, index: CpuVector) -> Array | None:
     found = recycled.empty(index.size, u.dtype.array_dtype)
     kernels = _kernels()
 
-    def look_up(part: int, lo: int, hi: int) -> bool:
-        del part
+    def look_up(_part: int, lo: int, hi: int) -> bool:
         is_whole: bool = kernels.gather(lo, hi, index.values, u.values, found)
         return is_whole
 
@@ -94,22 +92,11 @@ def _folds_into(statement: Statement, u: CpuVector, out: CpuVector) -> bool:
     return same and exact and statement.mask is None and out.storage == "full"
 
 
-def _folded_into(
-    statement: Statement, out: CpuVector, positions: Array, values: Array, stride: int
-) -> Result:
-    """Return the output with values accumulated into it."""
-    new_values = repeated(out.values, out.size) if out.iso else out.values.copy()
-    update = Update(out, None, None, False, statement.accum, True, False, None, False)
-    update.kernels(out.dtype, {}).fold_into(positions, values, stride, new_values)
-    return Result(CpuVector(out.size, out.dtype, "full", new_values), accumulated=True)
-
-
-def scatter(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+def scatter(statement: Statement, args: list[Any], _mask: MaskData | None, out: Any) -> Result:
     """w_{index_i} = u_i, equal targets folded by `dup` in index order.
 
     A push along a matrix whose row i holds the one entry index_i.
     """
-    del mask
     u: CpuVector = args[0]
     index: CpuVector = args[1]
     dup: TypedMonoid = statement.param("dup")
@@ -122,7 +109,10 @@ def scatter(statement: Statement, args: list[Any], mask: MaskData | None, out: A
         if given is not None:
             positions, values = positions[given], values[given] if stride else values
     if _folds_into(statement, u, out):
-        return _folded_into(statement, out, positions, values, stride)
+        new_values = repeated(out.values, out.size) if out.iso else out.values.copy()
+        update = Update(out, None, None, False, statement.accum, True, False, None, False)
+        update.kernels(out.dtype, {}).fold_into(positions, values, stride, new_values)
+        return Result(CpuVector(out.size, out.dtype, "full", new_values), accumulated=True)
     if len(positions) == 0:
         return Result(mxv.empty_vector(out.size, dup.type))
     number, size = len(positions), out.size

@@ -54,19 +54,13 @@ def _summands(statement: Statement, rows: Compressed) -> tuple[Array, int]:
 
 @dataclass(slots=True, eq=False)
 class _Work:
-    """Which rows are walked, and how they are shared out.
-
-    Attributes
-    ----------
-    listed : ndarray or None
-        The rows, if the mask lists them.
-    bounds : list of int
-        Borders of the chunks, of the list or of all rows.
-    """
+    """Which rows are walked, and how they are shared out."""
 
     rows: Compressed
     test: VectorMask | None
+    #: The rows, if the mask lists them.
     listed: Array | None = None
+    #: Borders of the chunks, of the list or of all rows.
     bounds: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -117,8 +111,7 @@ def mode_rows(statement: Statement, args: list[Any], mask: MaskData | None, out:
     longest = max(1, int(rows.companions.need(_LONGEST, rows)))
     slots = 1 << (2 * longest - 1).bit_length()
 
-    def part_of(part: int, lo: int, hi: int) -> int:
-        del part
+    def part_of(_part: int, lo: int, hi: int) -> int:
         stamps = workspace.buffer(np.int64, slots)
         stamps[:] = -1
         scratch = [workspace.buffer(kind, slots) for kind in (np.int64, total)]

@@ -133,11 +133,7 @@ def _dot(operands: Operands, *, may_exit: bool) -> tuple[Compressed, int]:
 
 
 def _put_together(
-    operands: Operands,
-    nrows: int,
-    ncols: int,
-    counts: Array,
-    parts: list[tuple[Array, Array, int]],
+    operands: Operands, nrows: int, ncols: int, counts: Array, parts: list[tuple[Array, Array, int]]
 ) -> tuple[Compressed, int]:
     touched = sum(part[2] for part in parts)
     iso = operands.iso is not None
@@ -160,8 +156,7 @@ def _row_wise(operands: Operands, *, hashed: bool) -> tuple[Compressed, int]:
     mask_arrays = _NO_MASK if mask is None else (mask.indptr, mask.indices)
     counts = np.zeros(a.nmajor + 1, np.int64)
 
-    def multiply_rows(part: int, lo: int, hi: int) -> tuple[Array, Array, int]:
-        del part
+    def multiply_rows(_part: int, lo: int, hi: int) -> tuple[Array, Array, int]:
         room = total if most is None else int(most[lo:hi].sum())
         longest = b.nminor if most is None else int(most[lo:hi].max(initial=0))
         indices = np.empty(room, index_dtype(a.nmajor, b.nminor))
@@ -198,12 +193,7 @@ def _check_least(operands: Operands, lengths: Array, flops: int) -> None:
 
     A row of the result has at least as many entries as the longest row of B that it is made of
     (`lengths`: of the one that each entry of A meets). `flops` is an upper bound and refuses
-    nothing.
-
-    Raises
-    ------
-    OutOfMemory
-        Even the least does not fit.
+    nothing. Raises OutOfMemory if even the least does not fit.
     """
     a, b, mask = operands.a, operands.b, operands.mask
     width = index_dtype(a.nmajor, b.nminor).itemsize

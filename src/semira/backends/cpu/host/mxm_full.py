@@ -58,27 +58,19 @@ def full_operand(matrix: CpuMatrix, transposed: bool, dtype: DataType | None) ->
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Product:
-    """Lines of one operand, each to be multiplied with all of the full one.
-
-    Attributes
-    ----------
-    lines : Compressed
-        Rows of the left operand, or columns of the right one if the left one is full (`is_left`):
-        then the result is made by columns.
-    full : FullOperand
-        Seen from the lines: of (k, position in a line of the result).
-    across : int
-        Length of a line of the result.
-    iso : value or None
-        The one value of every entry of the result.
-    """
+    """Lines of one operand, each to be multiplied with all of the full one."""
 
     add: TypedMonoid
     multiply: TypedOp
+    #: Rows of the left operand, or columns of the right one if the left one is full (`is_left`):
+    #: then the result is made by columns.
     lines: Compressed
+    #: Seen from the lines: of (k, position in a line of the result).
     full: FullOperand
+    #: Length of a line of the result.
     across: int
     is_left: bool
+    #: The one value of every entry of the result.
     iso: Any
     may_exit: bool
 
@@ -104,10 +96,13 @@ def compute(
     Every method reads the same entries here, so each may be asked for.
     """
     left, right = args
-    is_masked = mask is not None and method.mask_order != "after"
+    is_masked, is_open = (
+        mask is not None and method.mask_order != "after",
+        mask is not None and mask.complement,
+    )
     if is_full(right.any_orientation()):
         product = _times_full(statement, left, right, out.ncols)
-        pattern = matrix_mask(mask) if is_masked and not _is_complement(mask) else None
+        pattern = matrix_mask(mask) if is_masked and not is_open else None
         lines, touched = _whole(product) if pattern is None else _named(product, pattern)
         return matrix_of(lines, product.add.type), mask is None or pattern is not None, touched
     # Where a mask is looked at first, rows that it names or leaves open are fewer than all.
@@ -118,10 +113,6 @@ def compute(
     lines, touched = _whole(product)
     made = CpuMatrix(out.nrows, out.ncols, product.add.type, csc=lines)
     return made, mask is None, touched
-
-
-def _is_complement(mask: MaskData | None) -> bool:
-    return mask is not None and mask.complement
 
 
 def _times_full(statement: Statement, left: CpuMatrix, right: CpuMatrix, ncols: int) -> _Product:
@@ -196,8 +187,7 @@ def _whole(product: _Product) -> tuple[Compressed, int]:
     kernels = _kernels_of(product)
     (values, stride), rows = product.line_values(), rows_across(product)
 
-    def multiply_lines(part: int, lo: int, hi: int) -> int:
-        del part
+    def multiply_lines(_part: int, lo: int, hi: int) -> int:
         given = lo, hi, lines.indptr, lines.indices, values, stride
         if rows is not None:
             read = kernels.by_row(
@@ -245,8 +235,7 @@ def _named(product: _Product, wanted: Compressed) -> tuple[Compressed, int]:
     kernels, full = _kernels_of(product), product.full
     line_values, stride = product.line_values()
 
-    def multiply_lines(part: int, lo: int, hi: int) -> int:
-        del part
+    def multiply_lines(_part: int, lo: int, hi: int) -> int:
         work = kernels.by_position(
             lo, hi, lines.indptr, lines.indices, line_values, stride, full.values, full.step_k,
             full.step_j, pattern.indptr, True, pattern.indices, values,

@@ -42,26 +42,16 @@ DUMMY = np.zeros(1, np.int32)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Product:
-    """One matrix-vector product, orientation and operand order resolved.
-
-    Attributes
-    ----------
-    add : TypedMonoid
-    multiply : TypedOp
-    vector_first : bool
-        The vector is the left operand of the multiplication (vxm).
-    edges : Compressed
-        The orientation that the method walks.
-    vector : CpuVector
-    size : int
-        Length of the result.
-    """
+    """One matrix-vector product, orientation and operand order resolved."""
 
     add: TypedMonoid
     multiply: TypedOp
+    #: The vector is the left operand of the multiplication (vxm).
     vector_first: bool
+    #: The orientation that the method walks.
     edges: Compressed
     vector: CpuVector
+    #: Length of the result.
     size: int
 
     @property
@@ -232,8 +222,7 @@ def push(product: Product, mask: VectorMask | None) -> tuple[CpuVector, int]:
     size, dtype = product.size, product.add.type
     bounds = _push_bounds(product.edges, frontier)
 
-    def scatter(part: int, lo: int, hi: int) -> tuple[Any, ...]:
-        del part
+    def scatter(_part: int, lo: int, hi: int) -> tuple[Any, ...]:
         mark = workspace.marks(size)
         acc = DUMMY if iso is not None else workspace.buffer(dtype.array_dtype, size)
         touched = workspace.buffer(frontier.dtype, size)
@@ -280,8 +269,7 @@ def merged(kernels: ModuleType, parts: list[tuple[Any, ...]], size: int) -> tupl
         if many:
             bounds = threads.pass_bounds(size)
 
-            def merge(part: int, lo: int, hi: int, other: tuple[Any, ...] = other) -> int:
-                del part
+            def merge(_part: int, lo: int, hi: int, other: tuple[Any, ...] = other) -> int:
                 return int(kernels.merge_range(lo, hi, other[2], other[3], mark, acc))
 
             num = sum(threads.run_chunks(merge, bounds))
@@ -341,26 +329,17 @@ def pull_bounds(product: Product, rows: Array | None) -> list[int]:
 
 @dataclass(slots=True, eq=False)
 class Lines:
-    """Lines as a kernel that pulls walks them.
-
-    Attributes
-    ----------
-    template : str
-    flag : (str, bool)
-        What it knows of their layout.
-    places : tuple
-        Arguments that say where entries lie.
-    held : Valued
-        Their values.
-    bounds : callable
-        Takes the product and the lines that are listed, or None for all; returns those between
-        which threads share out about equally.
-    """
+    """Lines as a kernel that pulls walks them."""
 
     template: str
+    #: What it knows of their layout.
     flag: tuple[str, bool]
+    #: Arguments that say where entries lie.
     places: tuple[Any, ...]
+    #: Their values.
     held: Valued
+    #: Takes the product and the lines that are listed, or None for all; returns those between which
+    #: threads share out about equally.
     bounds: Callable[[Product, Array | None], list[int]] = pull_bounds
 
 
@@ -403,8 +382,7 @@ def pull(
     operand = Operand(product)
     places, values_of_edges = lines.places, product.edge_values(lines.held)
 
-    def look_up(part: int, lo: int, hi: int) -> tuple[int, int]:
-        del part
+    def look_up(_part: int, lo: int, hi: int) -> tuple[int, int]:
         found: tuple[int, int] = kernels.pull(
             lo, hi, DUMMY if rows is None else rows, *places, *values_of_edges,
             operand.present, operand.values, operand.stride, *tests, *old, present, values,

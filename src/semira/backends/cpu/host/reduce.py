@@ -32,9 +32,8 @@ _UFUNCS = {
 _ON_BOOL = {"plus": "lor", "times": "land", "min": "land", "max": "lor"}
 
 
-def reduce(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+def reduce(statement: Statement, args: list[Any], _mask: MaskData | None, _out: Any) -> Result:
     """Fold all entries; empty, or the identity if asked, without entries."""
-    del mask, out
     monoid: TypedMonoid = statement.operator
     x = args[0]
     stored = x if isinstance(x, CpuVector) else x.any_orientation()
@@ -75,16 +74,14 @@ def fold(monoid: TypedMonoid, values: Array) -> Any:
     ufunc = ufunc_of(monoid)
     if ufunc is not None:
 
-        def part_of(part: int, lo: int, hi: int) -> Any:
-            del part
+        def part_of(_part: int, lo: int, hi: int) -> Any:
             with np.errstate(all="ignore"):
                 return ufunc.reduce(values[lo:hi], dtype=dtype)
     else:
         kernels = _fold_kernels(monoid)
         values = np.ascontiguousarray(values)
 
-        def part_of(part: int, lo: int, hi: int) -> Any:
-            del part
+        def part_of(_part: int, lo: int, hi: int) -> Any:
             return kernels.fold(lo, hi, values)
 
     bounds = threads.pass_bounds(len(values))
@@ -104,12 +101,11 @@ def _fold_kernels(monoid: TypedMonoid) -> ModuleType:
     return cache.load("reduce", header, monoid.name)
 
 
-def reduce_rows(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+def reduce_rows(statement: Statement, args: list[Any], _mask: MaskData | None, out: Any) -> Result:
     """w_i = the monoid over row i: a product with a vector whose values are not read.
 
     Columns of a matrix that is held by rows only are summed by scattering: nothing is transposed.
     """
-    del mask
     monoid: TypedMonoid = statement.operator
     matrix: CpuMatrix = args[0]
     transposed = statement.args[0].transposed

@@ -14,10 +14,7 @@ Region = tuple[int, int, int] | Array | None
 def positions_of(region: Region, length: int) -> Array | None:
     """Return the positions a region names along an axis of `length`; None is all of them.
 
-    Raises
-    ------
-    IndexOutOfBound
-        A position is outside the axis.
+    Raises IndexOutOfBound if a position is outside the axis.
     """
     if region is None:
         return None

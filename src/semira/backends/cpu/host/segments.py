@@ -35,14 +35,10 @@ def scanned(monoid: TypedMonoid, values: Array, heads: Array) -> Array:
         else:
             lengths = ends - starts
             is_long = lengths > LONG_LINE
-            _scan_long(values, starts[is_long], ends[is_long], function)
+            for start, end in zip(starts[is_long].tolist(), ends[is_long].tolist(), strict=True):
+                values[start:end] = function.accumulate(values[start:end])
             _scan_short(values, starts[~is_long], lengths[~is_long], function)
     return values
-
-
-def _scan_long(values: Array, starts: Array, ends: Array, function: Any) -> None:
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        values[start:end] = function.accumulate(values[start:end])
 
 
 def _scan_short(values: Array, starts: Array, lengths: Array, function: Any) -> None:

@@ -44,9 +44,8 @@ def _select_kernels(op: TypedOp, source: DataType) -> ModuleType:
     return cache.load("select", header, op.name)
 
 
-def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+def compute(statement: Statement, args: list[Any], _mask: MaskData | None, _out: Any) -> Result:
     """Keep the entries for which the operator is true."""
-    del mask, out
     op: TypedOp = statement.operator
     x = args[0]
     thunk = thunk_of(op, args[1])
@@ -74,8 +73,7 @@ def _on_vector(kernels: ModuleType, x: CpuVector, thunk: Any) -> CpuVector:
         return sparse_vector(x.size, x.dtype, x.indices[kept], values, iso=x.iso)
     kept = np.zeros(x.size, np.bool_)
 
-    def test(part: int, lo: int, hi: int) -> int:
-        del part
+    def test(_part: int, lo: int, hi: int) -> int:
         return int(kernels.dense(lo, hi, *x.presence(), x.values, x.stride, thunk, kept))
 
     num = sum(threads.run_chunks(test, threads.pass_bounds(x.size)))
@@ -100,9 +98,10 @@ def _on_rows(kernels: ModuleType, rows: Compressed, thunk: Any, dtype: DataType)
     return written_rows((rows.nmajor, rows.nminor), bounds, rows.room, keep, values)
 
 
-def first_of_rows(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+def first_of_rows(
+    statement: Statement, args: list[Any], _mask: MaskData | None, _out: Any
+) -> Result:
     """Keep the first `k` entries of each row, or the `k` largest."""
-    del mask, out
     x: CpuMatrix = args[0]
     k = int(statement.param("k"))
     rows = rows_of(x, transposed=statement.args[0].transposed)

@@ -43,8 +43,7 @@ def gather_rows(matrix: Compressed, rows: Array, counts: Array) -> Compressed:
     values = matrix.values if matrix.iso else empty(total, matrix.values.dtype)
     kernels = structure_kernels(values=not matrix.iso)
 
-    def gather(part: int, lo: int, hi: int) -> None:
-        del part
+    def gather(_part: int, lo: int, hi: int) -> None:
         kernels.gather_rows(
             lo, hi, rows, matrix.indptr, matrix.indices, matrix.values, indptr, indices, values
         )
@@ -53,9 +52,8 @@ def gather_rows(matrix: Compressed, rows: Array, counts: Array) -> Compressed:
     return Compressed(len(rows), matrix.nminor, indptr, indices, values, matrix.iso)
 
 
-def copy(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+def copy(statement: Statement, args: list[Any], _mask: MaskData | None, _out: Any) -> Result:
     """Return the operand, its orientations swapped if it is transposed; `finish` casts."""
-    del mask, out
     x = args[0]
     if not isinstance(x, CpuMatrix) or not statement.args[0].transposed:
         return Result(x, shared=True)
@@ -63,15 +61,13 @@ def copy(statement: Statement, args: list[Any], mask: MaskData | None, out: Any)
     return Result(CpuMatrix(x.ncols, x.nrows, x.dtype, by_columns, x.csr, x.symmetric), shared=True)
 
 
-def nvals(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+def nvals(_statement: Statement, args: list[Any], _mask: MaskData | None, out: Any) -> Result:
     """Return the number of entries."""
-    del statement, mask
     return Result(ScalarArrays(out.dtype, out.dtype.scalar(args[0].nvals)))
 
 
-def diag(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+def diag(statement: Statement, args: list[Any], _mask: MaskData | None, out: Any) -> Result:
     """Return the k-th diagonal: a vector's as a matrix, a matrix' as a vector."""
-    del mask
     k = int(statement.param("k", 0))
     down, right = max(-k, 0), max(k, 0)
     x = args[0]

@@ -28,28 +28,17 @@ from semira.ops import TypedMonoid, TypedOp, TypedSemiring
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FullWalk:
-    """A product with a full matrix, as the folder of a method gets it.
-
-    Attributes
-    ----------
-    method : Method
-    semiring : TypedSemiring
-    left : CpuMatrix
-    by_columns : bool
-        Whether lines of `a` are columns of `left`.
-    a : Compressed
-        Rows of the left operand, transposed if the statement says so; its columns for `COLUMNS`.
-    b : FullOperand
-    out : Compressed
-        Rows of the result, with room for all values; those of `a` without entries have none.
-    """
+    """A product with a full matrix, as the folder of a method gets it."""
 
     method: Method
     semiring: TypedSemiring
     left: CpuMatrix
+    #: Whether lines of `a` are columns of `left`.
     by_columns: bool
+    #: Rows of the left operand, transposed if the statement says so; its columns for `COLUMNS`.
     a: Compressed
     b: FullOperand
+    #: Rows of the result, with room for all values; those of `a` without entries have none.
     out: Compressed
 
     def need(self, kind: Kind) -> Any:
@@ -95,10 +84,7 @@ def compute(
 ) -> tuple[CpuMatrix, bool, int]:
     """Return the product, whether the mask has been applied to it, and entries read.
 
-    Raises
-    ------
-    PlanError
-        The right operand lacks an entry.
+    Raises PlanError if the right operand lacks an entry.
     """
     left, right = args
     add, multiply = statement.operator.monoid, statement.operator.binaryop
@@ -138,8 +124,7 @@ def _multiply_columns(walk: FullWalk) -> None:
     a, b, out = walk.a, walk.b, walk.out
     (values, stride), kernels = walk.values_of(a), walk.kernels("spmm")
 
-    def multiply_columns(part: int, lo: int, hi: int) -> None:
-        del part
+    def multiply_columns(_part: int, lo: int, hi: int) -> None:
         kernels.by_column(
             lo, hi, a.indptr, a.indices, values, stride, b.values, b.step_k, b.step_j,
             np.zeros(a.nminor, np.bool_), out.indptr, out.values,

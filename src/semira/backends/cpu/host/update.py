@@ -3,48 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
 from semira.backends.cpu import cache
 from semira.backends.cpu.codegen import Header
 from semira.base.dtypes import DataType
-from semira.base.recent import Recent
 from semira.ops import TypedOp
 
 
 @dataclass(slots=True, eq=False)
 class Result:
-    """What `compute` hands to `finish`.
+    """What `compute` hands to `finish`."""
 
-    Attributes
-    ----------
-    data : ScalarArrays, CpuVector or CpuMatrix
-        In the output's coordinates.
-    exact : bool
-        It has no entries outside of the mask.
-    shared : bool
-        Its arrays belong to an operand as well.
-    accumulated : bool
-        The output has been accumulated into it.
-    assigned : bool
-        An assign: positions outside of the region keep what they have.
-    covers : bool
-        It has an entry at every position of the region, so that nothing needs deleting.
-    region : ndarray, or pair of ndarrays, or None
-        Positions of an assign (sorted), per axis for a matrix; None is everything.
-    submask : object or None
-        The mask of an assign that speaks of the region alone, in the output's coordinates.
-    has_submask : bool
-    """
-
+    #: ScalarArrays, CpuVector or CpuMatrix, in the output's coordinates.
     data: Any
+    #: It has no entries outside of the mask.
     exact: bool = False
+    #: Its arrays belong to an operand as well.
     shared: bool = False
+    #: The output has been accumulated into it.
     accumulated: bool = False
+    #: An assign: positions outside of the region keep what they have.
     assigned: bool = False
+    #: It has an entry at every position of the region, so that nothing needs deleting.
     covers: bool = False
+    #: Positions of an assign (sorted), a pair of arrays for a matrix; None is everything.
     region: Any = None
+    #: The mask of an assign that speaks of the region alone, in the output's coordinates.
     submask: Any = None
     has_submask: bool = False
 
@@ -56,52 +43,36 @@ class Result:
 
 @dataclass(slots=True, eq=False)
 class Update:
-    """One update of an output.
+    """One update of an output."""
 
-    Attributes
-    ----------
-    out, result : CpuVector or CpuMatrix
-    mask : VectorMask or Compressed or None
-    complement : bool
-        Of a matrix mask.
-    accum : TypedOp or None
-    union : bool
-        Z holds the output's entries too: there is an accumulator, or an assign overwrites.
-    replace : bool
-    region : as in `Result`
-    submask : bool
-        The mask speaks of the region alone.
-    storage : str
-        Storage that the plan wants for the output.
-    """
-
+    #: Each a CpuVector or CpuMatrix.
     out: Any
     result: Any
+    #: VectorMask, Compressed or None.
     mask: Any
+    #: Of a matrix mask.
     complement: bool
     accum: TypedOp | None
+    #: Z holds the output's entries too: there is an accumulator, or an assign overwrites.
     union: bool
     replace: bool
+    #: As in `Result`.
     region: Any
+    #: The mask speaks of the region alone.
     submask: bool
+    #: Storage that the plan wants for the output.
     storage: str = "auto"
 
     def kernels(self, source: DataType, flags: dict[str, bool]) -> ModuleType:
         """Return the finish kernels for a result of dtype `source`."""
-        key = (self.accum, source, self.out.dtype, tuple(flags.items()))
-        found = _kernels.get(key)
-        if found is None:
-            found = _kernels[key] = _make_kernels(self.accum, source, self.out.dtype, flags)
-        return found
+        return _kernels(self.accum, source, self.out.dtype, tuple(flags.items()))
 
 
-_kernels: Recent[tuple[Any, ...], ModuleType] = Recent(cache.KEPT_BY_HOST)
-
-
-def _make_kernels(
-    accum: TypedOp | None, source: DataType, target: DataType, flags: dict[str, bool]
+@lru_cache(cache.KEPT_BY_HOST)
+def _kernels(
+    accum: TypedOp | None, source: DataType, target: DataType, flags: tuple[tuple[str, bool], ...]
 ) -> ModuleType:
-    header = Header(flags=flags)
+    header = Header(flags=dict(flags))
     header.expression("store", ("t",), header.cast(source, target, "t"))
     define_accumulate(header, accum, source, target)
     return cache.load("finish", header, "overwrite" if accum is None else accum.name)

@@ -19,26 +19,17 @@ __all__ = ["Lines", "Walk", "compute", "pull_lines"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walk:
-    """A product with a vector, as the folder of a method gets it.
+    """A product with a vector, as the folder of a method gets it."""
 
-    Attributes
-    ----------
-    product : Product
-        Operators, vector and size of the result. Its ``edges`` are the lines that a pull walks, or
-        (without ``NEEDS_LINES``) whichever orientation there is.
-    matrix : CpuMatrix
-    method : Method
-        With the parameters of the pin.
-    by_columns : bool
-        Whether lines are columns of the matrix as it is stored.
-    mask : VectorMask or None
-        What to look at before multiplying.
-    """
-
+    #: Operators, vector and size of the result. Its ``edges`` are the lines that a pull walks, or
+    #: (without ``NEEDS_LINES``) whichever orientation there is.
     product: Product
     matrix: CpuMatrix
+    #: With the parameters of the pin.
     method: Method
+    #: Whether lines are columns of the matrix as it is stored.
     by_columns: bool
+    #: What to look at before multiplying.
     mask: VectorMask | None
 
     def need(self, kind: Kind) -> Any:

@@ -28,7 +28,7 @@ def written_rows(
     *,
     least: int = 0,
 ) -> Compressed:
-    """Return the rows that `fill` writes.
+    """Return the rows that `fill` writes; raises OutOfMemory if they do not fit.
 
     Parameters
     ----------
@@ -43,11 +43,6 @@ def written_rows(
     values : DataType, or the one value of every entry
     least : int
         Lower bound of the number of entries.
-
-    Raises
-    ------
-    OutOfMemory
-        They do not fit.
 
     Notes
     -----

@@ -64,14 +64,6 @@ class Frame:
         Called when a matrix is no longer there, for which the frame was made.
     is_whole : bool
         The loop is not inside of another, which would run it again.
-
-    Attributes
-    ----------
-    is_own : bool
-        No array is that of an object: those of small ones are copied, which takes less time than
-        to make new arrays, and what is in an object stays until the kernel has ended.
-    nvals : int
-        Entries of the matrices.
     """
 
     def __init__(
@@ -110,8 +102,11 @@ class Frame:
         for use in source.products:
             self._orient(use)
         matrices = {use.matrix: cells[use.matrix].data for use in source.products}
+        #: Entries of the matrices.
         self.nvals = sum(data.nvals for data in matrices.values())
         positions = sum(vector.size for vector in self.vectors.values())
+        #: No array is that of an object: those of small ones are copied, which takes less time than
+        #: to make new arrays, and what is in an object stays until the kernel has ended.
         self.is_own = is_whole and positions + self.nvals <= SMALL_ENTRIES
         self._matrices = [(m, weakref.ref(data, on_gone)) for m, data in matrices.items()]
         # Sizes of temporaries follow from these.

@@ -35,10 +35,7 @@ _ITERATION = 200
 def source_of(program: Program, loop: Loop) -> Source:
     """Return the kernel of a loop.
 
-    Raises
-    ------
-    UnsupportedLoopError
-        It has a statement that is not written natively.
+    Raises UnsupportedLoopError if it has a statement that is not written natively.
     """
     unsure: set[int] = set()
     while True:

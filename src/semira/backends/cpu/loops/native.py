@@ -55,13 +55,7 @@ def _collect(program: Program, body: tuple[Any, ...], found: dict[int, NativeLoo
 
 
 class NativeLoop:
-    """A loop with the kernel that runs its small iterations.
-
-    Attributes
-    ----------
-    source : Source
-    kernels : Kernels
-    """
+    """A loop with the kernel that runs its small iterations."""
 
     def __init__(self, program: Program, loop: Loop) -> None:
         self._program, self._loop = program, loop
@@ -90,7 +84,12 @@ class NativeLoop:
     def start(
         self, run: Any, size_of: Any, before: Iterations | None, *, in_place: bool
     ) -> Iterations | None:
-        """Return what runs iterations of one execution; None if they are the interpreter's."""
+        """Return what runs iterations on the objects of a run; None if they do not suit.
+
+        `before` ran the same loop earlier in this run, in an iteration of a loop around it;
+        `size_of` gives the size of a temporary vector; `in_place` says that outputs may be changed
+        where they are, since no iteration around this loop may have to be undone.
+        """
         if self._is_supported is None:
             self._is_supported = self._write()
         if not self._is_supported:
@@ -166,7 +165,10 @@ class Iterations:
         self.wait, self.pause = 0, _FIRST_PAUSE
 
     def advance(self, done: int, limit: int) -> tuple[int, bool]:
-        """Run iterations from number `done` on; return how many are done, and if the loop ended."""
+        """Run iterations from number `done` on; return how many are done, and if the loop ended.
+
+        Nothing is half done: an iteration that would fail is left to the interpreter.
+        """
         if self.wait > 0:
             self.wait -= 1
             return done, False
@@ -224,7 +226,10 @@ class Iterations:
             self.loop.refuse(reason)
             return FAILED, done
         if code == FAILED:
-            _restore(frame, before)
+            for v, present, values, positions in before:
+                vector = frame.vectors[v]
+                vector.present[:], vector.values[:] = present, values
+                vector.positions[:] = positions
             return FAILED, done
         frame.leave()
         self._report(frame, rows)
@@ -255,9 +260,3 @@ class Iterations:
             for v, part in frame.vectors.items()
             if v in self.loop.source.written
         ]
-
-
-def _restore(frame: Frame, before: list[Any]) -> None:
-    for v, present, values, positions in before:
-        vector = frame.vectors[v]
-        vector.present[:], vector.values[:], vector.positions[:] = present, values, positions

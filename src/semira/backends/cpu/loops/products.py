@@ -5,13 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from semira.backends.cpu.loops.source import (
-    ROW,
-    ProductUse,
-    Scope,
-    UnsupportedLoopError,
-    finish,
-)
+from semira.backends.cpu.loops.source import ROW, ProductUse, Scope, UnsupportedLoopError, finish
 from semira.backends.cpu.loops.statements import fold_at
 from semira.backends.rules import render_python
 from semira.contract import Method, Statement
@@ -38,10 +32,7 @@ def entries_of_lines(indptr, present, positions, count, listed, size, all_entrie
 def use_of(scope: Scope, statement: Statement) -> ProductUse:
     """Return how a product uses its operands.
 
-    Raises
-    ------
-    UnsupportedLoopError
-        It is not written natively.
+    Raises UnsupportedLoopError if it is not written natively.
     """
     plan = statement.plan
     if statement.op == "mxm" or plan is None:

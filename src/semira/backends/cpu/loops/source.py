@@ -43,19 +43,11 @@ class UnsureError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ProductUse:
-    """A product of the loop, and which orientations of its matrix it walks.
-
-    Attributes
-    ----------
-    statement : Statement
-    number : int
-    matrix, vector : int
-        Slots.
-    push_by_columns : bool
-    """
+    """A product of the loop, and which orientations of its matrix it walks."""
 
     statement: Statement
     number: int
+    #: Slots.
     matrix: int
     vector: int
     push_by_columns: bool
@@ -63,44 +55,28 @@ class ProductUse:
 
 @dataclass(slots=True)
 class Source:
-    """The kernel of a loop.
-
-    Attributes
-    ----------
-    program : Program
-    loop : Loop
-    text : str
-    arguments : list of tuple
-        What each argument is, as `frames.Frame` looks it up: ``("state",)``, ``("p", slot)``, ...
-    words : dict of (str, int) to int
-        Where in the state a number of a slot or product stands.
-    products : list of ProductUse
-    vectors, scalars : list of int
-        Slots.
-    written : set of int
-        Slots that statements write.
-    born : set of int
-        Temporaries of an iteration: nobody reads them before or after it.
-    sure : list of int
-        Scalars that must hold a value when the kernel starts.
-    may_fail : bool
-        A statement may find an index out of bounds or an empty scalar.
-    is_nested : bool
-        It has loops inside.
-    """
+    """The kernel of a loop."""
 
     program: Program
     loop: Loop
     text: str = ""
+    #: What each argument is, as `frames.Frame` looks it up: ``("state",)``, ``("p", slot)``, ...
     arguments: list[tuple[Any, ...]] = field(default_factory=list)
+    #: Where in the state a number of a slot or product stands.
     words: dict[tuple[str, int], int] = field(default_factory=dict)
     products: list[ProductUse] = field(default_factory=list)
+    #: Slots.
     vectors: list[int] = field(default_factory=list)
     scalars: list[int] = field(default_factory=list)
+    #: Slots that statements write.
     written: set[int] = field(default_factory=set)
+    #: Temporaries of an iteration: nobody reads them before or after it.
     born: set[int] = field(default_factory=set)
+    #: Scalars that must hold a value when the kernel starts.
     sure: list[int] = field(default_factory=list)
+    #: A statement may find an index out of bounds or an empty scalar.
     may_fail: bool = False
+    #: It has loops inside.
     is_nested: bool = False
 
 
@@ -127,30 +103,19 @@ class Lines:
 
 @dataclass(slots=True)
 class Scope:
-    """What the writers of statements share.
-
-    Attributes
-    ----------
-    source : Source
-    header : Header
-        Functions of operators.
-    out : Lines
-    temporaries : dict of str to DataType
-        Values of results by position, one array for each dtype: by name.
-    count : int
-        Statements written.
-    turn : str
-        The number of the iteration that is written.
-    unsure : set of int
-        Scalars that may be empty. All others hold a value when the kernel starts, and keep one.
-    """
+    """What the writers of statements share."""
 
     source: Source
+    #: Functions of operators.
     header: Header
     out: Lines
+    #: Scalars that may be empty. All others hold a value when the kernel starts, and keep one.
     unsure: set[int]
+    #: The number of the iteration that is written.
     turn: str = "done"
+    #: Values of results by position, one array for each dtype: by name.
     temporaries: dict[str, DataType] = field(default_factory=dict)
+    #: Statements written.
     count: int = 0
 
     def slot(self, number: int) -> Slot:

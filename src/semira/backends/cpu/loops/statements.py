@@ -6,12 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from semira.backends.cpu.host.apply import position_names
-from semira.backends.cpu.loops.source import (
-    Scope,
-    UnsupportedLoopError,
-    UnsureError,
-    finish,
-)
+from semira.backends.cpu.loops.source import Scope, UnsupportedLoopError, UnsureError, finish
 from semira.base.dtypes import INT64, DataType
 from semira.contract import Statement
 from semira.ops import IndexUnaryOp, TypedMonoid, TypedOp
@@ -20,10 +15,7 @@ from semira.ops import IndexUnaryOp, TypedMonoid, TypedOp
 def write_statement(scope: Scope, statement: Statement) -> None:
     """Write one statement that is no product.
 
-    Raises
-    ------
-    UnsupportedLoopError
-        It is not written natively.
+    Raises UnsupportedLoopError if it is not written natively.
     """
     kinds = [scope.slot(arg.slot).kind for arg in statement.args]
     if scope.slot(statement.out).kind == "matrix" or "matrix" in kinds:

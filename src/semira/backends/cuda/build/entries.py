@@ -123,10 +123,7 @@ def order(shop: Shop, keys: Any, count: int, key_type: Any, *, with_origin: bool
 def fold(shop: Shop, found: Ordered, values: Any, dtype: DataType, raw: RawArrays) -> Any:
     """Return the values of sorted entries, one per position, in memory of ours.
 
-    Raises
-    ------
-    InvalidValue
-        A position repeats and nothing folds its values.
+    Raises InvalidValue if a position repeats and nothing folds its values.
     """
     values = shop.cast(values, dtype)
     if values.ndim == 0:

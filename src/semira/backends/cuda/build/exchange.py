@@ -10,11 +10,7 @@ import numpy as np
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported
-from semira.backends.cuda.runtime.primitives import (
-    array_library,
-    cupy_memory,
-    primitives_of,
-)
+from semira.backends.cuda.runtime.primitives import array_library, cupy_memory, primitives_of
 from semira.base.errors import InvalidValue
 from semira.formats.raw import on_gpu
 
@@ -24,12 +20,8 @@ def borrowed(runtime: Runtime, given: Sequence[Any]) -> Iterator[list[Any]]:
     """Give the block arrays it can read on the runtime's stream, which is CuPy's in the block.
 
     What the callers' streams did before comes first, and what they do afterwards waits for the
-    block. Arrays on the host are copied to the device.
-
-    Raises
-    ------
-    InvalidValue
-        An array lies on another GPU, or has a mask.
+    block. Arrays on the host are copied to the device. Raises InvalidValue if an array lies on
+    another GPU, or has a mask.
     """
     streams: set[int | None] = set()
     views = [_view(one, streams) for one in given]

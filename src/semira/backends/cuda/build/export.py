@@ -33,10 +33,8 @@ def export(
 ) -> RawArrays:
     """Return an object's entries as CuPy arrays; see `DeviceBackend.export`.
 
-    Raises
-    ------
-    InvalidValue
-        The object has no such layout, or a dense one lacks entries and there is no `fill`.
+    Raises InvalidValue if the object has no such layout, or a dense one lacks entries and there is
+    no `fill`.
     """
     wanted = handle.dtype if dtype is None else dtype
     check_dtype(wanted)
@@ -105,10 +103,9 @@ def _dense(
 
 # layouts -----------------------------------------------------------------------------------------
 def _vector_entries(
-    shop: Shop, vector: CudaVector, layout: str, transposed: bool
+    shop: Shop, vector: CudaVector, layout: str, _transposed: bool
 ) -> tuple[list[Piece], Piece]:
     """Return positions (none: all of them) and values; waits for their number."""
-    del transposed
     nvals, (memory, words, _) = vector.read_state()
     kind = vector.dtype.np_type
     if layout == "dense" and nvals == vector.size:
@@ -119,20 +116,18 @@ def _vector_entries(
 
 
 def _matrix_entries(
-    shop: Shop, matrix: CudaMatrix, layout: str, transposed: bool
+    shop: Shop, matrix: CudaMatrix, _layout: str, transposed: bool
 ) -> tuple[list[Piece], Piece]:
     """Return rows and columns in the order of the matrix's rows, and values."""
-    del layout
     (_, columns), values = _matrix_lines(shop, matrix, "csr", transposed=False)
     rows = (matrix.entry_rows("csr"), np.int32, matrix.nvals)
     return ([columns, rows] if transposed else [rows, columns]), values
 
 
 def _matrix_lines(
-    shop: Shop, matrix: CudaMatrix, layout: str, transposed: bool
+    _shop: Shop, matrix: CudaMatrix, layout: str, transposed: bool
 ) -> tuple[list[Piece], Piece]:
     """Return offsets and indices, and values."""
-    del shop
     orientation = layout if not transposed else {"csr": "csc", "csc": "csr"}[layout]
     matrix.need(orientation)
     indptr, indices, values = matrix.orientations[orientation]

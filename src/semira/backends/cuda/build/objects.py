@@ -26,7 +26,7 @@ from semira.backends.cuda.runtime.vector_memory import vector_bytes
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidObject, InvalidValue
 from semira.formats import RawArrays, VectorArrays
-from semira.formats.index import check_range
+from semira.formats.index import WIDE, check_range
 
 #: numpy's type of offsets by their C++ type.
 OFFSETS: dict[str, np.dtype[Any]] = {"int": np.dtype(np.int32), "long long": np.dtype(np.int64)}
@@ -35,14 +35,10 @@ OFFSETS: dict[str, np.dtype[Any]] = {"int": np.dtype(np.int32), "long long": np.
 def build(runtime: Runtime, raw: RawArrays) -> CudaVector | CudaMatrix:
     """Check arrays on the device and build an object of them; waits for the number of entries.
 
-    Raises
-    ------
-    IndexOutOfBound, InvalidIndex, InvalidValue, InvalidObject, DimensionMismatch
-        The arrays do not make an object.
-    NotImplementedException
-        A size of 2**31 or more, or a dtype that the device lacks.
-    OutOfMemory
-        Building takes more memory than there is; nothing was allocated for it.
+    Raises IndexOutOfBound, InvalidIndex, InvalidValue, InvalidObject or DimensionMismatch if the
+    arrays do not make an object, NotImplementedException for a size of 2**31 or more, or a dtype
+    that the device lacks, and OutOfMemory if building takes more memory than there is; nothing
+    was allocated for it.
     """
     what = "building an object of arrays"
     with reported(what), borrowed(runtime, [*raw.indices, raw.values]) as arrays:
@@ -138,12 +134,12 @@ def _matrix_of_lines(
     shop: Shop, raw: RawArrays, indices: list[Any], values: Any, dtype: DataType
 ) -> CudaMatrix:
     offsets, minor = shop.indices(indices[0], "indptr"), shop.indices(indices[1], "indices")
-    sides = _check_lines(shop, raw, offsets, minor)
+    sides, rises = _check_lines(shop, raw, offsets, minor)
     count, kind = len(minor), offset_type_of(len(minor))
     itemsize = dtype.itemsize if values.ndim else 0
     needed = (4 + itemsize) * count + OFFSETS[kind].itemsize * (sides[0] + 1)
     shop.require(0 if raw.owned else needed, f"a matrix of {count} entries")
-    if _rises(shop, offsets, minor):
+    if rises:
         keep = partial(kept, shop.runtime) if raw.owned else None
         parts = (
             _taken(shop, offsets, OFFSETS[kind], keep),
@@ -165,8 +161,23 @@ def _taken(shop: Shop, array: Any, dtype: Any, keep: Callable[[Any], Any] | None
     return shop.copied(array, dtype)
 
 
-def _check_lines(shop: Shop, raw: RawArrays, offsets: Any, minor: Any) -> tuple[int, int]:
-    """Return the number of lines and their length after checking offsets and bounds; waits."""
+def _check_lines(
+    shop: Shop, raw: RawArrays, offsets: Any, minor: Any
+) -> tuple[tuple[int, int], bool]:
+    """Check compressed lines; return their number and length, and whether indices rise; waits."""
+    lines = len(offsets) - 1
+    nmajor, nminor = raw.shape if raw.layout == "csr" else raw.shape[::-1]
+    is_signed = offsets.dtype.kind == minor.dtype.kind == "i"
+    if is_signed and nmajor == lines and nminor is not None and max(lines, nminor) < WIDE:
+        faults = shop.primitives.line_faults(offsets, lines, minor, len(minor), nminor)
+        if not faults:
+            return (lines, nminor), True
+    sides = _check_each(shop, raw, offsets, minor)
+    return sides, _rises(shop, offsets, minor)
+
+
+def _check_each(shop: Shop, raw: RawArrays, offsets: Any, minor: Any) -> tuple[int, int]:
+    """Return the number of lines and their length; say what is wrong, if it is. Waits."""
     count = len(minor)
     ends = (shop.read(offsets[0]), shop.read(offsets[-1])) if len(offsets) else None
     if ends != (0, count):
@@ -214,9 +225,8 @@ def _keeps(shop: Shop, raw: RawArrays, values: Any) -> Any:
 
 
 def _dense_vector(
-    shop: Shop, raw: RawArrays, indices: list[Any], values: Any, dtype: DataType
+    shop: Shop, raw: RawArrays, _indices: list[Any], values: Any, dtype: DataType
 ) -> CudaVector:
-    del indices
     size = values.shape[0]
     check_side(size)
     shop.require(vector_bytes(size, dtype), f"a vector of size {size}")
@@ -241,9 +251,8 @@ def _dense_vector(
 
 
 def _dense_matrix(
-    shop: Shop, raw: RawArrays, indices: list[Any], values: Any, dtype: DataType
+    shop: Shop, raw: RawArrays, _indices: list[Any], values: Any, dtype: DataType
 ) -> CudaMatrix:
-    del indices
     nrows, ncols = values.shape
     check_side(nrows)
     check_side(ncols)

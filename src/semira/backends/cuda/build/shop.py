@@ -60,10 +60,7 @@ class Shop:
     def indices(self, array: Any, what: str) -> Any:
         """Return positions as 32- or 64-bit integers.
 
-        Raises
-        ------
-        InvalidIndex
-            They are no list of integers.
+        Raises InvalidIndex if they are no list of integers.
         """
         if array.ndim != 1:
             raise InvalidIndex(f"{what} must be one-dimensional, got shape {array.shape}")
@@ -89,12 +86,8 @@ class Shop:
     def size(self, array: Any, given: int | None, what: str) -> int:
         """Return the size along an axis after checking its positions; waits.
 
-        Raises
-        ------
-        IndexOutOfBound
-            A position lies outside.
-        NotImplementedException
-            The size is 2**31 or more.
+        Raises IndexOutOfBound if a position lies outside, and NotImplementedException if the size
+        is 2**31 or more.
         """
         low, high = self.span(array)
         size = high + 1 if given is None else given

@@ -69,6 +69,8 @@ def fixed_point(
 ) -> tuple[CudaVector, int] | None:
     """Return the fixed point of ``w = w (+) w (+).(*) A`` from a vector, and the most rounds.
 
+    Raises OutOfMemory if there is no room for the result.
+
     Parameters
     ----------
     vector : CudaVector, shape (n,), dtype of the semiring
@@ -83,11 +85,6 @@ def fixed_point(
     -------
     vector and rounds, or None
         None if there is no kernel, or if it gave up: values that never settle.
-
-    Raises
-    ------
-    OutOfMemory
-        There is no room for the result.
     """
     if not has_kernel(semiring, matrix.dtype) or vector.size == 0:
         return None

@@ -51,10 +51,8 @@ def compile_cached(
 ) -> Compiled:
     """Return the cubin of generated source, from the cache if it is there.
 
-    Raises
-    ------
-    JitError
-        It does not compile, or it is not in the cache and ``SEMIRA_NO_COMPILE`` is set.
+    Raises JitError if it does not compile, or it is not in the cache and ``SEMIRA_NO_COMPILE`` is
+    set.
     """
     for witness in witnesses:
         witness(root, offset_type, generated)
@@ -101,17 +99,9 @@ _NO_NVRTC = "no CUDA run-time compiler (NVRTC) was found; pip install 'semira[cu
 def compile_source(source: str, name: str, arch: str, kind: str = "cubin") -> Compiled:
     """Compile and link a rendered source, without looking at the cache.
 
-    Parameters
-    ----------
-    kind : {"cubin", "ltoir"}
-        What is made is a cubin, or what the linker makes one of: checked, in half of the time.
-
-    Raises
-    ------
-    JitError
-        It does not compile; the message has the compiler's log.
-    DeviceUnavailable
-        There is no NVRTC on this machine.
+    The kind ``ltoir`` is what the linker makes a ``cubin`` of: checked, in half of the time.
+    Raises JitError if it does not compile; the message has the compiler's log. Raises
+    DeviceUnavailable if there is no NVRTC on this machine.
     """
     compiler_version()
     from cuda.core import Program as Unit

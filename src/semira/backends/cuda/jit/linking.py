@@ -128,10 +128,7 @@ def functions_in(source: str) -> list[Linked]:
 def compiler_version() -> str:
     """Return the version of Numba's CUDA compiler.
 
-    Raises
-    ------
-    DeviceUnavailable
-        It is not installed.
+    Raises DeviceUnavailable if it is not installed.
     """
     try:
         # Not of the module, whose import takes longer than loading a kernel that is in the cache.
@@ -146,10 +143,7 @@ def compiler_version() -> str:
 def compile_function(function: Linked, arch: str) -> bytes:
     """Return the LTO-IR of a Python function.
 
-    Raises
-    ------
-    JitError
-        Numba refuses; the message names the function and says why.
+    Raises JitError if Numba refuses; the message names the function and says why.
     """
     compiler_version()
     from numba import cuda

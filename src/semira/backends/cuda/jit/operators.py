@@ -58,11 +58,7 @@ def operator_struct(op: TypedOp) -> str:
         thunk = f"  using Thunk = {(op.type if by_value else INT64).cuda_type};\n"
     flags = "\n".join(
         f"  static constexpr bool {name} = {str(flag).lower()};"
-        for name, flag in (
-            ("kReadsA", op.reads_a),
-            ("kReadsB", op.reads_b),
-            ("kAccumulates", True),
-        )
+        for name, flag in (("kReadsA", op.reads_a), ("kReadsB", op.reads_b), ("kAccumulates", True))
     )
     declaration = "" if linked is None else linked.declaration()
     text = op.cuda if linked is None else linked.call()

@@ -19,10 +19,10 @@ BUILD, FULL, BLOCK = "build/values.cuh", "full.cuh", "block.cuh"
 #: Kernels on matrices that know nothing of values, one text for all programs each. A file is
 #: compiled when one of its kernels is first started: an algorithm starts few of them.
 BASE = (
-    "base/blocks.cuh", "base/counted_rows.cuh", "base/gathers.cuh", "base/keys.cuh",
-    "base/labels.cuh", "base/largest.cuh", "base/lengths.cuh", "base/order.cuh", "base/pieces.cuh",
-    "base/places.cuh", "base/products.cuh", "base/rows.cuh", "base/shares.cuh", "base/sums.cuh",
-    "base/wide_sums.cuh",
+    "base/blocks.cuh", "base/checks.cuh", "base/counted_rows.cuh", "base/gathers.cuh",
+    "base/keys.cuh", "base/labels.cuh", "base/largest.cuh", "base/lengths.cuh", "base/order.cuh",
+    "base/pieces.cuh", "base/places.cuh", "base/products.cuh", "base/rows.cuh", "base/shares.cuh",
+    "base/sums.cuh", "base/wide_sums.cuh",
 )  # fmt: skip
 
 

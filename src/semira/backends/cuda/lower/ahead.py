@@ -64,12 +64,8 @@ def ahead_of(
 ) -> Ahead | None:
     """Return how the head of a loop's body may run ahead; None if it may not.
 
-    Parameters
-    ----------
-    constants : frozenset of int
-        Scalars that no statement writes.
-    list_readers : frozenset of int
-        Vectors whose list of positions a statement may walk: writes ahead keep no list.
+    `constants` are scalars that no statement writes, `list_readers` vectors whose list of positions
+    a statement may walk: writes ahead keep no list.
     """
     if len(loop.bodies) != 1:
         return None

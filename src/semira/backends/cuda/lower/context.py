@@ -78,10 +78,7 @@ LARGEST_VALUE = 1024
 def check_dtype(dtype: DataType) -> None:
     """Check that values of a dtype can be on the device.
 
-    Raises
-    ------
-    NotImplementedException
-        They are too large.
+    Raises NotImplementedException if they are too large.
     """
     if dtype.itemsize > LARGEST_VALUE:
         unsupported(f"values of {dtype.itemsize} bytes (at most {LARGEST_VALUE}), dtype {dtype}")
@@ -99,10 +96,7 @@ def is_one_loop(program: Program) -> bool:
 def check_moves(program: Program, statement: Statement) -> None:
     """Check that no record is to become a value of another dtype: nothing is cast to or from one.
 
-    Raises
-    ------
-    NotImplementedException
-        One is.
+    Raises NotImplementedException if one is to.
     """
     source, target = (program.slots[s].dtype for s in (statement.args[0].slot, statement.out))
     if statement.op in _MOVES and source is not target and "V" in (source.kind, target.kind):
@@ -297,12 +291,7 @@ class Context:
     def join(self, member: Member, slot: int, driver: Driver | None = None) -> None:
         """Add a statement to the group, or start another with it.
 
-        Parameters
-        ----------
-        slot : int
-            A vector of the statement's size.
-        driver : Driver, optional
-            Of a group that starts here.
+        `slot` is a vector of the statement's size, `driver` that of a group that starts here.
         """
         axis = self.axes[slot]
         if self.group is not None:

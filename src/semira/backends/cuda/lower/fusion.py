@@ -436,7 +436,8 @@ class GroupWriter:
                     self._shadow(name, f"full_{name}")
             self._position_in_two_parts()
             ctx.emit(*joined.full_walk(ctx))
-        ctx.emit(joined.later_call(), *joined.closing())
+        later_call = joined.call.replace(");", ", done);")  # from the word `done` on
+        ctx.emit(later_call, *joined.closing())
 
     def _walk_full(self) -> None:
         """Append a copy of the walk for where no vector that it reads or writes lacks an entry.

@@ -128,10 +128,6 @@ class Joinable:
             ctx.registers[f"has_{rows}"] = f"bool has_{rows} = false;"
         return self.full
 
-    def later_call(self) -> str:
-        """Return the walk over those from the word ``done`` on."""
-        return self.call.replace(");", ", done);")
-
     def finish(self, ctx: Context, is_behind: bool) -> None:
         """Append what the pull's own phase would have done behind its barrier.
 

@@ -398,10 +398,7 @@ def _push(ctx: Context, product: Product, method: Method) -> None:
     with ctx.block(f"if ({unready})"):
         ctx.emit(*lines)
         ctx.wait(Why.BUILDS_LIST, conditional=True)
-        ctx.emit(
-            f"if (threadIdx.x == 0) {driver}.listed = true;",
-            "__syncthreads();",
-        )
+        ctx.emit(f"if (threadIdx.x == 0) {driver}.listed = true;", "__syncthreads();")
     empties = ctx.ahead is not None
     if method.balance in _GROUPS:
         types = f"{_GROUPS[method.balance]}{', true' if empties else ''}"

@@ -18,12 +18,7 @@ from semira.backends.cuda.lower.context import (
     last_turn,
     unsupported,
 )
-from semira.backends.cuda.lower.epilogue import (
-    empty_stale,
-    epilogue_of,
-    head_apart,
-    open_flags,
-)
+from semira.backends.cuda.lower.epilogue import empty_stale, epilogue_of, head_apart, open_flags
 from semira.backends.cuda.lower.fills import lower_products, products_together
 from semira.backends.cuda.lower.notes import Notes
 from semira.backends.cuda.lower.pointwise import lower_pointwise
@@ -38,16 +33,7 @@ from semira.backends.cuda.lower.sizes import equal_sizes
 from semira.backends.cuda.lower.solo import Alike, SoloLoop, Work, goes_alone, head_of
 from semira.backends.cuda.lower.uses import list_readers_of, uses_of
 from semira.backends.cuda.lower.variants import VariantPull
-from semira.contract import (
-    Cause,
-    Loop,
-    LoopPhases,
-    Program,
-    Statement,
-    Step,
-    Why,
-    walk_statements,
-)
+from semira.contract import Cause, Loop, LoopPhases, Program, Statement, Step, Why, walk_statements
 
 KERNEL = "semira_program"
 
@@ -141,10 +127,8 @@ class Lowered:
 def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered:
     """Return the kernel of `program`.
 
-    Raises
-    ------
-    NotImplementedException
-        A statement has no kernel here; the message names it and the way out.
+    Raises NotImplementedException if a statement has no kernel here; the message names it and the
+    way out.
     """
     chosen = shape or LaunchShape()
     is_tight = chosen.threads * chosen.blocks_per_sm > LaunchShape().threads
@@ -300,7 +284,10 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
         if not ctx.sliced and goes_alone(loop, ctx.loop_work):
             ctx.lines[start - 1] = ctx.lines[start - 1].replace(f"while ({holds})", "while (true)")
             ctx.lines[start:start] = head_of(ctx, loop, entry, done, holds)
-            _note_solo(ctx, loop, start)
+            text = "\n".join(ctx.lines[start:])
+            written = frozenset(s.out for body in loop.bodies for s in walk_statements(body))
+            turns = tuple(work.turns for work in ctx.loop_work)
+            ctx.solo_loops.append(SoloLoop(text, written, turns))
             alone = loop.solo
         ctx.emit(f"++{done};")
         if is_outermost:
@@ -330,7 +317,8 @@ def _cut(ctx: Context, loop: Loop) -> Rotation | Ahead | None:
         _settle(ctx)
         ctx.statements = first
         return rotation
-    ahead = _find_ahead(ctx, loop)
+    # Elsewhere a scalar that is empty may end the program in the middle of an iteration.
+    ahead = ahead_of(ctx.program, loop, ctx.constants, ctx.list_readers) if ctx.is_certain else None
     if ahead is not None:
         open_flags(ctx, ctx.statements + ahead.product, loop.bodies[0][ahead.product])
     return ahead
@@ -345,7 +333,7 @@ def _open_limit(ctx: Context, loop: Loop, most: str) -> bool:
     given = f"journal.limit(team, x{loop.limit})"
     is_redone = ctx.may_break and ctx.iteration == "0" and is_one_loop(ctx.program)
     if is_redone:
-        ctx.table.add_number("redo")
+        ctx.table.add("redo", "long long", 1)
         given = f"table->redo != 0 ? static_cast<Count>(table->redo) : {given}"
     ctx.emit(f"const Count {most} = {given};")
     if ctx.iteration == "0":
@@ -355,12 +343,6 @@ def _open_limit(ctx: Context, loop: Loop, most: str) -> bool:
     for statement in walk_statements((loop,)):
         ctx.changes(statement.out)
     return False
-
-
-def _note_solo(ctx: Context, loop: Loop, start: int) -> None:
-    text = "\n".join(ctx.lines[start:])
-    written = frozenset(s.out for body in loop.bodies for s in walk_statements(body))
-    ctx.solo_loops.append(SoloLoop(text, written, tuple(work.turns for work in ctx.loop_work)))
 
 
 def _look_for_stop(ctx: Context) -> None:
@@ -419,13 +401,6 @@ def _lower_rotated(ctx: Context, body: Body, rotation: Rotation) -> None:
         _lower_body(ctx, body[begin:end])
     ctx.statements = first + rotation.tail
     _lower_body(ctx, body[rotation.tail :])
-
-
-def _find_ahead(ctx: Context, loop: Loop) -> Ahead | None:
-    # Elsewhere a scalar that is empty may end the program in the middle of an iteration.
-    if not ctx.is_certain:
-        return None
-    return ahead_of(ctx.program, loop, ctx.constants, ctx.list_readers)
 
 
 def _lower_ahead(ctx: Context, body: Body, ahead: Ahead, comes: str) -> None:

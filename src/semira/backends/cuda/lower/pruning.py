@@ -51,14 +51,10 @@ class Pruning:
 
 
 def pruning_of(program: Program, number: int, uses: dict[int, set[int]]) -> Pruning | None:
-    """Return how results of a product may be pruned; None if all are needed.
+    """Return how results of product `number` may be pruned; None if all are needed.
 
-    Parameters
-    ----------
-    number : int
-        Of the product, as `walk_statements` counts.
-    uses : dict
-        Slot -> numbers of the statements that name it.
+    Products count as in `walk_statements`; `uses` has the numbers of the statements that name a
+    slot.
     """
     statements = list(walk_statements(program.body))
     product = statements[number]
@@ -87,12 +83,8 @@ def pruning_of(program: Program, number: int, uses: dict[int, set[int]]) -> Prun
 def blanked(program: Program, uses: dict[int, set[int]]) -> dict[int, TypedMonoid]:
     """Return the vectors whose absent values become NaN before the loop, each with a product's sum.
 
-    The identities of the least and of the greatest float are NaN.
-
-    Parameters
-    ----------
-    uses : dict
-        As `pruning_of` takes it.
+    The identities of the least and of the greatest float are NaN. `uses` is as `pruning_of` takes
+    it.
     """
     found: dict[int, TypedMonoid] = {}
     for number, statement in enumerate(walk_statements(program.body)):

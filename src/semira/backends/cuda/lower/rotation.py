@@ -32,10 +32,7 @@ class Rotation:
 def rotation_of(program: Program, loop: Loop, uses: dict[int, set[int]]) -> Rotation | None:
     """Return how a loop may be rotated; None if it may not, or would gain nothing.
 
-    Parameters
-    ----------
-    uses : dict
-        Slot -> numbers of the statements that name it.
+    `uses` has the numbers of the statements that name a slot.
     """
     if len(loop.bodies) != 1:
         return None

@@ -9,12 +9,7 @@ from semira.backends.cuda.jit.operators import operator_name, operator_struct
 from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix
-from semira.backends.cuda.runtime.primitives import (
-    OFFSET_BYTES,
-    address,
-    module_of,
-    offset_type_of,
-)
+from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, address, module_of, offset_type_of
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.runtime.transfer import put_matrix
 from semira.base.dtypes import DataType
@@ -52,20 +47,12 @@ def kronecker_source(op: TypedOp, left: DataType, right: DataType) -> str:
 
 
 def kronecker(
-    runtime: Runtime,
-    sides: tuple[tuple[CudaMatrix, bool], tuple[CudaMatrix, bool]],
-    op: TypedOp,
+    runtime: Runtime, sides: tuple[tuple[CudaMatrix, bool], tuple[CudaMatrix, bool]], op: TypedOp
 ) -> CudaMatrix:
     """Return the Kronecker product of two matrices; waits where their sizes are not known.
 
-    Parameters
-    ----------
-    sides : two of (matrix, whether it is transposed)
-
-    Raises
-    ------
-    OutOfMemory
-        It does not fit; nothing was allocated for it.
+    Each of `sides` comes with whether it is transposed. Raises OutOfMemory if the result does not
+    fit; nothing was allocated for it.
     """
     (a, _), (b, _) = sides
     shapes = [_shape(*side) for side in sides]

@@ -54,31 +54,7 @@ class Statistics:
 
 
 class Runtime:
-    """Device 0, opened. Not usable in a forked child.
-
-    Attributes
-    ----------
-    memory : MemoryResource
-        Where buffers come from: the driver's pool unless replaced.
-    primitives : Primitives or None
-        The base kernels, once something needed them.
-    profile : Profile or None
-        Takes every launch while there is one; a benchmarking aid.
-    keeps_apart : bool
-        Whether every buffer of an object is an allocation of its own, so that a sanitizer sees each
-        step outside of it; a testing aid.
-    spares : Spares
-        Memory of objects that were released.
-    paired_bytes : int
-        Vectors of at most so many bytes, both planes together, have both from the start, in memory
-        that goes to `spares`.
-    results : list of arrays
-        Page-locked memory for results of loops that nobody uses.
-    shared : int
-        Bytes of shared memory that a multiprocessor has for its blocks.
-    unit : int
-        Sizes of buffers are rounded up to multiples of it; 1 with the exact testing aid.
-    """
+    """Device 0, opened. Not usable in a forked child."""
 
     def __init__(self) -> None:
         self.statistics = Statistics()
@@ -92,14 +68,24 @@ class Runtime:
         if not self.device.properties.cooperative_launch:
             reason = f"{self.device.name} has no cooperative launch"
             raise unavailable(reason, "use another GPU, or device='cpu'")
+        #: Where buffers come from: the driver's pool unless replaced.
         self.memory: Any = self.device.memory_resource
+        #: The base kernels, once something needed them.
         self.primitives: Any = None
+        #: Takes every launch while there is one; a benchmarking aid.
         self.profile: Profile | None = None
+        #: Whether every buffer of an object is an allocation of its own, so that a sanitizer sees
+        #: each step outside of it; a testing aid.
         self.keeps_apart = False
         total = int(check(self._driver.cuDeviceTotalMem(0), "asking for the device's memory"))
+        #: Memory of objects that were released.
         self.spares = Spares(max(MOST_BYTES, total // SPARE_SHARE))
+        #: Vectors of at most so many bytes, both planes together, have both from the start, in
+        #: memory that goes to `spares`.
         self.paired_bytes = max(PAIRED, total // PAIRED_SHARE)
+        #: Sizes of buffers are rounded up to multiples of it; 1 with the exact testing aid.
         self.unit = 16
+        #: Page-locked memory for results of loops that nobody uses.
         self.results: list[NDArray[np.int64]] = []
         self._pinned: tuple[int, int] = (0, 0)
         self._landing: int | None = None
@@ -109,6 +95,7 @@ class Runtime:
         self._not_ready = self._driver.CUresult.CUDA_ERROR_NOT_READY
         self.arch = f"sm_{self.device.arch}"
         self.multiprocessors = self.device.properties.multiprocessor_count
+        #: Bytes of shared memory that a multiprocessor has for its blocks.
         self.shared = int(self.device.properties.max_shared_memory_per_multiprocessor)
 
     def check_process(self) -> None:
@@ -188,10 +175,7 @@ class Runtime:
     def start(self, function: Any, name: str, grid: tuple[int, int, int], words: list[int]) -> None:
         """Start a plain launch of a kernel whose parameters all have 64 bits.
 
-        Parameters
-        ----------
-        grid : (blocks, threads, shared)
-            Threads and bytes of shared memory of each block.
+        The grid is its blocks, and the threads and bytes of shared memory of each.
         """
         blocks, threads, shared = grid
         count = len(words)
@@ -210,10 +194,8 @@ class Runtime:
     def allocate(self, nbytes: int) -> Any:
         """Return a buffer of at least `nbytes` bytes, rounded up to whole units.
 
-        Raises
-        ------
-        OutOfMemory
-            There is not so much left; the message has the bytes needed and those free.
+        Raises OutOfMemory if there is not so much left; the message has the bytes needed and those
+        free.
         """
         size = max(self.unit, -(-nbytes // self.unit) * self.unit)
         try:
@@ -250,14 +232,10 @@ class Runtime:
             self._send(place, _address(contiguous), contiguous.nbytes)
         return buffer
 
-    def upload_image(self, image: bytearray, buffer: Any) -> None:
-        """Copy bytes to the start of a buffer; they may be changed once this returns."""
-        self.send_bytes(buffer.handle, image)
-
-    def send_bytes(self, place: int, image: bytearray) -> None:
-        """Copy bytes to an address on the device; they may be changed once this returns."""
+    def upload_image(self, image: bytearray, buffer: Any, offset: int = 0) -> None:
+        """Copy bytes into a buffer; they may be changed once this returns."""
         memory = ctypes.c_char.from_buffer(image)
-        self._send(place, ctypes.addressof(memory), len(image))
+        self._send(int(buffer.handle) + offset, ctypes.addressof(memory), len(image))
 
     def _send(self, place: int, source: int, nbytes: int) -> None:
         (status,) = self._driver.cuMemcpyHtoDAsync(place, source, nbytes, self._queue)

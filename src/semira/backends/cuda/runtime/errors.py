@@ -16,12 +16,8 @@ DRIVER = "install an NVIDIA driver for CUDA 13 (580 or newer), or use device='cp
 def check(result: tuple[Any, ...], what: str) -> Any:
     """Return what a driver call returned besides its status.
 
-    Raises
-    ------
-    OutOfMemory
-        The device's memory is used up.
-    Panic
-        Any other failure; the message names the status and `what` was done.
+    Raises OutOfMemory if the device's memory is used up, and Panic for any other failure; the
+    message names the status and `what` was done.
     """
     status, *values = result
     if status:

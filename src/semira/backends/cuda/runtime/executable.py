@@ -130,24 +130,18 @@ class CudaExecutable:
         if results:
             result = results.pop() if self.lowered.products else results[0]
         else:
-            result = self._new_result(runtime)
+            words = RESULT_WORDS + 2 * REPORTS + ROW_WORDS * self.row_capacity
+            result = runtime.pinned(words)
+            if not self.lowered.products:
+                self.results.append(result)
         if result is not self._placed:
-            self._place(result)
+            control, place = self.lowered.table.offsets["control"], result.ctypes.data
+            self.frame.words[control + RESULT] = place
+            self.frame.words[control + ROWS + 1] = place + 8 * (RESULT_WORDS + 2 * REPORTS)
+            self._placed = result
         if is_read:
             reset_result(result)
         return result
-
-    def _new_result(self, runtime: Runtime) -> NDArray[np.int64]:
-        result = runtime.pinned(RESULT_WORDS + 2 * REPORTS + ROW_WORDS * self.row_capacity)
-        if not self.lowered.products:
-            self.results.append(result)
-        return result
-
-    def _place(self, result: NDArray[np.int64]) -> None:
-        control, place = self.lowered.table.offsets["control"], result.ctypes.data
-        self.frame.words[control + RESULT] = place
-        self.frame.words[control + ROWS + 1] = place + 8 * (RESULT_WORDS + 2 * REPORTS)
-        self._placed = result
 
     def give_result(self, runtime: Runtime, result: NDArray[np.int64]) -> None:
         """Allow the memory to be used by later executions, which run after this one."""

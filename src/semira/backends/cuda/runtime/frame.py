@@ -21,21 +21,6 @@ class Frame:
 
     Objects are known again by identity and stamp: an object gets a new stamp whenever its buffers
     change or are released, and no stamp is ever used twice.
-
-    Attributes
-    ----------
-    words : array of 64-bit integers
-        The table; its memory never moves.
-    parameters : int
-        Address of the kernel's parameters, for the driver.
-    kernel : object
-        Kernel for the offsets of what is bound.
-    blocks, threads, shared : int
-        Blocks of the launch, threads and bytes of dynamic shared memory of each.
-    waits : bool
-        Whether the host waits for the end to learn if it failed.
-    known : tuple of (slot, bool)
-        Scalars that the program writes, and whether they have a value for sure then.
     """
 
     __slots__ = (
@@ -45,14 +30,21 @@ class Frame:
     )  # fmt: skip
 
     def __init__(self, program: Program, table: TableLayout) -> None:
+        #: The table; its memory never moves.
         self.words = array("q", bytes(8 * table.size))
         self._offsets = [table.offsets.get(f"s{k}") for k in range(len(program.slots))]
         self._dtypes: list[DataType] = [slot.dtype for slot in program.slots]
         self._indirect = ctypes.c_uint64(0)
         self._pointers = (ctypes.c_void_p * 1)(self.words.buffer_info()[0])
+        #: Address of the kernel's parameters, for the driver.
         self.parameters = ctypes.addressof(self._pointers)
+        #: Kernel for the offsets of what is bound.
         self.kernel: Any = None
-        self.blocks, self.threads, self.shared, self.waits = 0, 0, 0, False
+        #: Blocks of the launch, threads and bytes of dynamic shared memory of each.
+        self.blocks, self.threads, self.shared = 0, 0, 0
+        #: Whether the host waits for the end to learn if it failed.
+        self.waits = False
+        #: Scalars that the program writes, and whether they have a value for sure then.
         self.known: tuple[tuple[int, bool], ...] = ()
         self.forget()
 

@@ -117,10 +117,7 @@ def _limit(thing: Any) -> int:
 def require_spare(runtime: Runtime, needed: int) -> None:
     """Refuse what would leave others too little.
 
-    Raises
-    ------
-    OutOfMemory
-        The message names the bytes that are needed and free.
+    Raises OutOfMemory; the message names the bytes that are needed and free.
     """
     if needed <= UNCHECKED:
         return

@@ -10,12 +10,7 @@ from numpy.typing import NDArray
 from semira.backends.cuda.layout import PROGRESS_WORDS, TURNS
 from semira.backends.cuda.lower import Lowered
 from semira.backends.cuda.lower.context import Workspace
-from semira.backends.cuda.lower.solo import (
-    ALONE_ENTRIES,
-    ALONE_POSITIONS,
-    FEW_THREADS,
-    FEW_WORK,
-)
+from semira.backends.cuda.lower.solo import ALONE_ENTRIES, ALONE_POSITIONS, FEW_THREADS, FEW_WORK
 from semira.backends.cuda.runtime.companion_kinds import SLICES
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import (
@@ -414,13 +409,7 @@ def _launch(runtime: Runtime, executable: CudaExecutable, frame: Frame) -> None:
 
 
 def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
-    """Return whether only the device knows if a scalar that must have a value has one.
-
-    Raises
-    ------
-    EmptyObject
-        The host knows already that one is empty.
-    """
+    """Return whether only the device knows if scalars have a value; raise where one has none."""
     given = executable.program.slots
     for slot in executable.lowered.valued:
         thing = things[slot]

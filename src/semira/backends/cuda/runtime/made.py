@@ -33,12 +33,8 @@ class DeviceArrays(Protocol):
 def need_made(matrix: CudaMatrix, made: Made) -> DeviceArrays:
     """Return what a method walks, made if it is not there.
 
-    Raises
-    ------
-    OutOfMemory
-        It does not fit, or the method refuses.
-    PlanError
-        It has no values, the product reads them, and they differ.
+    Raises OutOfMemory if it does not fit, or the method refuses. Raises PlanError if it has no
+    values, the product reads them, and they differ.
     """
     if made.needs_one and not matrix.iso:
         raise PlanError(no_values(made.name))

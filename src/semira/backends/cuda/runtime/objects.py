@@ -284,13 +284,21 @@ class CudaMatrix:
         nmajor, nminor = self.sides(name)
         require(self.runtime, transpose_bytes(count, size), f"the {orientation} of a matrix")
         entries = (count, indices, values, self.entry_rows(name))
-        *made, rows = primitives_of(self.runtime).transpose(
-            self.c_offset, (nmajor, nminor), entries, size
-        )
-        self.symmetric = nmajor == nminor and self._are_same(found, tuple(made), size)
+        primitives = primitives_of(self.runtime)
+        *made, rows = primitives.transpose(self.c_offset, (nmajor, nminor), entries, size)
+        lengths, equal = (self._offset_bytes, 4 * count, size * count), primitives.are_equal
+        self.symmetric = nmajor == nminor and all(map(equal, found, made, lengths))
         self.orientations[orientation] = found if self.symmetric else (made[0], made[1], made[2])
         if not self.symmetric:
             self.companions.keep(ENTRY_ROWS, orientation, rows)
+
+    def state_symmetric(self, symmetric: bool | None) -> None:
+        """Believe it from now on; of two orientations the first stays, without companions."""
+        if self.held:
+            name = next(iter(self.held))
+            self.held, self.companions = {name: self.held[name]}, Companions()
+        self.symmetric = symmetric
+        self._change()
 
     def _share(self, name: str, other: str) -> None:
         """Let the other orientation of a symmetric matrix be the same arrays."""
@@ -325,12 +333,6 @@ class CudaMatrix:
             found = primitives.occupied_by(lengths, nmajor)
         self.companions.keep(OCCUPIED, orientation, found)
         return found
-
-    def _are_same(self, first: tuple[Any, ...], second: tuple[Any, ...], size: int) -> bool:
-        """Return whether two orientations hold the same bytes; waits."""
-        lengths = (self._offset_bytes, 4 * self.nvals, size * self.nvals)
-        equal = primitives_of(self.runtime).are_equal
-        return all(equal(a, b, n) for a, b, n in zip(first, second, lengths, strict=True))
 
     @property
     def c_offset(self) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,18 +16,11 @@ from semira.backends.cuda.runtime.executable import (
     CudaExecutable,
 )
 from semira.base.errors import EmptyObject, IndexOutOfBound, InvalidValue, IterationLimit
-from semira.contract import LateRows, LoopReport, Rows, TraceRow, UnreadRows
+from semira.contract import LoopReport, Rows, TraceRow, UnreadRows
 from semira.contract.backend import Outcome
 
 #: What an empty scalar operand is answered with.
 EMPTY = "an empty Scalar was used where a value is needed"
-
-
-class LateTrace(LateRows):
-    """The row of a product; what only the device knows is read when somebody reads the row."""
-
-    def __init__(self, read: Callable[[], TraceRow]) -> None:
-        super().__init__(1, lambda: [read()])
 
 
 class DeviceTrace(UnreadRows):
@@ -124,25 +115,12 @@ def has_broken(result: NDArray[np.int64]) -> bool:
     return not reports and (max(limit, empty, outside) >= 0 or bad_limit != 0)
 
 
-def _reports_in(result: NDArray[np.int64], loops: int) -> list[int]:
-    """Return the words of the reports."""
-    words: list[int] = result[RESULT_WORDS : RESULT_WORDS + 2 * min(loops, REPORTS)].tolist()
-    return words
-
-
 def read_outcome(words: list[int], result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcome:
     """Return the outcome of a finished launch; `words` are those of its result and one report.
 
-    Raises
-    ------
-    EmptyObject
-        A statement needed the value of an empty scalar.
-    IndexOutOfBound
-        An index vector of a gather or scatter names a position that is not there.
-    InvalidValue
-        The limit of a loop is below 1.
-    IterationLimit
-        A loop reached its default limit.
+    Raises EmptyObject if a statement needed the value of an empty scalar. Raises IndexOutOfBound if
+    an index vector of a gather or scatter names a position that is not there. Raises InvalidValue
+    if the limit of a loop is below 1. Raises IterationLimit if a loop reached its default limit.
     """
     loops, written, limit, empty, outside, number, bad_limit, _, solo, _, done, reason = words
     if empty >= 0:
@@ -160,7 +138,7 @@ def read_outcome(words: list[int], result: NDArray[np.int64], trace: DeviceTrace
     if loops == 1:
         reports: tuple[LoopReport, ...] = (_report(done, reason),)
     else:
-        listed = _reports_in(result, loops)
+        listed = result[RESULT_WORDS : RESULT_WORDS + 2 * min(loops, REPORTS)].tolist()
         reports = tuple(map(_report, listed[::2], listed[1::2]))
     if trace is None:
         return Outcome(reports, solo=solo)

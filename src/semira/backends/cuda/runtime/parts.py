@@ -41,24 +41,14 @@ class Made:
 
 
 class Part:
-    """A piece of a buffer, used like one.
-
-    Attributes
-    ----------
-    handle : int
-        Address on the device.
-    size : int
-        Bytes.
-    offset : int
-        Where it begins in the whole.
-    whole : buffer
-        The allocation.
-    """
+    """A piece of a buffer, used like one."""
 
     __slots__ = ("handle", "offset", "size", "whole")
 
     def __init__(self, whole: Any, place: int, offset: int, size: int) -> None:
+        #: The allocation, where the buffer begins in it, and its bytes.
         self.whole, self.offset, self.size = whole, offset, size
+        #: Its address on the device.
         self.handle = place + offset
 
     @property
@@ -75,12 +65,8 @@ class Part:
 def allocate_parts(runtime: Runtime, sizes: tuple[int, ...]) -> list[Part]:
     """Return uninitialised buffers of these sizes, one behind the other in one allocation.
 
-    With `Runtime.keeps_apart` each is an allocation of its own.
-
-    Raises
-    ------
-    OutOfMemory
-        They do not fit.
+    With `Runtime.keeps_apart` each is an allocation of its own. Raises OutOfMemory if they do not
+    fit.
     """
     if runtime.keeps_apart:
         wholes = [runtime.allocate(size) for size in sizes]
@@ -97,10 +83,7 @@ def allocate_parts(runtime: Runtime, sizes: tuple[int, ...]) -> list[Part]:
 def upload_parts(runtime: Runtime, *arrays: NDArray[Any]) -> list[Any]:
     """Return buffers with what host arrays hold; of few bytes together, in one allocation and copy.
 
-    Raises
-    ------
-    OutOfMemory
-        They do not fit.
+    Raises OutOfMemory if they do not fit.
     """
     sizes = tuple([array.nbytes for array in arrays])
     if sum(sizes) > JOINED or runtime.keeps_apart:

@@ -68,20 +68,14 @@ def transpose_bytes(nvals: int, itemsize: int) -> int:
 
 
 class Module:
-    """The kernels of one translation unit, compiled once per type of offsets.
+    """The kernels of one translation unit, compiled once per type of offsets."""
 
-    Attributes
-    ----------
-    code_bytes : int
-        Of the cubins loaded.
-    workspace_bytes : int
-        0: its kernels work in memory of the call.
-    """
-
+    #: 0: its kernels work in memory of the call.
     workspace_bytes = 0
 
     def __init__(self, runtime: Runtime, name: str, source: str, root: str) -> None:
         self._runtime, self._name, self._source, self._root = runtime, name, source, root
+        #: Of the cubins loaded.
         self.code_bytes = 0
         self._codes: dict[str, Any] = {}
         self._kernels: dict[tuple[str, str], Any] = {}
@@ -203,26 +197,18 @@ class Slices:
 
 
 class Primitives:
-    """The base kernels of one runtime.
-
-    Attributes
-    ----------
-    generated : Generated or None
-        Kernels of builds that dtypes or operators enter, once something was built.
-    scratch : Scratch
-        What statements work in.
-    modules : dict of Module
-        Kernels that all programs share: of methods with folders, of arrays, of generated text.
-    loops : dict
-        Kernels over arrays that run in turn, each with the counter of its barrier.
-    """
+    """The base kernels of one runtime."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.module = BaseModule(runtime)
+        #: Kernels of builds that dtypes or operators enter, once something was built.
         self.generated: Any = None
+        #: What statements work in.
         self.scratch = Scratch(runtime)
+        #: Kernels that all programs share: of methods with folders, of arrays, of generated text.
         self.modules: Recent[Any, Module] = Recent(_KEPT)
+        #: Kernels over arrays that run in turn, each with the counter of its barrier.
         self.loops: dict[Any, Any] = {}
 
     def offsets(self, offset_type: str, count: int) -> Any:
@@ -341,12 +327,7 @@ class Primitives:
     ) -> Any:
         """Return the keys ``major << bits | minor``; without `minor`, of `major` alone.
 
-        Parameters
-        ----------
-        major, minor : (memory, bytes of an index)
-            Positions of 4 or 8 bytes, known to be in bounds.
-        dtype : uint32 or uint64
-            Type of the keys.
+        Both are (memory, bytes of an index): positions of 4 or 8 bytes, known to be in bounds.
         """
         width = np.dtype(dtype).itemsize
         keys = self.runtime.allocate(width * nvals)
@@ -372,12 +353,7 @@ class Primitives:
             return array_library().argsort(self.as_cupy(keys, dtype, count))
 
     def mark_heads(self, keys: Any, count: int, dtype: Any) -> tuple[str, Any, int]:
-        """Return where the first copy of each sorted key goes, and how many there are; waits.
-
-        Returns
-        -------
-        offset_type, places, number of different keys
-        """
+        """Return (offset type, where first copies of sorted keys go, how many they are); waits."""
         kind = offset_type_of(count)
         places = self.offsets(kind, count + 1)
         self.module.launch(
@@ -398,10 +374,7 @@ class Primitives:
     ) -> tuple[Any, Any]:  # fmt: skip
         """Return the parts of sorted keys; with `places`, of `nvals` keys that differ.
 
-        Parameters
-        ----------
-        places : running sums of flags, of `offset_type`, or None
-            Where each key's first copy goes.
+        `places` are running sums of flags, of `offset_type`: where each key's first copy goes.
         """
         nvals = count if nvals is None else nvals
         major, minor = self.runtime.allocate(4 * nvals), self.runtime.allocate(4 * nvals)
@@ -415,10 +388,7 @@ class Primitives:
     def cupy_stream(self) -> Iterator[None]:
         """Let CuPy work on the runtime's stream and in its memory inside the block.
 
-        Raises
-        ------
-        OutOfMemory
-            CuPy was refused memory; its sorts go on without what they were refused.
+        Raises OutOfMemory: CuPy was refused memory; its sorts go on without what they were refused.
         """
         cupy = array_library()
         refused: list[OutOfMemory] = []
@@ -456,13 +426,10 @@ class Primitives:
     def transpose(
         self, offset_type: str, shape: tuple[int, int], entries: tuple[Any, ...], itemsize: int
     ) -> tuple[Any, ...]:
-        """Return (indptr, indices, values, rows) of the transpose.
+        """Return (indptr, indices, values, rows) of the transpose of (nrows, ncols).
 
-        Parameters
-        ----------
-        shape : (nrows, ncols)
-        entries : (nvals, indices, values, rows)
-            `itemsize` bytes a value; 0 if all entries share one, which is passed on.
+        `entries` are (nvals, indices, values, rows), with `itemsize` bytes a value; 0 if all
+        entries share one, which is passed on.
         """
         (nrows, ncols), (nvals, indices, values, rows) = shape, entries
         if itemsize:
@@ -508,6 +475,18 @@ class Primitives:
                 if not bool((left[part] == right[part]).all()):
                     return False
         return True
+
+    def line_faults(self, offsets: Any, lines: int, indices: Any, count: int, length: int) -> int:
+        """Return 0 if signed arrays are compressed lines; waits.
+
+        Bit 0: something is out of bounds, or offsets fall. Bit 1: indices of a line do not rise.
+        """
+        faults = self.runtime.zeroed(4)
+        self.module.launch(
+            "int", "semira_line_faults", max(count, lines + 1), offsets, offsets.itemsize, lines,
+            indices, indices.itemsize, count, length, faults,
+        )  # fmt: skip
+        return self.read("int", faults, 0)
 
     def set_presence(self, positions: Any, count: int, words: Any) -> None:
         """Set the bits of listed positions in presence words."""
@@ -561,13 +540,7 @@ def cupy_memory(runtime: Runtime, buffer: Any, nbytes: int, owner: Any) -> Any:
 
 
 def array_library() -> Any:
-    """Return CuPy.
-
-    Raises
-    ------
-    DeviceUnavailable
-        It is not installed.
-    """
+    """Return CuPy; raises DeviceUnavailable if it is not installed."""
     try:
         import cupy
     except ImportError as error:

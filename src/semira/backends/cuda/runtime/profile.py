@@ -55,15 +55,10 @@ class _Launched:
 
 
 class Profile:
-    """The launches of a block; read it after the device has been waited for.
-
-    Attributes
-    ----------
-    threads_per_sm : int
-        Threads that a multiprocessor holds.
-    """
+    """The launches of a block; read it after the device has been waited for."""
 
     def __init__(self, threads_per_sm: int) -> None:
+        #: Threads that a multiprocessor holds.
         self.threads_per_sm = threads_per_sm
         self._launched: dict[tuple[str, int, int, int], _Launched] = {}
 

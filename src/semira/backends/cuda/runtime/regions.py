@@ -60,15 +60,8 @@ def bind_regions(runtime: Runtime, program: Program, things: list[Any]) -> None:
 def check_regions(program: Program, things: list[Any]) -> dict[int, int]:
     """Check every region against the axis it indexes, now that all objects are there.
 
-    Returns
-    -------
-    dict
-        Slots of regions and the lengths of what they index; the least, if that is several axes.
-
-    Raises
-    ------
-    IndexOutOfBound
-        A region names a position that the object it indexes does not have.
+    Return slots of regions and the lengths of what they index; the least, if that is several axes.
+    Raises IndexOutOfBound if a region names a position that the object it indexes does not have.
     """
     lengths: dict[int, int] = {}
     for statement in walk_statements(program.body):

@@ -26,17 +26,11 @@ def spendable(runtime: Runtime) -> int:
 
 
 def require(
-    runtime: Runtime,
-    needed: int,
-    what: str,
-    remedy: str = "release objects or use device='cpu'",
+    runtime: Runtime, needed: int, what: str, remedy: str = "release objects or use device='cpu'"
 ) -> None:
     """Refuse what does not fit, before any of it is allocated.
 
-    Raises
-    ------
-    OutOfMemory
-        The message names the bytes that are needed and free, and the remedy.
+    Raises OutOfMemory; the message names the bytes that are needed and free, and the remedy.
     """
     if not fits(runtime, needed):
         free = free_memory.free_bytes(runtime)

@@ -65,10 +65,7 @@ class Savepoint:
     def set(self, things: Iterable[CudaObject]) -> None:
         """Copy what objects hold now, on the device, in the order of the stream.
 
-        Raises
-        ------
-        OutOfMemory
-            The copies do not fit; the objects are as they were.
+        Raises OutOfMemory if the copies do not fit; the objects are as they were.
         """
         self.drop()
         for thing in things:

@@ -13,10 +13,8 @@ from semira.contract import Program, Statement, walk_statements
 def check_shapes(program: Program, things: list[Any]) -> None:
     """Check every statement's operands against each other.
 
-    Raises
-    ------
-    DimensionMismatch
-        Two sizes that must agree do not; the message names the statement and both.
+    Raises DimensionMismatch if two sizes that must agree do not; the message names the statement
+    and both.
     """
     for number, statement in enumerate(walk_statements(program.body)):
         if isinstance(things[statement.out], CudaMatrix):

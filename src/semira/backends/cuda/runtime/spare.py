@@ -14,13 +14,9 @@ MOST_BYTES = 8 << 20
 
 
 class Spares:
-    """Memory that nobody uses, by what it can hold.
+    """Memory that nobody uses, by what it can hold; `most_bytes` of it at the most.
 
-    Parameters
-    ----------
-    most_bytes : int
-        Kept at the most. What was given longest ago goes first: the graphs of last hour may have
-        had other sizes.
+    What was given longest ago goes first: the graphs of last hour may have had other sizes.
     """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:

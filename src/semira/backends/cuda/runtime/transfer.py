@@ -180,10 +180,10 @@ def _upload_values(vector: CudaVector, arrays: VectorArrays) -> None:
 def _upload_each(
     runtime: Runtime, target: Any, dtype: DataType, indices: list[int], held: bytes
 ) -> None:
-    place, width = int(target.handle), dtype.itemsize
+    width = dtype.itemsize
     for at, index in enumerate(indices):
         one = bytearray(held[at * width : at * width + width])
-        runtime.send_bytes(place + index * width, one)
+        runtime.upload_image(one, target, index * width)
 
 
 def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
@@ -208,19 +208,14 @@ def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
 
 
 def _upload_entries(
-    runtime: Runtime,
-    plane: tuple[Any, Any, Any],
-    dtype: DataType,
-    indices: list[int],
-    held: bytes,
+    runtime: Runtime, plane: tuple[Any, Any, Any], dtype: DataType, indices: list[int], held: bytes
 ) -> None:
     words: dict[int, int] = {}
     _upload_each(runtime, plane[0], dtype, indices, held)
     for index in indices:
         words[index // 32] = words.get(index // 32, 0) | 1 << index % 32
-    place = int(plane[1].handle)
     for word, bits in words.items():
-        runtime.send_bytes(place + 4 * word, bytearray(bits.to_bytes(4, "little")))
+        runtime.upload_image(bytearray(bits.to_bytes(4, "little")), plane[1], 4 * word)
 
 
 def get_vector(vector: CudaVector) -> VectorArrays:
@@ -291,9 +286,6 @@ def _upload_compressed(
         indptr, values = upload_parts(runtime, offsets, arrays.values)
         return indptr, None, values
     indptr, indices, values = upload_parts(
-        runtime,
-        offsets,
-        arrays.indices.astype(np.int32, copy=False),
-        arrays.values,
+        runtime, offsets, arrays.indices.astype(np.int32, copy=False), arrays.values
     )
     return indptr, indices, values

@@ -32,12 +32,8 @@ class Turned:
 def turn(runtime: Runtime, arrays: MatrixArrays, values: Any) -> Turned | None:
     """Upload the other orientation of a matrix; None if it holds the same bytes: it is symmetric.
 
-    Parameters
-    ----------
-    arrays : MatrixArrays
-        The first orientation, its indices of 32 bits.
-    values : buffer
-        Its values on the device, which an iso matrix shares.
+    `arrays` are the first one, with indices of 32 bits; `values` are its values on the device,
+    which an iso matrix shares.
     """
     majors = np.repeat(np.arange(arrays.nmajor, dtype=np.int32), np.diff(arrays.indptr))
     # The entries are in order of their rows, and a stable sort by column keeps it.

@@ -31,19 +31,17 @@ def block_source(program: Program, statement: Statement) -> str:
     """Return the C++ source of the kernels that pull."""
     text = Text(Context(program), statement)
     semiring, declared = multiplied(text)
-    kernels = [_pack(text, "a", text.ctype(0), truth=False), *_pull(text, semiring, declared[1:])]
+    kernels = [_pack("a", text.ctype(0), truth=False), *_pull(text, semiring, declared[1:])]
     mask = statement.mask
     if mask is not None:
         ctype = text.ctx.ctype(mask.slot)
-        kernels.append(_pack(text, "mask", ctype, truth=not mask.structural))
+        kernels.append(_pack("mask", ctype, truth=not mask.structural))
     return "\n".join([*text.ctx.structs.values(), TABLE, *kernels])
 
 
-def _pack(text: Text, name: str, ctype: str, *, truth: bool) -> str:
-    del text
-    call = (
-        f"pack_block<{str(truth).lower()}>({name}, rows, present, static_cast<{ctype}*>(values));"
-    )
+def _pack(name: str, ctype: str, *, truth: bool) -> str:
+    flag = str(truth).lower()
+    call = f"pack_block<{flag}>({name}, rows, present, static_cast<{ctype}*>(values));"
     return kernel(
         f"t_pack_{name}", "long long rows, unsigned* present, void* values",
         entries(name, ctype), call,

@@ -177,7 +177,7 @@ def _packed(job: Job, name: str, pieces: Pieces, shape: tuple[int, int], values:
     stage, (rows, ncols) = job.stage, shape
     present = stage.runtime.allocate(present_bytes(rows, ncols))
     stage.runtime.clear(present)
-    stage.launch_block(f"t_pack_{name}", pieces.most, rows, present, values)
+    stage.launch(f"t_pack_{name}", pieces.most, rows, present, values, of="block")
     return present
 
 
@@ -205,10 +205,7 @@ def _block_of(job: Job, driver: CudaMatrix, shape: tuple[int, int]) -> Block:
 def pull(weighing: Weighing) -> tuple[Block | Pieces, Callable[[], int]]:
     """Return the product, and what tells how often an entry of B was looked at; waits for a size.
 
-    Raises
-    ------
-    OutOfMemory
-        The blocks do not fit.
+    Raises OutOfMemory if the blocks do not fit.
     """
     job, driver = weighing.job, weighing.driver
     stage, (rows, ncols), inner = job.stage, job.shape, weighing.inner
@@ -224,19 +221,17 @@ def pull(weighing: Weighing) -> tuple[Block | Pieces, Callable[[], int]]:
     out = allocate(job.dtype.itemsize * (1 if is_one else ncols * rows))
     # Columns so long are few.
     most_long = min(ncols, weighing.matrix.most // LONG_COLUMN) * words
-    totals, put_off = (
-        stage.scratch.zeros(3 * _COUNT_BYTES),
-        stage.scratch.take(_COUNT_BYTES * most_long),
-    )
+    totals = stage.scratch.zeros(3 * _COUNT_BYTES)
+    put_off = stage.scratch.take(_COUNT_BYTES * most_long)
     complement = job.statement.mask is not None and job.statement.mask.complement
     given = (
         mask, int(complement), driven, words, block.present, block.values,
         0 if block.iso else 1, rows, items, found, out, totals, put_off,
     )  # fmt: skip
-    stage.launch_block("t_pull", items, *given)
+    stage.launch("t_pull", items, *given, of="block")
     if most_long:
         blocks = min(BLOCKS_PER_SM * stage.runtime.multiprocessors, most_long)
-        stage.launch_block("t_pull_long", BLOCK_THREADS * blocks, *given)
+        stage.launch("t_pull_long", BLOCK_THREADS * blocks, *given, of="block")
     nvals, looked = (int(n) for n in stage.runtime.download(totals, np.int64, 2))
     job.is_masked = True
     if nvals == 0:

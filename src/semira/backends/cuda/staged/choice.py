@@ -11,7 +11,6 @@ from semira.backends.cuda.staged.blocks import Weighing
 from semira.backends.cuda.staged.full import is_full
 from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Pieces
-from semira.backends.rules import evaluate
 from semira.contract import SHARED
 
 
@@ -24,7 +23,7 @@ def chosen_method(job: Job) -> int:
     plan = job.statement.plan
     if plan is None or len(plan.methods) == 1 or is_full(job, 0) or is_full(job, 1):
         return 0
-    chosen = int(evaluate(plan.rule, _Counts(job), -1))
+    chosen = int(job.stage.executable.rule(_Counts(job), -1))
     if plan.methods[chosen].name == "pull" and not Weighing(job).fits():
         return 0
     return chosen

@@ -92,15 +92,7 @@ class Summed:
 
 
 def summed_dots(job: Job, out: Sequence[int], itemsize: int) -> Summed:
-    """Launch the dot products and their sum.
-
-    Parameters
-    ----------
-    out : sequence of int
-        Words of the scalar's descriptor.
-    itemsize : int
-        Bytes of a sum.
-    """
+    """Launch the dot products and their sum of `itemsize` bytes; `out` describes the scalar."""
     stage = job.stage
     launches = dot_launches(job)
     stage.enter("x", out)

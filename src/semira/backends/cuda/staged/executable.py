@@ -45,19 +45,28 @@ class StagedExecutable:
     #: Memory for what rows of a trace tell that nobody will read any more.
     tallies: list[Buffer] = field(default_factory=list)
     _rule: Callable[[Callable[[str], float], int], float] | None = None
-    _full: Module | None = None
-    _block: Module | None = None
-    _own: Module | None = None
+    _modules: dict[str, Module] = field(default_factory=dict)
     _others: dict[int, StagedExecutable] = field(default_factory=dict)
 
-    def own_module(self, runtime: Runtime) -> Module:
-        """Return the kernels that a method's folder brings, compiled when first asked for."""
-        if self._own is None:
-            part = own_part(self.statement)
-            assert part is not None
-            source = part.text(self.program, self.statement)
-            self._own = Module(runtime, named("own", source), source, part.ROOT)
-        return self._own
+    def module_of(self, runtime: Runtime, kind: str) -> Module:
+        """Return the statement's kernels, or others of it, compiled when first asked for.
+
+        Kinds are ``full``, for an operand with every entry; ``block``, those that pull into a block
+        or make one; and ``own``, those that the folder of a method brings.
+        """
+        if not kind:
+            return self.module
+        if kind not in self._modules:
+            if kind == "full":
+                root, source = FULL, full_source(self.program, self.statement, self.total)
+            elif kind == "block":
+                root, source = BLOCK, block_source(self.program, self.statement)
+            else:
+                part = own_part(self.statement)
+                assert part is not None
+                root, source = part.ROOT, part.text(self.program, self.statement)
+            self._modules[kind] = Module(runtime, named(kind, source), source, root)
+        return self._modules[kind]
 
     def rule(self, count: Callable[[str], float], previous: int) -> float:
         """Return what the plan's rule picks, compiled when first asked for."""
@@ -72,20 +81,6 @@ class StagedExecutable:
         if found is None:
             found = self._others[number] = prepare_staged(runtime, narrowed(self.program, number))
         return found
-
-    def full_module(self, runtime: Runtime) -> Module:
-        """Return the kernels for an operand with every entry, compiled when first asked for."""
-        if self._full is None:
-            source = full_source(self.program, self.statement, self.total)
-            self._full = Module(runtime, named("full", source), source, FULL)
-        return self._full
-
-    def block_module(self, runtime: Runtime) -> Module:
-        """Return the kernels that pull into a block, compiled when first asked for."""
-        if self._block is None:
-            source = block_source(self.program, self.statement)
-            self._block = Module(runtime, named("block", source), source, BLOCK)
-        return self._block
 
 
 def narrowed(program: Program, number: int) -> Program:
@@ -134,12 +129,8 @@ def source_of(program: Program) -> str:
 def prepare_staged(runtime: Runtime, program: Program) -> StagedExecutable:
     """Generate and compile the kernels of a program of one statement, or of a sum and its product.
 
-    Raises
-    ------
-    NotImplementedException
-        The statement has no kernel here.
-    JitError
-        The compiler refuses.
+    Raises NotImplementedException if the statement has no kernel here. Raises JitError if the
+    compiler refuses.
     """
     statement, *rest = walk_statements(program.body)
     source = source_of(program)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from semira.backends.cuda.lower.context import Made
@@ -91,7 +92,7 @@ def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
     values = stage.runtime.allocate(job.dtype.itemsize * nvals)
     given = (b.step_i, b.step_j, occupied.listed, occupied.count, ncols, values)
     if part is not None:
-        start, size = stage.launch_full, job.dtype.itemsize
+        start, size = partial(stage.launch, of="full"), job.dtype.itemsize
         part.times_full(FullLaunch(start, given, occupied.before, nrows, ncols, size), held, matrix)
     elif balance == "pieces":
         _launch_pieces(job, a, given, occupied)
@@ -122,10 +123,10 @@ def by_columns(job: Job) -> tuple[Pieces, Callable[[], int]]:
     values = stage.runtime.allocate(job.dtype.itemsize * nvals)
     # Only a sum that has no identity, or takes any operand, asks whether it has one.
     taken = stage.scratch.zeros(-(-nvals // 32) * 4)
-    stage.launch_full("t_spmm_rest", nvals, nvals, values)
-    stage.launch_full(
+    stage.launch("t_spmm_rest", nvals, nvals, values, of="full")
+    stage.launch(
         "t_spmm_columns", a.most * ncols, b.step_i, b.step_j, None, occupied.count, ncols, values,
-        occupied.before, taken,
+        occupied.before, taken, of="full",
     )  # fmt: skip
     made = Pieces(job.shape, nvals, job.dtype, indptr, None, None, values)
     return made, lambda: stage.count(a) * ncols
@@ -158,8 +159,7 @@ def dense(job: Job) -> tuple[Pieces, Callable[[], int]]:
     """Return the product of two full operands, and what tells the entries touched."""
     stage, (nrows, ncols), inner = job.stage, job.shape, _inner(job)
     nvals = nrows * ncols
-    if stage.offset_type == "int" and offset_type_of(nvals) != "int":
-        job.widen()
+    job.widens(nvals)
     a, b = full_operand(job, 0, "a"), full_operand(job, 1, "b")
     indptr = stage.offsets(nrows + 1)
     stage.primitives.module.launch(
@@ -168,7 +168,7 @@ def dense(job: Job) -> tuple[Pieces, Callable[[], int]]:
     values = stage.runtime.allocate(job.dtype.itemsize * nvals)
     tiles = _tiles(nrows, ncols)
     given = (a.step_i, a.step_j, b.step_i, b.step_j, nrows, inner, ncols, values)
-    stage.start(Launch("t_dense", min(tiles, _MOST_TILES), THREADS, 0, given, is_full=True))
+    stage.start(Launch("t_dense", min(tiles, _MOST_TILES), THREADS, 0, given, of="full"))
     made = Pieces(job.shape, nvals, job.dtype, indptr, None, None, values)
     return made, lambda: nvals * inner
 
@@ -202,26 +202,26 @@ def _launch_pieces(job: Job, a: Pieces, given: tuple[Any, ...], occupied: Occupi
     blocks = blocks_of(turns, stage.runtime.multiprocessors)
     given = (*given, band, lanes)
     if not pieces.num_long:
-        stage.start(Launch("t_spmm_thread", blocks, THREADS, 0, given, is_full=True))
+        stage.start(Launch("t_spmm_thread", blocks, THREADS, 0, given, of="full"))
         return
     cut = pieces.describe(stage.scratch.take(itemsize * ncols * pieces.slots))
-    stage.start(Launch("t_spmm_pieces", blocks, THREADS, 0, given, is_full=True), *cut)
+    stage.start(Launch("t_spmm_pieces", blocks, THREADS, 0, given, of="full"), *cut)
     tiles = -(-ncols // 32)
     wanted = max(pieces.num_many * tiles, -(-32 * pieces.num_long * tiles // MOST_THREADS))
     blocks = min(BLOCKS_PER_SM * stage.runtime.multiprocessors, wanted)
-    added = Launch("t_spmm_slots", blocks, MOST_THREADS, 0, (ncols, values), is_full=True)
+    added = Launch("t_spmm_slots", blocks, MOST_THREADS, 0, (ncols, values), of="full")
     stage.start(added, *cut)
 
 
 def _launch(job: Job, balance: str, a: Pieces, given: tuple[Any, ...], line_of: Any) -> None:
-    lines, ncols = given[3], given[4]
+    lines, ncols, launch = given[3], given[4], partial(job.stage.launch, of="full")
     itemsize, packs = job.dtype.itemsize, packs_of(ncols, job.dtype.itemsize)
     if balance == "thread":
-        job.stage.launch_full("t_spmm_thread", lines * packs, *given, ncols, 1)
+        launch("t_spmm_thread", lines * packs, *given, ncols, 1)
         return
     tiles = -(-packs // 32)
     if balance == "rows":
-        job.stage.launch_full("t_spmm_rows", 32 * lines * tiles, *given)
+        launch("t_spmm_rows", 32 * lines * tiles, *given)
         return
     most = max(1, min(MOST_SHARES, MOST_CARRIED // (itemsize * ncols)))
     per_share = max(LEAST_SHARE, -(-a.most // most))
@@ -230,8 +230,8 @@ def _launch(job: Job, balance: str, a: Pieces, given: tuple[Any, ...], line_of: 
     carried, carries = take(8 * shares), take(itemsize * ncols * shares)
     to = (line_of, shares, per_share, carried, carries)
     width = min(32, 1 << (packs - 1).bit_length())
-    job.stage.launch_full("t_spmm_edges", shares * tiles * width, *given, *to)
-    job.stage.launch_full("t_spmm_carries", shares * ncols, ncols, values, *to)
+    launch("t_spmm_edges", shares * tiles * width, *given, *to)
+    launch("t_spmm_carries", shares * ncols, ncols, values, *to)
 
 
 def masked_full(job: Job) -> Launch:
@@ -249,7 +249,7 @@ def masked_full(job: Job) -> Launch:
     most = BLOCKS_PER_SM * stage.runtime.multiprocessors
     blocks = max(1, min(most, -(-mask.most * lanes // THREADS)))
     given = (*steps, b.step_i, b.step_j)
-    return Launch(f"t_{name}_times_full{lanes}", blocks, THREADS, 0, given, is_full=True)
+    return Launch(f"t_{name}_times_full{lanes}", blocks, THREADS, 0, given, of="full")
 
 
 def _inner(job: Job) -> int:
@@ -271,8 +271,7 @@ def full_times(job: Job) -> tuple[Pieces, Callable[[], int]]:
     if nvals == 0:
         full_operand(job, 0, "a")
         return job.nothing(job.dtype), lambda: 0
-    if stage.offset_type == "int" and offset_type_of(nvals) != "int":
-        job.widen()
+    job.widens(nvals)
     a = full_operand(job, 0, "a")
     b = job.operand(1, "b", flipped=True, with_rows=False)
     is_whole = occupied.count == ncols
@@ -283,9 +282,9 @@ def full_times(job: Job) -> tuple[Pieces, Callable[[], int]]:
     )
     rows, indices = (None if is_whole else runtime.allocate(4 * nvals) for _ in range(2))
     values = runtime.allocate(job.dtype.itemsize * nvals)
-    stage.launch_full(
+    stage.launch(
         "t_full_left", nvals, a.step_i, a.step_j, occupied.listed, occupied.count, nrows, rows,
-        indices, values,
+        indices, values, of="full",
     )  # fmt: skip
     made = Pieces(job.shape, nvals, job.dtype, indptr, indices, rows, values)
     return made, lambda: stage.count(b) * nrows

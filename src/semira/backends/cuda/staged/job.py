@@ -20,24 +20,15 @@ from semira.contract import Statement, TraceRow
 
 
 class Job:
-    """A statement with its objects.
-
-    Attributes
-    ----------
-    stage : Stage
-    statement : Statement
-    things : list
-        What is bound to each slot.
-    out : CudaMatrix
-    is_masked : bool
-        The result has no entry that the mask does not let through.
-    """
+    """A statement with its objects."""
 
     def __init__(self, stage: Stage, statement: Statement, things: list[Any]) -> None:
+        #: `things`: what is bound to each slot.
         self.stage, self.statement, self.things = stage, statement, things
         self.out: CudaMatrix = things[statement.out]
         self.dtype = result_dtype(stage.executable.program, statement)
         self.trace: Sequence[TraceRow] = ()
+        #: The result has no entry that the mask does not let through.
         self.is_masked = False
         self.numbers: tuple[Any, Any] = (None, None)
         self._enter_mask()
@@ -66,6 +57,13 @@ class Job:
         """Go on with 64-bit offsets; operands have to be entered again."""
         self.stage.offset_type = "long long"
         self._enter_mask()
+
+    def widens(self, nvals: int) -> bool:
+        """Go on with 64-bit offsets if `nvals` entries need them and they are shorter by now."""
+        is_due = self.stage.offset_type == "int" and offset_type_of(nvals) != "int"
+        if is_due:
+            self.widen()
+        return is_due
 
     def take_method(self, number: int) -> None:
         """Go on by one of the plan's methods; the first one is there already."""
@@ -106,13 +104,7 @@ class Job:
         return pieces
 
     def scalar(self, which: int, name: str) -> None:
-        """Enter a scalar argument in the table.
-
-        Raises
-        ------
-        EmptyObject
-            It is empty.
-        """
+        """Enter a scalar argument in the table; raises EmptyObject if it is empty."""
         thing = self.things[self.statement.args[which].slot]
         if not self.has_value(thing):
             raise EmptyObject(EMPTY)
@@ -128,8 +120,7 @@ class Job:
     def spelled(self, block: Block) -> Pieces:
         """Return a block in row order."""
         stage = self.stage
-        if stage.offset_type == "int" and offset_type_of(block.nvals) != "int":
-            self.widen()
+        self.widens(block.nvals)
         kind, size = stage.offset_type, self.dtype.itemsize
         indptr, indices, values, rows = spell_out(stage.runtime, block, kind, size)
         return Pieces(self.shape, block.nvals, self.dtype, indptr, indices, rows, values, block.iso)
@@ -173,11 +164,10 @@ class Job:
 
     def _fit(self, pieces: Pieces, most: int) -> Pieces:
         """Return entries of this job with offsets that `most` entries have room in."""
-        stage = self.stage
-        if stage.offset_type != "int" or offset_type_of(most) == "int":
+        if not self.widens(most):
             return pieces
-        self.widen()
-        return replace(pieces, indptr=stage.primitives.widen(pieces.indptr, pieces.shape[0] + 1))
+        wide = self.stage.primitives.widen(pieces.indptr, pieces.shape[0] + 1)
+        return replace(pieces, indptr=wide)
 
     def _cast(self, result: Pieces) -> Pieces:
         if result.dtype is self.out.dtype:

@@ -15,11 +15,7 @@ from semira.contract import Statement, part_of, row_of, row_with_alias
 def own_part(statement: Statement, *, sparse: bool = True) -> ModuleType | None:
     """Return what multiplies in the core's place; None if the core does.
 
-    Parameters
-    ----------
-    sparse : bool
-        Whether the right operand lacks entries: with one that does not, other ways of sharing work
-        out are the core's.
+    With a right operand that is not `sparse`, other ways of sharing work out are the core's.
     """
     if statement.op != "mxm":
         return None

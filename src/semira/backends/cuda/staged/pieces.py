@@ -8,7 +8,13 @@ from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.parts import JOINED, Buffer, allocate_parts
-from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, Module, Primitives, address
+from semira.backends.cuda.runtime.primitives import (
+    OFFSET_BYTES,
+    THREADS,
+    Module,
+    Primitives,
+    address,
+)
 from semira.backends.cuda.runtime.scratch import Scratch
 from semira.backends.cuda.staged.executable import StagedExecutable
 from semira.backends.cuda.staged.text import ENTRIES, ENTRIES_WORDS, SCALARS
@@ -62,8 +68,8 @@ class Launch:
     shared: int
     #: Its arguments; who starts it may add others.
     given: tuple[Any, ...]
-    #: Whether it is a kernel for an operand with every entry.
-    is_full: bool = False
+    #: Of which kernels of the statement it is; see `StagedExecutable.module_of`.
+    of: str = ""
     #: Whether the same arguments do the same in the statement's next execution on the same
     #: operands: it uses no memory that is cut anew.
     is_lasting: bool = False
@@ -117,49 +123,31 @@ class Stage:
         self.sent = memory
         return memory
 
-    def launch(self, kernel: str, items: int, *arguments: Any) -> None:
+    def launch(self, kernel: str, items: int, *arguments: Any, of: str = "") -> None:
         """Start a kernel of the statement on the present operands."""
-        table = self.table()
-        self.executable.module.launch(self.offset_type, kernel, items, table, *arguments)
+        module = self.executable.module_of(self.runtime, of)
+        module.launch(self.offset_type, kernel, items, self.table(), *arguments)
 
     def launch_blocks(
-        self, kernel: str, blocks: int, *arguments: Any, threads: int, shared: int
-    ) -> None:
+        self, kernel: str, blocks: int, *arguments: Any, of: str = "", threads: int = THREADS,
+        shared: int = 0,
+    ) -> None:  # fmt: skip
         """Start `blocks` blocks, each with `shared` bytes of memory of its own."""
-        self.executable.module.launch_blocks(
+        self.executable.module_of(self.runtime, of).launch_blocks(
             self.offset_type, kernel, blocks, self.table(), *arguments,
             threads=threads, shared=shared,
         )  # fmt: skip
 
     def start(self, one: Launch, *more: Any) -> None:
         """Start a launch with more arguments."""
-        module = (
-            self.executable.full_module(self.runtime) if one.is_full else self.executable.module
-        )
-        module.launch_blocks(
-            self.offset_type, one.kernel, one.blocks, self.table(), *one.given, *more,
-            threads=one.threads, shared=one.shared,
+        self.launch_blocks(
+            one.kernel, one.blocks, *one.given, *more,
+            of=one.of, threads=one.threads, shared=one.shared,
         )  # fmt: skip
-
-    def launch_full(self, kernel: str, items: int, *arguments: Any) -> None:
-        """Start a kernel for an operand with every entry."""
-        module = self.executable.full_module(self.runtime)
-        module.launch(self.offset_type, kernel, items, self.table(), *arguments)
-
-    def launch_block(self, kernel: str, items: int, *arguments: Any) -> None:
-        """Start a kernel that pulls into a block, or makes one."""
-        module = self.executable.block_module(self.runtime)
-        module.launch(self.offset_type, kernel, items, self.table(), *arguments)
 
     def own_module(self) -> Module:
         """Return the kernels that the folder of a method brings."""
-        return self.executable.own_module(self.runtime)
-
-    def launch_own(self, kernel: str, blocks: int, *arguments: Any, shared: int = 0) -> None:
-        """Start one of them on the present operands."""
-        self.own_module().launch_blocks(
-            self.offset_type, kernel, blocks, self.table(), *arguments, shared=shared
-        )
+        return self.executable.module_of(self.runtime, "own")
 
     def flags(self, count: int) -> Any:
         """Return memory for `count` flags and their sum, which are offsets in the end."""

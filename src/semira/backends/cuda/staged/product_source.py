@@ -54,20 +54,13 @@ WRITTEN = "Offset* indptr, Index* indices, Index* rows, void* values"
 
 @dataclass(frozen=True, slots=True)
 class _Emit:
-    """What becomes of dot products.
+    """What becomes of dot products."""
 
-    Attributes
-    ----------
-    parameters : str
-        Of the kernels.
-    before, after : tuple of str
-        Lines round the products.
-    name : str
-        What is called with each of them.
-    """
-
+    #: Of the kernels.
     parameters: str
+    #: Lines round the products.
     before: tuple[str, ...]
+    #: What is called with each of them.
     name: str
     after: tuple[str, ...] = ()
 
@@ -223,10 +216,7 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
 def full_source(program: Program, product: Statement, total: Statement | None = None) -> str:
     """Return the C++ source of a product of which an operand has every entry.
 
-    Parameters
-    ----------
-    total : Statement or None
-        The sum of it, where nothing else is made of it.
+    `total` is the sum of it, where nothing else is made of it.
     """
     text = Text(Context(program), product)
     semiring, declared = multiplied(text)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from semira.backends.cuda.runtime.blocks import Block
 from semira.backends.cuda.runtime.objects import CudaMatrix
-from semira.backends.cuda.runtime.outcome import LateTrace
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.staged.blocks import Weighing, pull
 from semira.backends.cuda.staged.choice import chosen_method
@@ -18,7 +17,7 @@ from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.replay import Replay, row_of_sum
 from semira.backends.cuda.staged.rowwise import rowwise
 from semira.backends.cuda.staged.text import has_dots
-from semira.contract import Statement, TraceRow
+from semira.contract import LateRows, Statement, TraceRow
 from semira.formats.full import check_full_operand
 
 
@@ -84,9 +83,11 @@ def _note_block(
 ) -> None:
     frontier, looked = driver.duplicate(), touched()
     produced = made.nvals if isinstance(made, Block) else 0
-    job.trace = LateTrace(lambda: TraceRow(0, "mxm", "pull", frontier.nvals, looked, produced))
+    job.trace = LateRows(1, lambda: [TraceRow(0, "mxm", "pull", frontier.nvals, looked, produced)])
 
 
 def _note(job: Job, method: str, touched: Callable[[], int], made: Callable[[], int]) -> None:
     stage, a = job.stage, job.stage.operands["a"]
-    job.trace = LateTrace(lambda: TraceRow(0, "mxm", method, stage.count(a), touched(), made()))
+    # What only the device knows is read when somebody reads the row.
+    row = lambda: TraceRow(0, "mxm", method, stage.count(a), touched(), made())  # noqa: E731
+    job.trace = LateRows(1, lambda: [row()])

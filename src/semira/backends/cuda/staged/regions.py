@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.objects import CudaVector
-from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.runtime.regions import BoundRegion
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.staged.job import Job
@@ -29,8 +28,7 @@ def extract(job: Job) -> Pieces:
     places = stage.counts(work + 1)
     stage.launch("t_count", work, row_list, num_rows, starts, *numbers, places)
     nvals = stage.sum_up(places, work)
-    if stage.offset_type == "int" and offset_type_of(nvals) != "int":
-        job.widen()
+    if job.widens(nvals):
         a = job.operand(0, "a")
     keys, origin = stage.scratch.take(8 * nvals), stage.scratch.take(8 * nvals)
     stage.launch(
@@ -97,8 +95,7 @@ def _filled(job: Job, lists: list[NDArray[np.int64] | None], value: Any) -> Piec
         for positions, size in zip(distinct, job.shape, strict=True)
     ]
     nvals = counts[0] * counts[1]
-    if stage.offset_type == "int" and offset_type_of(nvals) != "int":
-        job.widen()
+    job.widens(nvals)
     # Keys, rows, indices.
     require(stage.runtime, 16 * nvals, f"one value at {nvals} positions")
     keys = stage.scratch.take(8 * nvals)

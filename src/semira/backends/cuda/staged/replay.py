@@ -16,12 +16,11 @@ import numpy as np
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix
-from semira.backends.cuda.runtime.outcome import LateTrace
 from semira.backends.cuda.runtime.primitives import Module, address
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.staged.executable import StagedExecutable
 from semira.backends.cuda.staged.text import SCALAR_AT
-from semira.contract import Statement, TraceRow
+from semira.contract import LateRows, Statement, TraceRow
 from semira.contract.backend import Binding, Outcome
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def take_tally(runtime: Runtime, executable: StagedExecutable, nbytes: int = _TA
     return Tally(free.pop() if free else runtime.allocate(nbytes), free)
 
 
-def row_of_sum(things: list[Any], product: Statement, tally: Tally) -> LateTrace:
+def row_of_sum(things: list[Any], product: Statement, tally: Tally) -> LateRows:
     """Return the trace of a sum; its numbers are read when somebody reads the row."""
     assert product.mask is not None
     a, mask = things[product.args[0].slot], things[product.mask.slot]
@@ -65,7 +64,7 @@ def row_of_sum(things: list[Any], product: Statement, tally: Tally) -> LateTrace
         made, begun_ns, ended_ns = runtime.download(tally.buffer, np.int64, 3).tolist()
         return TraceRow(0, "mxm", "dot", driving(), touched(), made, ended_ns - begun_ns)
 
-    return LateTrace(row)
+    return LateRows(1, lambda: [row()])
 
 
 def _entries_of(matrix: CudaMatrix) -> Callable[[], int]:
@@ -111,7 +110,7 @@ class Replay:
             for given in (stage.table(), *launch.given)
         )
         executable = stage.executable
-        module = executable.full_module(stage.runtime) if launch.is_full else executable.module
+        module = executable.module_of(stage.runtime, launch.of)
         bound = tuple(
             (number, thing.stamp, weakref.ref(thing))
             for number, thing in enumerate(things)

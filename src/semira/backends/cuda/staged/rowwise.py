@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cuda.runtime.parts import Buffer
-from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, offset_type_of
+from semira.backends.cuda.runtime.primitives import OFFSET_BYTES
 from semira.backends.cuda.runtime.room import fit_together, fits, require, spendable
 from semira.backends.cuda.staged.bins import (
     BITMAP,
@@ -101,10 +101,7 @@ def row_bytes(nrows: int) -> int:
 def _start(job: Job, ledger: Any = None) -> tuple[Rows, Binned]:
     """Count the partial products of every row, and put the rows in bins by them.
 
-    Raises
-    ------
-    OutOfMemory
-        What the rows take does not fit; nothing was launched.
+    Raises OutOfMemory if what the rows take does not fit; nothing was launched.
     """
     stage, (nrows, ncols) = job.stage, job.shape
     runtime, scratch = stage.runtime, stage.scratch
@@ -131,10 +128,7 @@ def _few(job: Job, a: Pieces) -> Any:
 def measure(job: Job) -> Measured:
     """Count the partial products of every row; waits.
 
-    Raises
-    ------
-    OutOfMemory
-        What the rows take does not fit; nothing was launched.
+    Raises OutOfMemory if what the rows take does not fit; nothing was launched.
     """
     rows, binned = _start(job)
     total, most, *counts = binned.read(job.stage.primitives)
@@ -144,12 +138,8 @@ def measure(job: Job) -> Measured:
 def rowwise(job: Job, measured: Measured | None = None) -> tuple[Pieces, Callable[[], int]]:
     """Return the product and the number of its partial products; waits for two sizes at most.
 
-    `measured` are its rows, if somebody has counted them already.
-
-    Raises
-    ------
-    OutOfMemory
-        Rows, or the result, do not fit. Nothing of the result was computed then.
+    `measured` are its rows, if somebody has counted them already. Raises OutOfMemory if rows, or
+    the result, do not fit. Nothing of the result was computed then.
     """
     if measured is None:
         most = _unread(job)
@@ -252,8 +242,7 @@ def _counted_first(job: Job, measured: Measured) -> Pieces:
     binned = bin_rows(stage.primitives, sizes, job.shape, bins, lists, few)
     stage.primitives.scan("long long", sizes, job.shape[0])
     nvals, _, *counts = binned.read(stage.primitives)
-    if stage.offset_type == "int" and offset_type_of(nvals) != "int":
-        job.widen()
+    if job.widens(nvals):
         rows = replace(rows, **dict(zip("ab", operands(job), strict=True)))
     made, count = new_result(job, nvals), job.shape[0] + 1
     stage.primitives.module.launch(
@@ -270,13 +259,7 @@ def result_bytes(job: Job, nvals: int) -> int:
 
 
 def new_result(job: Job, nvals: int) -> Pieces:
-    """Return memory for a result.
-
-    Raises
-    ------
-    OutOfMemory
-        It does not fit; none of it is taken.
-    """
+    """Return memory for a result; raises OutOfMemory, with none taken, if it does not fit."""
     stage = job.stage
     require(stage.runtime, result_bytes(job, nvals), f"a product of {nvals} entries", REMEDY)
     return stage.blank(job.shape, nvals, job.dtype, None)
@@ -298,11 +281,7 @@ def plan_windows(job: Job, rows: Rows, count: int) -> Windows:
 
     With a cursor for each entry of A any number of blocks works. If that does not fit, each block
     has as many as the longest row can need, and so many blocks as fit take the rows in rounds.
-
-    Raises
-    ------
-    OutOfMemory
-        Not even one block can work.
+    Raises OutOfMemory if not even one block can work.
     """
     stage, a = job.stage, rows.a
     runtime, size = stage.runtime, OFFSET_BYTES[stage.offset_type]

@@ -24,10 +24,7 @@ from semira.ops import TypedMonoid
 def staged_source(program: Program, statement: Statement) -> str:
     """Return the C++ source of a statement's kernels.
 
-    Raises
-    ------
-    NotImplementedException
-        There are no kernels for it.
+    Raises NotImplementedException if there are no kernels for it.
     """
     for slot in program.slots:
         if slot.kind != "index":
@@ -94,11 +91,6 @@ def _map(name: str, declared: list[str], function: str, result: str, over: str) 
     lines = [*declared, f"const auto f = {function};"]
     call = f"map_values<{result}>(f, {over}, count, values);"
     return kernel(name, "long long count, void* values", *lines, call)
-
-
-def _nothing(text: Text) -> list[str]:
-    del text
-    return []
 
 
 _AXES = "const Index* row_list, const Index* column_list"
@@ -177,10 +169,9 @@ _WRITERS: dict[str, Callable[[Text], list[str]]] = {
     "ewise_add": _ewise,
     "ewise_union": _ewise,
     "select": _select,
-    "select_k": _nothing,
     "apply": _apply,
-    "copy": _nothing,
-    "diag": _nothing,
+    # Base kernels make them.
+    **dict.fromkeys(("copy", "diag", "select_k"), lambda text: []),
     "extract": _extract,
     "assign": _assign,
     "mxm": product_kernels,

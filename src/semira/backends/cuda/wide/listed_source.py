@@ -13,12 +13,7 @@ ROOT, KERNEL = "matrix/listed.cuh", "semira_listed"
 def listed_source(op: TypedOp, dtype: DataType, bound: DataType | None, *, left: bool) -> str:
     """Return the source of a kernel that applies `op` to values of `dtype`.
 
-    Parameters
-    ----------
-    bound : DataType or None
-        Dtype of the thunk or other operand; None without one.
-    left : bool
-        That operand is the left one.
+    `bound` is the dtype of the thunk or other operand, None without one; the left one if `left`.
     """
     name = operator_name(op)
     call = f"{name}::apply({_arguments(op, name, bound, left)})"

@@ -44,6 +44,15 @@ extern "C" __global__ void semira_count_tiles(const Offset* indptr, const Index*
   }
 }
 
+// Lines of more tiles than `longest`, in any order.
+extern "C" __global__ void semira_list_long_lines(const int* starts, long long lines,
+                                                  long long longest, int* found, int* count) {
+  const Span span;
+  for (long long i = span.first; i < lines; i += span.step) {
+    if (starts[i + 1] - starts[i] > longest) found[atomicAdd(count, 1)] = static_cast<int>(i);
+  }
+}
+
 // Positions and bits of the tiles, from `starts` on; `narrow`: positions have 16 bits. Tiles of 4 bits lie in 16 bits each, those of 8
 // in 64, and so on, line by line.
 extern "C" __global__ void semira_fill_tiles(const Offset* indptr, const Index* indices,

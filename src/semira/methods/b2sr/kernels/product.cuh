@@ -5,13 +5,13 @@
 #include "semira.methods.b2sr.kernels:tiles.cuh"
 #include "matrix/entries.cuh"
 
-// Columns of a window: a word for each row of a tile.
+// Most columns of a window: a word for each row of a tile.
 constexpr unsigned kWindow = 8192;
 
 // The operands, and the tiles that are left out; without `m.indptr` there are none.
 struct TileProduct {
   TileLines a, b, m;
-  long long nrows, tile_rows, windows;
+  long long nrows, tile_rows, windows, columns;  // columns of a window
 };
 
 // Adds what tile `p` of A makes of the tiles of B from `q` on that lie before `last`.
@@ -45,11 +45,12 @@ template <class Give>
 __device__ __forceinline__ void multiply_tiles(const TileProduct& of, Give give) {
   __shared__ unsigned held[kWindow];
   const unsigned side = 1u << of.a.shift, lane = threadIdx.x % kWarp;
-  const unsigned warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp, width = kWindow / side;
+  const unsigned warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
+  const unsigned columns = static_cast<unsigned>(of.columns), width = columns / side;
   for (long long item = blockIdx.x; item < of.tile_rows * of.windows; item += gridDim.x) {
     const long long t = item / of.windows, window = item % of.windows;
     const unsigned first = static_cast<unsigned>(window) * width, last = first + width;
-    for (unsigned n = threadIdx.x; n < kWindow; n += blockDim.x) held[n] = 0;
+    for (unsigned n = threadIdx.x; n < columns; n += blockDim.x) held[n] = 0;
     __syncthreads();
     for (int p = of.a.indptr[t]; p < of.a.indptr[t + 1]; ++p) {
       combine_tiles(of, p, first, last, held);
@@ -82,8 +83,9 @@ __device__ __forceinline__ void multiply_tiles(const TileProduct& of, Give give)
 extern "C" __global__ void semira_count_product(SEMIRA_TILES(a), SEMIRA_TILES(b), SEMIRA_TILES(m),
                                                 long long shift, long long nrows,
                                                 long long tile_rows, long long windows,
-                                                long long* sizes) {
-  const TileProduct of{SEMIRA_LINES(a), SEMIRA_LINES(b), SEMIRA_LINES(m), nrows, tile_rows, windows};
+                                                long long columns, long long* sizes) {
+  const TileProduct of{SEMIRA_LINES(a), SEMIRA_LINES(b), SEMIRA_LINES(m), nrows,
+                       tile_rows,       windows,         columns};
   const auto give = [&](Index i, long long window, unsigned width, auto word, Index) {
     unsigned count = 0;
     for (unsigned n = 0; n < width; n += kWarp) count += __popc(word(n));
@@ -97,9 +99,10 @@ extern "C" __global__ void semira_count_product(SEMIRA_TILES(a), SEMIRA_TILES(b)
 extern "C" __global__ void semira_fill_product(SEMIRA_TILES(a), SEMIRA_TILES(b), SEMIRA_TILES(m),
                                                long long shift, long long nrows,
                                                long long tile_rows, long long windows,
-                                               const long long* starts, Offset* indptr,
-                                               Index* indices, Index* rows) {
-  const TileProduct of{SEMIRA_LINES(a), SEMIRA_LINES(b), SEMIRA_LINES(m), nrows, tile_rows, windows};
+                                               long long columns, const long long* starts,
+                                               Offset* indptr, Index* indices, Index* rows) {
+  const TileProduct of{SEMIRA_LINES(a), SEMIRA_LINES(b), SEMIRA_LINES(m), nrows,
+                       tile_rows,       windows,         columns};
   const unsigned lane = threadIdx.x % kWarp;
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     indptr[nrows] = static_cast<Offset>(starts[nrows * windows]);

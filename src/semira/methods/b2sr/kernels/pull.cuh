@@ -1,5 +1,5 @@
-// w = u (+).(*) A by tiles of bits: a thread a row, so that the lanes of a tile's rows read neighbouring
-// bits, and nothing is added atomically. A tile is read only where u has an entry that meets it; a
+// w = u (+).(*) A by tiles of bits: a thread a row, so that the lanes of a tile's rows read
+// neighbouring bits, or a warp a row of a long line of tiles; nothing is added atomically. A tile is read only where u has an entry that meets it; a
 // warp leaves its rows when all that are open have ended.
 #pragma once
 #include "semira.methods.b2sr.kernels:tiles.cuh"
@@ -14,12 +14,17 @@ struct TilesDescriptor {
   long long tile_lines;
   long long narrow;  // whether positions have 16 bits
   long long nvals;
+  void* long_lines;  // lines of more tiles than `longest`
+  long long num_long;
+  long long longest;
 };
 
 // `matrix` has the value of every entry, and no offsets.
 template <class A>
 struct BitTiles : TileLines {
   unsigned tile_lines;
+  const int* __restrict__ long_lines;
+  int num_long, longest;
   Compressed<A> matrix;
 
   BitTiles() = default;
@@ -27,6 +32,9 @@ struct BitTiles : TileLines {
       : TileLines{static_cast<const int*>(d.indptr), d.tiles, static_cast<const unsigned*>(d.words),
                   static_cast<unsigned>(d.shift), d.narrow != 0},
         tile_lines(static_cast<unsigned>(d.tile_lines)),
+        long_lines(static_cast<const int*>(d.long_lines)),
+        num_long(static_cast<int>(d.num_long)),
+        longest(static_cast<int>(d.longest)),
         matrix{} {
     matrix.values = static_cast<const A*>(d.values);
     matrix.value_stride = 0;
@@ -34,7 +42,128 @@ struct BitTiles : TileLines {
   }
 };
 
-// `out` is empty before. kCounts: the sum is the number of entries that meet.
+// Tiles of which a lane reads words and first operands at once.
+constexpr int kTilesAtOnce = 4;
+
+// What a row gathers: a sum, or how many entries meet.
+template <class Add>
+struct TileSum {
+  Partial<Add> sum;
+  long long count;
+  Count touched;
+};
+
+// Reads tiles first, first + step, ... below end: where they begin, and the bits of a row that meet
+// entries of the operand. Returns how many tiles may.
+template <class Semiring, class U, class A>
+__device__ __forceinline__ unsigned read_tiles(const Gather<Semiring, U, A>& gather,
+                                               const BitTiles<A>& held, Index row, int first,
+                                               int end, int step, unsigned (&from)[kTilesAtOnce],
+                                               unsigned (&met)[kTilesAtOnce]) {
+  const unsigned inside = static_cast<unsigned>(row) & ((1u << held.shift) - 1);
+  unsigned touched = 0;
+#pragma unroll
+  for (int b = 0; b < kTilesAtOnce; ++b) {
+    const int at = first + b * step;
+    from[b] = at < end ? held.position(at) << held.shift : 0;
+    met[b] = at < end ? held.mask() : 0;
+  }
+  if (gather.present != nullptr) {
+#pragma unroll
+    for (int b = 0; b < kTilesAtOnce; ++b) {
+      if (met[b] != 0) met[b] &= gather.present[from[b] / kWarp] >> from[b] % kWarp;
+    }
+  }
+#pragma unroll
+  for (int b = 0; b < kTilesAtOnce; ++b) {
+    touched += met[b] != 0 ? 1 : 0;
+    if (met[b] != 0) met[b] &= held.bits(first + b * step, inside);
+  }
+  return touched;
+}
+
+// Walks tiles first, first + step, ... below end for one row, in this order.
+template <bool kExit, bool kCounts, class Semiring, class U, class A>
+__device__ __forceinline__ void walk_tiles(TileSum<typename Semiring::Add>& found,
+                                           const Gather<Semiring, U, A>& gather,
+                                           const BitTiles<A>& held, Index row, int first, int end,
+                                           int step) {
+  unsigned from[kTilesAtOnce], met[kTilesAtOnce];
+  found.touched += read_tiles(gather, held, row, first, end, step, from, met);
+  if constexpr (kCounts) {
+#pragma unroll
+    for (int b = 0; b < kTilesAtOnce; ++b) found.count += __popc(met[b]);
+  } else {
+    using T = typename Semiring::Add::T;
+    T product[kTilesAtOnce];
+#pragma unroll
+    for (int b = 0; b < kTilesAtOnce; ++b) {
+      if (met[b] == 0) continue;
+      const Index k = static_cast<Index>(from[b]) + __ffs(static_cast<int>(met[b])) - 1;
+      product[b] = multiply<Semiring>(gather.u, gather.matrix, k, row, Offset{0});
+    }
+#pragma unroll
+    for (int b = 0; b < kTilesAtOnce; ++b) {
+      if (met[b] == 0 || found.sum.template settled<kExit>()) continue;
+      found.sum.add(product[b]);
+      for (unsigned rest = met[b] & (met[b] - 1);
+           rest != 0 && !found.sum.template settled<kExit>(); rest &= rest - 1) {
+        const Index k = static_cast<Index>(from[b]) + __ffs(static_cast<int>(rest)) - 1;
+        found.sum.add(multiply<Semiring>(gather.u, gather.matrix, k, row, Offset{0}));
+      }
+    }
+  }
+}
+
+// Walks a line of tiles for one row; the lanes of a warp read what meets side by side, and all of
+// them add it up in the order of positions, so that sums of floats are those of a thread alone.
+template <bool kExit, class Semiring, class U, class A>
+__device__ __forceinline__ void walk_in_order(TileSum<typename Semiring::Add>& found,
+                                              const Gather<Semiring, U, A>& gather,
+                                              const BitTiles<A>& held, Index row, int begin,
+                                              int end, unsigned lane) {
+  using T = typename Semiring::Add::T;
+  for (int base = begin; base < end; base += kTilesAtOnce * kWarp) {
+    unsigned from[kTilesAtOnce], met[kTilesAtOnce];
+    found.touched += read_tiles(gather, held, row, base + static_cast<int>(lane), end, kWarp, from,
+                                met);
+#pragma unroll
+    for (int b = 0; b < kTilesAtOnce; ++b) {
+      const int count = __popc(met[b]);
+      int last = count;
+      for (int step = 1; step < kWarp; step *= 2) {
+        const int other = __shfl_up_sync(kAllLanes, last, step);
+        if (static_cast<int>(lane) >= step) last += other;
+      }
+      const int total = __shfl_sync(kAllLanes, last, kWarp - 1);
+      for (int first = 0; first < total; first += kWarp) {
+        // The lane that has this lane's operand: the first with more before its end.
+        const int mine = first + static_cast<int>(lane);
+        int owner = 0;
+        for (int step = kWarp / 2; step > 0; step /= 2) {
+          if (__shfl_sync(kAllLanes, last, owner + step - 1) <= mine) owner += step;
+        }
+        const unsigned bits = __shfl_sync(kAllLanes, met[b], owner);
+        const unsigned start = __shfl_sync(kAllLanes, from[b], owner);
+        const int before = __shfl_sync(kAllLanes, last - count, owner);
+        T product{};
+        if (mine < total) {
+          const Index k = static_cast<Index>(start) +
+                          nth_bit(bits, static_cast<unsigned>(mine - before));
+          product = multiply<Semiring>(gather.u, gather.matrix, k, row, Offset{0});
+        }
+        const int stop = min(total - first, kWarp);
+        for (int i = 0; i < stop && !found.sum.template settled<kExit>(); ++i) {
+          found.sum.add(shuffle(product, i));
+        }
+        if (found.sum.template settled<kExit>()) return;
+      }
+    }
+  }
+}
+
+// `out` is empty before. kCounts: the sum is the number of entries that meet. Rows of long lines of
+// tiles have a warp each, whose lanes read tiles that lie together.
 template <bool kExit, bool kCounts, class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_tiles(const Team& team, const Gather<Semiring, U, A> gather,
                                   const BitTiles<A>& held, Index rows, const MaskT mask,
@@ -43,42 +172,57 @@ SEMIRA_PHASE void spmv_pull_tiles(const Team& team, const Gather<Semiring, U, A>
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   Count inserted = 0, touched = 0, edges = 0;
-  const unsigned inside = (1u << held.shift) - 1, all = held.mask();
   const unsigned num_words = (static_cast<unsigned>(rows) + kWarp - 1) / kWarp;
-  for (unsigned w = team.warp; w < num_words; w += team.warps) {
-    const unsigned place = w * kWarp + team.lane, line = place >> held.shift;
+  const unsigned long_rows = static_cast<unsigned>(held.num_long) << held.shift;
+  const unsigned turns = long_rows + num_words;
+  for (unsigned turn = team.warp; turn < turns; turn += team.warps) {
+    const bool is_long = turn < long_rows;
+    unsigned place = (turn - long_rows) * kWarp + team.lane;
+    if (is_long) {
+      place = (static_cast<unsigned>(held.long_lines[turn >> held.shift]) << held.shift) +
+              (turn & ((1u << held.shift) - 1));
+    }
+    const unsigned line = place >> held.shift;
     const Index row = static_cast<Index>(place);
-    const bool is_open = place < static_cast<unsigned>(rows) && mask.allows(row);
-    Partial<Add> sum{T{}, false};
-    long long count = 0;
-    int at = is_open && line < held.tile_lines ? held.indptr[line] : 0;
-    const int end = is_open && line < held.tile_lines ? held.indptr[line + 1] : 0;
-    for (; __any_sync(kAllLanes, at < end); ++at) {
-      if (at >= end) continue;
-      const unsigned from = held.position(at) << held.shift;
-      unsigned here = all;
-      if (gather.present != nullptr) here &= gather.present[from / kWarp] >> from % kWarp;
-      if (here == 0) continue;
-      ++touched;
-      unsigned met = held.bits(at, place & inside) & here;
-      if constexpr (kCounts) {
-        count += __popc(met);
+    const bool is_open = place < static_cast<unsigned>(rows) && line < held.tile_lines &&
+                         mask.allows(row);
+    const int begin = is_open ? held.indptr[line] : 0, end = is_open ? held.indptr[line + 1] : 0;
+    TileSum<Add> found{{T{}, false}, 0, 0};
+    if (!is_long) {
+      // Others walk it if it is long.
+      int at = end - begin > held.longest ? end : begin;
+      while (at < end && (kCounts || !found.sum.template settled<kExit>())) {
+        walk_tiles<kExit, kCounts>(found, gather, held, row, at, end, 1);
+        at += kTilesAtOnce;
+      }
+    } else if constexpr (kCounts) {
+      for (int at = begin + static_cast<int>(team.lane); at < end; at += kTilesAtOnce * kWarp) {
+        walk_tiles<kExit, kCounts>(found, gather, held, row, at, end, kWarp);
+      }
+      for (int half = kWarp / 2; half > 0; half /= 2) {
+        found.count += __shfl_xor_sync(kAllLanes, found.count, half);
+      }
+    } else {
+      walk_in_order<kExit>(found, gather, held, row, begin, end, team.lane);
+    }
+    __syncwarp();
+    touched += found.touched;
+    if constexpr (kCounts) {
+      found.sum = Partial<Add>{static_cast<T>(found.count), found.count != 0};
+    }
+    const bool has = found.sum.has && (!is_long || team.lane == 0);
+    const unsigned word = __ballot_sync(kAllLanes, has);
+    if (word == 0) continue;
+    if (team.lane == 0) {
+      unsigned& there = out.words[place / kWarp];
+      if (held.num_long == 0) {
+        there = word;
       } else {
-        while (met != 0 && !sum.template settled<kExit>()) {
-          const Index k = static_cast<Index>(from) + __ffs(static_cast<int>(met)) - 1;
-          met &= met - 1;
-          sum.add(multiply<Semiring>(gather.u, gather.matrix, k, row, Offset{0}));
-        }
-        // Others of the warp may go on.
-        if (sum.template settled<kExit>()) at = end - 1;
+        atomicOr(&there, is_long ? 1u << place % kWarp : word);
       }
     }
-    if constexpr (kCounts) sum = Partial<Add>{static_cast<T>(count), count != 0};
-    const unsigned word = __ballot_sync(kAllLanes, sum.has);
-    if (word == 0) continue;
-    if (team.lane == 0) out.words[w] = word;
-    if (sum.has) {
-      out.values[row] = sum.value;
+    if (has) {
+      out.values[row] = found.sum.value;
       ++inserted;
       if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(row));
     }

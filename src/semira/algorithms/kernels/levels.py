@@ -1,0 +1,311 @@
+"""Breadth-first search by levels: vertices of a level push along a queue, or all others pull.
+
+What a search knows is in `state`: 0, the vertices found; 1 and 2, where the last level begins and
+ends in the queue; 3, levels that were expanded; 4, edges of their vertices; 5, whether the last
+level is in `bits` rather than in the queue; 6 and 7, its edges then, and what a pull costs; after
+it 7 and 8, the vertices that it found and the entries that it read; 9, when the search began.
+Behind these are the last levels, five numbers each.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semira.kernels import atomic_add, helper, kernel, now, prefetch
+
+
+@helper
+def seed(sources: Any, level: Any, parent: Any, queue: Any) -> Any:
+    """Begin at different vertices; return how many they are."""
+    for i in range(len(sources)):
+        v = np.int64(sources[i])
+        level[v] = 0
+        queue[i] = v
+        if len(parent) > 0:
+            parent[v] = v
+    return len(sources)
+
+
+@helper
+def expand_plain(
+    indptr: Any, indices: Any, begin: Any, stop: Any, after: Any, level: Any, queue: Any
+) -> Any:
+    """Queue what the vertices from `begin` to `stop` find; return its end, and the edges read.
+
+    Nothing branches: whether a vertex of few edges finds others nobody can foretell.
+    """
+    end = np.uint64(stop)
+    read = np.uint64(0)
+    for i in range(np.uint64(begin), np.uint64(stop)):
+        v = np.uint64(queue[i])
+        if i + np.uint64(6) < np.uint64(stop):
+            prefetch(indptr, queue[i + np.uint64(6)])
+            prefetch(indices, indptr[np.uint64(queue[i + np.uint64(3)])])
+        first = np.uint64(indptr[v])
+        last = np.uint64(indptr[v + np.uint64(1)])
+        read += last - first
+        for p in range(first, last):
+            w = np.uint64(indices[p])
+            old = level[w]
+            level[w] = np.int64(after) if old < 0 else np.int64(old)
+            queue[end] = w
+            end += np.uint64(old < 0)
+    return np.int64(end), np.int64(read)
+
+
+@helper
+def expand_tree(
+    indptr: Any,
+    indices: Any,
+    begin: Any,
+    stop: Any,
+    after: Any,
+    level: Any,
+    parent: Any,
+    queue: Any,
+) -> Any:
+    """Do as `expand_plain`, and write from which vertex each one was found first."""
+    end = np.uint64(stop)
+    read = np.uint64(0)
+    for i in range(np.uint64(begin), np.uint64(stop)):
+        v = np.uint64(queue[i])
+        if i + np.uint64(6) < np.uint64(stop):
+            prefetch(indptr, queue[i + np.uint64(6)])
+            prefetch(indices, indptr[np.uint64(queue[i + np.uint64(3)])])
+        first = np.uint64(indptr[v])
+        last = np.uint64(indptr[v + np.uint64(1)])
+        read += last - first
+        for p in range(first, last):
+            w = np.uint64(indices[p])
+            old = level[w]
+            level[w] = np.int64(after) if old < 0 else np.int64(old)
+            before = parent[w]
+            parent[w] = np.int64(v) if old < 0 else np.int64(before)
+            queue[end] = w
+            end += np.uint64(old < 0)
+    return np.int64(end), np.int64(read)
+
+
+@helper
+def expand_dense(
+    indptr: Any,
+    indices: Any,
+    begin: Any,
+    stop: Any,
+    after: Any,
+    level: Any,
+    parent: Any,
+    queue: Any,
+) -> Any:
+    """Do as both where vertices have many edges, most of which lead to vertices found before."""
+    end = np.uint64(stop)
+    read = np.uint64(0)
+    for i in range(np.uint64(begin), np.uint64(stop)):
+        v = np.uint64(queue[i])
+        if i + np.uint64(6) < np.uint64(stop):
+            prefetch(indptr, queue[i + np.uint64(6)])
+            prefetch(indices, indptr[np.uint64(queue[i + np.uint64(3)])])
+        first = np.uint64(indptr[v])
+        last = np.uint64(indptr[v + np.uint64(1)])
+        read += last - first
+        for p in range(first, last):
+            w = np.uint64(indices[p])
+            if level[w] < 0:
+                level[w] = after
+                if len(parent) > 0:
+                    parent[w] = v
+                queue[end] = w
+                end += np.uint64(1)
+    return np.int64(end), np.int64(read)
+
+
+@helper
+def expand(
+    indptr: Any,
+    indices: Any,
+    begin: Any,
+    stop: Any,
+    after: Any,
+    level: Any,
+    parent: Any,
+    queue: Any,
+) -> Any:
+    """Queue what the vertices from `begin` to `stop` find, in the way that suits the graph."""
+    if len(indices) > 8 * len(level):
+        return expand_dense(indptr, indices, begin, stop, after, level, parent, queue)
+    if len(parent) > 0:
+        return expand_tree(indptr, indices, begin, stop, after, level, parent, queue)
+    return expand_plain(indptr, indices, begin, stop, after, level, queue)
+
+
+@helper
+def edges_of(indptr: Any, begin: Any, stop: Any, queue: Any) -> Any:
+    """Return how many edges leave the vertices queued from `begin` to `stop`."""
+    edges = np.int64(0)
+    for i in range(begin, stop):
+        v = np.int64(queue[i])
+        edges += np.int64(indptr[v + 1]) - np.int64(indptr[v])
+    return edges
+
+
+@helper
+def to_bits(begin: Any, stop: Any, queue: Any, bits: Any) -> None:
+    """Mark the vertices queued from `begin` to `stop`."""
+    for word in range(len(bits)):
+        bits[word] = 0
+    for i in range(begin, stop):
+        v = np.int64(queue[i])
+        bits[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+
+
+@helper
+def to_queue(bits: Any, queue: Any) -> Any:
+    """Queue the vertices that are marked; return how many they are."""
+    end = np.int64(0)
+    for word in range(len(bits)):
+        left = bits[word]
+        v = np.int64(64 * word)
+        while left != np.uint64(0):
+            if left & np.uint64(1) != np.uint64(0):
+                queue[end] = v
+                end += 1
+            left = left >> np.uint64(1)
+            v += 1
+    return end
+
+
+@helper
+def note(state: Any, k: Any, frontier: Any, touched: Any, produced: Any) -> None:
+    """Write what a level was that pushed."""
+    at = 10 + 5 * (k % ((len(state) - 10) // 5))
+    state[at] = frontier
+    state[at + 1] = touched
+    state[at + 2] = produced
+    state[at + 3] = 0
+    state[at + 4] = now()
+
+
+@helper
+def gained_by_pull(n: Any, edges: Any, ahead: Any, state: Any) -> Any:
+    """Return how much a pull takes less than pushing the frontier's edges, which are `ahead`.
+
+    A vertex without a level reads on until an edge comes from the frontier: ``edges / ahead``
+    entries, or all. Where it stops nobody can foretell, which takes as long as 2.5 entries, and all
+    vertices are looked at.
+    """
+    missed = n - np.int64(state[0])
+    rest = edges - np.int64(state[4]) - ahead
+    if missed * edges < rest * ahead:
+        rest = missed * edges // ahead
+    state[6] = ahead
+    state[7] = n // 4 + 5 * missed // 2 + rest
+    return ahead - np.int64(state[7])
+
+
+@kernel
+def push_levels(
+    low: Any,
+    high: Any,
+    indptr: Any,
+    indices: Any,
+    sources: Any,
+    limit: Any,
+    many: Any,
+    budget: Any,
+    level: Any,
+    parent: Any,
+    queue: Any,
+    bits: Any,
+    state: Any,
+) -> None:
+    """Expand level after level; `level` is -1 at first.
+
+    The search pauses before a level of `many` edges or more into which vertices should pull:
+    `bits` has the vertices of the last one then. And it pauses when `budget` edges are read.
+    """
+    n = np.int64(len(level))
+    edges = np.int64(len(indices))
+    for _ in range(low, high):
+        if state[3] == 0:
+            state[9] = now()
+            state[2] = seed(sources, level, parent, queue)
+            state[0] = state[2]
+        if state[5] != 0:
+            ahead = np.int64(state[6])
+            if ahead >= many and gained_by_pull(n, edges, ahead, state) > 0:
+                break
+            state[2] = to_queue(bits, queue)
+            state[5] = 0
+        begin = np.int64(state[1])
+        end = np.int64(state[2])
+        depth = np.int64(state[3])
+        last = np.int64(state[4]) + budget
+        while begin < end and depth < limit and state[4] < last:
+            if edges >= many and 64 * (end - begin) >= n:
+                ahead = edges_of(indptr, begin, end, queue)
+                # For less nobody makes a list of the edges to each vertex.
+                if ahead >= many and gained_by_pull(n, edges, ahead, state) > edges // 16:
+                    to_bits(begin, end, queue, bits)
+                    state[5] = 1
+                    break
+            depth += 1
+            stop = end
+            end, read = expand(indptr, indices, begin, stop, depth, level, parent, queue)
+            note(state, depth - 1, stop - begin, read, end - stop)
+            state[4] += read
+            state[0] += end - stop
+            begin = stop
+        state[1] = begin
+        state[2] = end
+        state[3] = depth
+
+
+@kernel
+def pull_level(
+    low: Any,
+    high: Any,
+    outward: Any,
+    indptr: Any,
+    indices: Any,
+    after: Any,
+    level: Any,
+    parent: Any,
+    front: Any,
+    bits: Any,
+    state: Any,
+) -> None:
+    """Look, for each vertex of some words that has no level, for a neighbour in the frontier.
+
+    `indptr` and `indices` are edges to a vertex, `outward` has where those from it begin. `front`
+    has the frontier, and `bits` gets the next one. Threads have words of their own.
+    """
+    n = np.int64(len(level))
+    found = np.int64(0)
+    read = np.int64(0)
+    ahead = np.int64(0)
+    for word in range(low, high):
+        fresh = np.uint64(0)
+        for v in range(64 * word, min(64 * word + 64, n)):
+            if level[v] >= 0:
+                continue
+            begin = np.uint64(indptr[v])
+            end = np.uint64(indptr[v + 1])
+            p = begin
+            while p < end:
+                u = np.uint64(indices[p])
+                p += np.uint64(1)
+                if (front[u >> np.uint64(6)] >> (u & np.uint64(63))) & np.uint64(1) != np.uint64(0):
+                    level[v] = after
+                    if len(parent) > 0:
+                        parent[v] = u
+                    fresh |= np.uint64(1) << np.uint64(v & 63)
+                    found += 1
+                    ahead += np.int64(outward[v + 1]) - np.int64(outward[v])
+                    break
+            read += np.int64(p - begin)
+        bits[word] = fresh
+    atomic_add(state, 6, ahead)
+    atomic_add(state, 7, found)
+    atomic_add(state, 8, read)

@@ -1,0 +1,156 @@
+"""Triangles by kernels over arrays: at vertices, at edges, and edges that leave for want of them.
+
+The algorithms in linear algebra say what is computed; these give the same, and find every triangle
+once (docs/algorithms/index.md).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semira import Matrix, Vector, binary, device, device_traits, dtypes
+from semira.algorithms.checks import vertex_dtype
+from semira.algorithms.oriented_edges import Oriented, oriented_edges
+from semira.algorithms.sequential import entries_of
+from semira.kernels import ArrayKernel, Rows, array_module, rows_of, run_loop
+
+_CORNERS = "semira.algorithms.kernels:corners"
+_COUNT = ArrayKernel(_CORNERS, "count_corners")
+_WEIGH = ArrayKernel(_CORNERS, "weigh_corners")
+_SHARE = ArrayKernel(_CORNERS, "share_pairs")
+_TRUSS = "semira.algorithms.kernels:truss"
+_SUPPORT = ArrayKernel(_TRUSS, "count_support")
+_LIST = ArrayKernel(_TRUSS, "list_weak")
+_DROP = ArrayKernel(_TRUSS, "drop", lanes=32)
+_DECIDE = ArrayKernel(_TRUSS, "decide")
+
+#: Edges of a round that one thread of a host drops without waking others, and entries that it looks
+#: at before Ctrl-C takes effect.
+_FEW, _BUDGET = 2048, 1 << 26
+
+
+#: A list of a GPU is merged where it is no longer than this times the other one.
+_ALIKE = 32
+
+
+def add_corners(edges: Matrix, weighted: bool, counts: Any, sums: Any) -> None:
+    """Add to each vertex what the sides opposite to it weigh in its triangles, and its edges.
+
+    O(edges times the longest row); on hosts 20 to 24 bytes for each vertex and thread.
+
+    Parameters
+    ----------
+    edges : Matrix, shape (n, n)
+        Oriented without cycles.
+    weighted : bool
+        Whether values, of INT64, are weights; else each edge weighs 1.
+    counts, sums : arrays of int64, shape (n,)
+        Where triangles, and edges, are added; they may be the same.
+    """
+    n, rows = edges.nrows, rows_of(edges, values=weighted)
+    mark = np.int64 if weighted else vertex_dtype(n).np_type
+    values = (rows.values,) if weighted else ()
+    kernel = _WEIGH if weighted else _COUNT
+    scratch = [(mark, n, 0), ("int64", n, 0), ("int64", n, 0)]
+    _walk(kernel, edges, rows, (*values, counts, sums), scratch)
+
+
+def clustering(graph: Oriented) -> Vector:
+    """Return the local clustering coefficients of a graph."""
+    where, n = graph.edges.device, graph.edges.nrows
+    with device(where), array_module(where) as xp:
+        counts, out = xp.zeros(2 * n, xp.int64), xp.empty(n, xp.float64)
+        add_corners(graph.edges, False, counts[:n], counts[n:])
+        _SHARE(n, counts[:n], counts[n:], out, device=where, work=n)
+        return Vector.from_dense(at_vertices(graph, out))
+
+
+def at_vertices(graph: Oriented, values: Any) -> Any:
+    """Return an array with a value for each row of oriented edges in the order of the vertices."""
+    if graph.places is None:
+        return values
+    # Hosts alone number vertices anew.
+    placed = np.empty_like(values)
+    placed[graph.places.to_dense()] = values
+    return placed
+
+
+def truss(A: Matrix, least: int, symmetric: bool) -> tuple[Matrix, int]:
+    """Return the triangles of each edge of a truss, where they are `least` or more, and the rounds.
+
+    O(edges times the longest row) for the triangles; then each edge that leaves costs the shorter
+    row of its ends, times a logarithm. 12 bytes for each edge, and 24 that stay with `A`.
+
+    References
+    ----------
+    J. Wang, J. Cheng, *Truss decomposition in massive networks*, PVLDB 5(9), 2012.
+    """
+    graph = oriented_edges(A, symmetric=symmetric, order="auto")
+    edges, where = graph.edges, A.device
+    ways, *ends = edges.derived("numbers of edges", lambda: _numbered(graph))
+    with device(where), array_module(where) as xp:
+        rows, both = rows_of(edges, values=False), rows_of(ways)
+        m = len(rows.indices)
+        support, leaves = xp.zeros(m, xp.int32), xp.zeros(m, xp.int32)
+        queue, state = xp.empty(m, both.values.dtype), xp.zeros(5, xp.int64)
+        scratch = [("int64", A.nrows, 0), ("int64", A.nrows, None)]
+        _walk(_SUPPORT, edges, rows, (support,), scratch)
+        _LIST(m, least, support, leaves, queue, state, device=where, work=m)
+        shared = least, *ends, *both[:3], support, leaves, queue
+        run_loop(
+            state,
+            _DROP.launch(m, *shared, state, work=len(both.indices)),
+            _DECIDE.launch(1, *shared, _FEW, _BUDGET, state),
+            device=where,
+        )
+        inside = support[both.values]
+        found = entries_of(ways, inside >= least, inside, dtypes.INT64)
+        return found, int(state[4])
+
+
+def _walk(
+    kernel: ArrayKernel, edges: Matrix, rows: Rows, arguments: Any, scratch: list[Any]
+) -> None:
+    """Run a kernel over the vertices of a host's edges, or over the entries of a GPU's."""
+    own = device_traits(edges.device).own_memory
+    heads, items = (_heads(edges), len(rows.indices)) if own else (rows.indices, edges.nrows)
+    work: Any = 0
+    if not own:
+        # What a vertex looks at are the rows of its neighbours.
+        lengths = np.diff(rows.indptr)[rows.indices]
+        work = np.append(0, np.cumsum(lengths, dtype=np.int64))[rows.indptr]
+    kernel(
+        items, heads, rows.indptr, rows.indices, _ALIKE, *arguments, device=edges.device, work=work,
+        host_scratch=lambda: scratch, stops=True,
+    )  # fmt: skip
+
+
+def _heads(edges: Matrix) -> Any:
+    """Return the row of each entry, where the matrix lies; it stays with the matrix."""
+
+    def rows() -> Any:
+        if device_traits(edges.device).own_memory:
+            return edges.to_coo(columns=False, values=False, device=edges.device)[0]
+        csr = rows_of(edges, values=False)
+        return np.repeat(np.arange(edges.nrows, dtype=csr.indices.dtype), np.diff(csr.indptr))
+
+    return edges.derived("rows of entries", rows)
+
+
+def _numbered(graph: Oriented) -> tuple[Matrix, Any, Any]:
+    """Return edges in both directions with the numbers of the oriented ones, and their ends."""
+    edges, n, where = graph.edges, graph.edges.nrows, graph.edges.device
+    with device(where), array_module(where) as xp:
+        rows, heads = rows_of(edges, values=False), _heads(edges)
+        tails, number = rows.indices, dtypes.INT32 if len(heads) < 2**31 else dtypes.INT64
+        numbers = xp.arange(len(heads), dtype=number.np_type)
+        one_way = Matrix.from_csr(rows.indptr, tails, numbers, nrows=n, ncols=n)
+    both: Matrix = one_way.ewise_add(one_way.T, binary.plus).new()
+    if graph.places is not None:
+        places = graph.places.to_dense()
+        order = at_vertices(graph, np.arange(n))
+        both = both[order, order].new()
+        heads, tails = (places[each].astype(heads.dtype) for each in (heads, tails))
+    return both, heads, tails

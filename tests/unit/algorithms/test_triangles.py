@@ -1,0 +1,43 @@
+"""Triangles by kernels: rows of every length meet, by merges and by searches."""
+
+from __future__ import annotations
+
+import numpy as np
+from tests.helpers.every import every
+
+import semira as gb
+from semira.algorithms import k_truss, local_clustering_coefficient, triangles
+from semira.kernels import array_module
+
+
+def drawn(clique):
+    """Return weights of a clique with a tail."""
+    weights = np.triu(np.random.default_rng(1).integers(1, 9, (clique + 3, clique + 3)), 1)
+    weights[clique:] = weights[:, clique:] = 0
+    weights[0, clique] = weights[1, clique] = weights[0, clique + 1] = 1
+    return weights + weights.T
+
+
+@every("alike", [0, 2, 32])
+def test_rows_of_every_length_meet(device, monkeypatch, alike):
+    monkeypatch.setattr(triangles, "_ALIKE", alike)
+    # On a GPU rows are longer than what one thread searches for.
+    clique = 45 if device == "cuda" else 7
+    dense = drawn(clique)
+    rows, cols = np.nonzero(dense)
+    with gb.device(device):
+        A = gb.Matrix.from_coo(rows, cols, dense[rows, cols], nrows=len(dense), ncols=len(dense))
+    lower = A.select(gb.select.tril, -1).new()
+    linked = (dense > 0).astype(np.int64)
+    for weights, weighted in ((linked, False), (dense, True)):
+        with array_module(device) as xp:
+            found = xp.zeros((2, len(dense)), xp.int64)
+            triangles.add_corners(lower, weighted, found[0], found[1])
+            counts, sums = found.tolist()
+        # Sides opposite to v: both ends are neighbours of v.
+        assert counts == [(n[:, None] * n * weights).sum() // 2 for n in linked]
+        assert sums == weights.sum(axis=1).tolist()
+    assert local_clustering_coefficient(A).coefficient.get(2) == 1
+    truss = k_truss(A, clique).truss
+    assert truss.nvals == clique * (clique - 1)
+    assert truss.reduce_scalar("min").value == truss.reduce_scalar("max").value == clique - 2
