@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from semira import Matrix, Vector
+from semira import Matrix, Vector, device_traits
 from semira.algorithms.checks import vertex_dtype
 from semira.kernels import ArrayKernel, array_module, rows_of, run_loop
 
@@ -30,12 +30,13 @@ def colours_in_waves(edges: Matrix, numbers: Vector) -> tuple[Vector, int]:
     M. Jones, P. Plassmann, *A parallel graph coloring heuristic*, SIAM J. Scientific Computing
     14, 1993.
     """
-    n = edges.nrows
+    n, has_own = edges.nrows, device_traits(edges.device).own_memory
     with array_module(edges.device) as xp:
         rows, dtype = rows_of(edges, values=False), vertex_dtype(n).np_type
         waits, colour, queue = (xp.empty(n, dtype) for _ in range(3))
         state = xp.zeros(8, xp.int64)
-        edge, given = (rows.indptr, rows.indices), numbers.to_dense(device=edges.device)
+        edge = rows.indptr, rows.indices
+        given = numbers.to_dense(device=edges.device if has_own else None)
         run_loop(
             state,
             _COLOUR.launch(n, *edge, waits, colour, queue, state),

@@ -30,7 +30,8 @@ def count_greater(
                 count += 1
         waits[v] = count
         if count == 0:
-            queue[atomic_add(state, 4, 1)] = v
+            place = atomic_add(state, 4, 1)
+            queue[place] = v
 
 
 @kernel
@@ -41,8 +42,11 @@ def colour_wave(
 
     No two of a wave are neighbours, and all neighbours that have a colour have greater numbers.
     """
-    for k in range(state[2] + low, min(state[2] + high, state[3])):
-        v = np.int64(queue[k])
+    for k in range(low, high):
+        at = state[2] + k
+        if at >= state[3]:
+            break
+        v = np.int64(queue[at])
         first = np.int64(0)
         chosen = np.int64(-1)
         while chosen < 0:
@@ -50,17 +54,23 @@ def colour_wave(
             used = np.uint64(0)
             for p in range(indptr[v], indptr[v + 1]):
                 c = np.int64(colour[indices[p]]) - first
-                if 0 <= c < 64:
+                if c >= 0 and c < 64:
                     used |= np.uint64(1) << np.uint64(c)
-            for c in range(64):
-                if chosen < 0 and (used >> np.uint64(c)) & np.uint64(1) == np.uint64(0):
-                    chosen = first + c
+            if used != ~np.uint64(0):
+                chosen = first
+                while used & np.uint64(1) != np.uint64(0):
+                    used = used >> np.uint64(1)
+                    chosen += 1
             first += 64
         colour[v] = chosen
         for p in range(indptr[v], indptr[v + 1]):
             u = np.int64(indices[p])
-            if u != v and colour[u] < 0 and atomic_add(waits, u, -1) == 1:
-                queue[atomic_add(state, 4, 1)] = u
+            if u == v or colour[u] >= 0:
+                continue
+            waiting = atomic_add(waits, u, -1)
+            if waiting == 1:
+                place = atomic_add(state, 4, 1)
+                queue[place] = u
 
 
 @kernel
