@@ -35,8 +35,8 @@ _APART = 0.3
 #: Vertices whose levels are counted and listed together.
 _TILE = 256
 
-#: Blocks of a GPU share longer rows out, so many entries each; `kLong` in the kernel.
-_LONG = 1024
+#: Warps of a GPU share longer rows out, so many entries each; `kLong` in the kernel.
+_LONG = 128
 
 #: Numbers that a loop keeps; `part_of` in the kernel.
 _STATE = 44

@@ -1,4 +1,4 @@
-// Searches from many sources, a bit for each: one level of one block of sources a call. See hops.py.
+// Searches from many sources, a bit for each (see hops.py): one level of a block of sources a call.
 // Calls have turns 0, 1, 2, 0, ...: what a call finds goes where the next one looks, and where the
 // one before looked is cleared meanwhile, so that a level needs one barrier. Frontiers are sets, a
 // bit for each vertex: a queue has an end that all threads would change.
@@ -19,8 +19,8 @@ __device__ __forceinline__ long long* part_of(long long* state, int turn) {
 // Threads that share a row, and entries that each of them reads before they talk.
 constexpr int kLanes = 8, kAtOnce = 4;
 
-// Blocks share longer rows out, so many entries each.
-constexpr long long kLong = 1024;
+// Warps share longer rows out, so many entries each.
+constexpr long long kLong = 128;
 
 // Most threads of a block.
 constexpr int kThreads = 256;
@@ -74,7 +74,7 @@ struct Call {
 
 // What a thread counts; `alive` is of one word.
 struct Tally {
-  Count found, edges, done, looked;
+  unsigned found, edges, done, looked;
   Word alive;
 };
 
@@ -119,24 +119,31 @@ struct Searches {
     const unsigned bit = 1u << v % 32;
     if (atomicOr(coming + v / 32, bit) & bit) return;
     ++tally.found;
-    tally.edges += static_cast<Count>(indptr[v + 1] - indptr[v]);
+    tally.edges += static_cast<unsigned>(indptr[v + 1] - indptr[v]);
   }
 
-  // Passes searches of a word on along an edge to w.
+  // Passes searches of a word on to vertices; -1 is none.
   template <class P>
-  __device__ __forceinline__ void pass(long long w, int j, Word mine, const P* indptr,
-                                       Tally& tally) const {
-    const Word fresh = mine & missing(w, j) & ~*const_cast<volatile Word*>(next + words * w + j);
-    if (fresh == 0) return;
-    tally.alive |= fresh;
-    find(w, j, fresh, indptr, tally);
+  __device__ __forceinline__ void pass(const int (&to)[kAtOnce], int j, Word (&mine)[kAtOnce],
+                                       const P* indptr, Tally& tally) const {
+#pragma unroll
+    for (int r = 0; r < kAtOnce; ++r) {
+      const long long w = to[r];
+      if (w >= 0) mine[r] &= missing(w, j) & ~*const_cast<volatile Word*>(next + words * w + j);
+    }
+#pragma unroll
+    for (int r = 0; r < kAtOnce; ++r) {
+      if (to[r] < 0 || mine[r] == 0) continue;
+      tally.alive |= mine[r];
+      find(to[r], j, mine[r], indptr, tally);
+    }
   }
 };
 
 // Lets no search have found a vertex; of the first block, no level is there.
 template <class L>
-__device__ __forceinline__ void clear_all(const Searches& all, long long k, long long kind, long long block,
-                          L* level) {
+__device__ __forceinline__ void clear_all(const Searches& all, long long k, long long kind,
+                                          long long block, L* level) {
   const Group<1> mine;
   for (long long at = mine.first; at < all.n * all.words; at += mine.step) {
     all.seen[at] = bits_from(all.many - 64 * (at % all.words));
@@ -157,8 +164,8 @@ __device__ __forceinline__ void clear_all(const Searches& all, long long k, long
 }
 
 template <class P>
-__device__ __forceinline__ void seed_all(const Searches& all, const P* indptr, const long long* sources,
-                         long long* next, Tally& tally) {
+__device__ __forceinline__ void seed_all(const Searches& all, const P* indptr,
+                                         const long long* sources, long long* next, Tally& tally) {
   const Group<1> mine;
   for (long long s = mine.first; s < all.many; s += mine.step) {
     const Word bit = 1ull << (s % 64);
@@ -191,46 +198,48 @@ __device__ __forceinline__ void settle_vertex(const Searches& all, long long v, 
     L* const to = level + all.first * all.n + all.many * v + 64 * j + from;
     for (; own != 0; own &= own - 1) to[__popcll(~own & (own - 1))] = static_cast<L>(depth);
   }
-  if (lane == 0 && !misses) tally.done += static_cast<Count>(in_indptr[v + 1] - in_indptr[v]);
+  if (lane == 0 && !misses) tally.done += static_cast<unsigned>(in_indptr[v + 1] - in_indptr[v]);
 }
 
-// Settles the frontier, clears the one before, and pushes. The warps of a block take 32 vertices
-// each, from places that lie apart, and share the edges of all of them out.
+// Settles the frontier, clears the one before, and pushes. Eight threads take as many vertices;
+// those of a block lie apart, and their edges are shared out among all of its threads.
 template <class P, class I, class Q, class L>
-__device__ __forceinline__ void walk_frontier(const Searches& all, bool pushes, const P* indptr, const I* indices,
-                              const Q* in_indptr, long long kind, L* level, long long* counts,
-                              long long depth, Tally& tally) {
+__device__ __forceinline__ void walk_frontier(const Searches& all, bool pushes, const P* indptr,
+                                              const I* indices, const Q* in_indptr, long long kind,
+                                              L* level, long long* counts, long long depth,
+                                              Tally& tally) {
   __shared__ long long starts[kThreads];
-  __shared__ int ends[kThreads], totals[kThreads / 32], held[kThreads / 32];
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const int warps = static_cast<int>(blockDim.x) / 32;
-  const long long sets = all.num_sets();
-  for (long long base = 0; base < sets; base += static_cast<long long>(warps) * gridDim.x) {
-    const long long set = base + static_cast<long long>(warp) * gridDim.x + block_number();
-    const unsigned ready = set < sets ? all.ready[set] : 0, gone = set < sets ? all.gone[set] : 0;
-    const long long v = 32 * set + lane;
-    const bool is_live = ready >> lane & 1;
+  __shared__ int ends[kThreads], totals[kThreads / 32], held[kThreads / kLanes];
+  const int place = static_cast<int>(threadIdx.x), lane = place % 32, warp = place / 32;
+  const int threads = static_cast<int>(blockDim.x), own = place % kLanes, group = place / kLanes;
+  const long long sets = 4 * all.num_sets(), groups = threads / kLanes;
+  for (long long base = 0; base < sets; base += groups * gridDim.x) {
+    const long long set = base + static_cast<long long>(group) * gridDim.x + block_number();
+    unsigned char* const gone = reinterpret_cast<unsigned char*>(all.gone) + set;
+    unsigned ready = 0, past = 0;
+    if (set < sets) {
+      ready = reinterpret_cast<const unsigned char*>(all.ready)[set];
+      past = *gone;
+    }
     P begin = 0;
     int length = 0;
-    if (pushes && is_live) {
+    if (pushes && (ready >> own & 1)) {
+      const long long v = kLanes * set + own;
       begin = indptr[v];
       const long long edges = static_cast<long long>(indptr[v + 1] - begin);
       length = edges > kLong ? 0 : static_cast<int>(edges);
     }
     // All lanes have read what one of them clears.
     __syncwarp();
-    if (gone != 0) {
-      for (int at = lane; at < 32 * all.words; at += 32) {
-        if (gone >> (at >> all.shift) & 1) all.past[32 * all.words * set + at] = 0;
+    if (past != 0) {
+      for (int at = own; at < kLanes * all.words; at += kLanes) {
+        if (past >> (at >> all.shift) & 1) all.past[kLanes * all.words * set + at] = 0;
       }
-      if (lane == 0) all.gone[set] = 0;
+      if (own == 0) *gone = 0;
     }
-    unsigned left = ready;
-    for (int i = 0; i < lane / kLanes; ++i) left &= left - 1;
-    while (left != 0) {
-      settle_vertex(all, 32 * set + __ffs(static_cast<int>(left)) - 1, in_indptr, kind, level,
+    for (unsigned left = ready; left != 0; left &= left - 1) {
+      settle_vertex(all, kLanes * set + __ffs(static_cast<int>(left)) - 1, in_indptr, kind, level,
                     counts, depth, tally);
-      for (int i = 0; i < 32 / kLanes; ++i) left &= left - 1;
     }
     __syncwarp();
     if (!pushes) continue;
@@ -240,118 +249,125 @@ __device__ __forceinline__ void walk_frontier(const Searches& all, bool pushes, 
       if (lane >= step) end += other;
     }
     if (lane == 31) totals[warp] = end;
-    if (lane == 0) held[warp] = static_cast<int>(set < sets ? set : 0);
+    if (own == 0) held[group] = static_cast<int>(set < sets ? set : 0);
     __syncthreads();
     int before = 0, total = 0;
-    for (int i = 0; i < warps; ++i) {
+    for (int i = 0; i < threads / 32; ++i) {
       if (i < warp) before += totals[i];
       total += totals[i];
     }
-    ends[threadIdx.x] = before + end;
-    starts[threadIdx.x] = static_cast<long long>(begin) - (before + end - length);
+    ends[place] = before + end;
+    starts[place] = static_cast<long long>(begin) - (before + end - length);
     __syncthreads();
-    for (int at = static_cast<int>(threadIdx.x); at < total << all.shift;
-         at += static_cast<int>(blockDim.x)) {
-      const int e = at >> all.shift, j = at & (all.words - 1);
-      int row = 0;
-      for (int step = static_cast<int>(blockDim.x) / 2; step > 0; step /= 2) {
-        if (ends[row + step - 1] <= e) row += step;
+    const int items = total << all.shift, j = place & (all.words - 1);
+    for (int at = place; at < items; at += kAtOnce * threads) {
+      int to[kAtOnce];
+      Word mine[kAtOnce];
+#pragma unroll
+      for (int r = 0; r < kAtOnce; ++r) {
+        const int e = (at + r * threads) >> all.shift;
+        to[r] = -1;
+        if (e >= total) continue;
+        int row = 0;
+        for (int step = threads / 2; step > 0; step /= 2) {
+          if (ends[row + step - 1] <= e) row += step;
+        }
+        to[r] = static_cast<int>(indices[starts[row] + e]);
+        mine[r] = all.now[all.words * (kLanes * static_cast<long long>(held[row / kLanes]) +
+                                       row % kLanes) + j];
       }
-      const long long u = 32ll * held[row / 32] + row % 32;
-      all.pass(indices[starts[row] + e], j, all.now[all.words * u + j], indptr, tally);
+      all.pass(to, j, mine, indptr, tally);
     }
     __syncthreads();
   }
 }
 
-// Pushes from long rows; `parts` has a vertex and the number of its part for each.
+// Pushes from long rows, a warp from each part; `parts` has a vertex and the number of its part.
+// Parts of one row lie side by side and go to different warps.
 template <class P, class I>
-__device__ __forceinline__ void push_long(const Searches& all, const P* indptr, const I* indices, const int* parts,
-                          long long num_parts, Tally& tally) {
-  const int place = static_cast<int>(threadIdx.x), j = place & (all.words - 1);
-  for (long long i = block_number(); i < num_parts; i += gridDim.x) {
-    const long long u = parts[2 * i], begin = indptr[u] + kLong * parts[2 * i + 1];
-    const Word mine = all.now[all.words * u + j];
-    if (mine == 0) continue;
-    const long long end = min(begin + kLong, static_cast<long long>(indptr[u + 1]));
-    for (long long e = begin + (place >> all.shift); e < end; e += blockDim.x >> all.shift) {
-      all.pass(indices[e], j, mine, indptr, tally);
+__device__ __forceinline__ void push_long(const Searches& all, const P* indptr, const I* indices,
+                                          const int* parts, long long num_parts, Tally& tally) {
+  const Group<32> warps;
+  const int j = warps.lane & (all.words - 1), slots = 32 >> all.shift;
+  for (long long base = warps.first; base < num_parts; base += 32 * warps.step) {
+    const long long part = base + warps.lane * warps.step;
+    const long long v = part < num_parts ? parts[2 * part] : -1;
+    const bool is_live = v >= 0 && (all.ready[v / 32] >> v % 32 & 1);
+    for (unsigned live = __ballot_sync(kAllLanes, is_live); live != 0; live &= live - 1) {
+      const long long i = base + (__ffs(static_cast<int>(live)) - 1) * warps.step;
+      const long long u = parts[2 * i], begin = indptr[u] + kLong * parts[2 * i + 1];
+      const long long end = min(begin + kLong, static_cast<long long>(indptr[u + 1]));
+      const Word own = all.now[all.words * u + j];
+      for (long long e = begin + (warps.lane >> all.shift); e < end; e += kAtOnce * slots) {
+        int to[kAtOnce];
+        Word mine[kAtOnce];
+#pragma unroll
+        for (int r = 0; r < kAtOnce; ++r) {
+          to[r] = e + r * slots < end ? static_cast<int>(indices[e + r * slots]) : -1;
+          mine[r] = own;
+        }
+        all.pass(to, j, mine, indptr, tally);
+      }
     }
   }
+}
+
+// Pulls along entries of a row, by so many threads: each has one word of some entries.
+template <int kMany, class P, class J>
+__device__ __forceinline__ void pull(const Searches& all, long long v, long long begin,
+                                     long long end, int lane, const P* indptr,
+                                     const J* in_indices, const long long* told, Tally& tally) {
+  const int words = all.words, j = lane & (words - 1), slot = lane >> all.shift;
+  const int slots = kMany >> all.shift;
+  const unsigned peers = kAllLanes >> (32 - kMany) << (threadIdx.x % 32 / kMany * kMany);
+  Word wanted = all.missing(v, j) & static_cast<Word>(told[kAlive + j]);
+  if constexpr (kMany == 32) {
+    // Other parts of the row bring some meanwhile; the lanes of a word must agree on them.
+    wanted &= ~*const_cast<volatile Word*>(all.next + words * v + j);
+    wanted = __shfl_sync(peers, wanted, j);
+  }
+  Word left = wanted;
+  bool is_open = __any_sync(peers, left != 0);
+  for (long long base = begin; base < end && is_open; base += kAtOnce * slots) {
+#pragma unroll
+    for (int r = 0; r < kAtOnce; ++r) {
+      const long long e = base + r * slots + slot;
+      if (e < end) left &= ~all.now[words * static_cast<long long>(in_indices[e]) + j];
+    }
+    for (int step = words; step < kMany; step *= 2) left &= __shfl_xor_sync(peers, left, step);
+    is_open = __any_sync(peers, left != 0);
+    const long long most = kAtOnce * slots;
+    if (lane == 0) tally.looked += static_cast<unsigned>(min(end - base, most));
+  }
+  const Word fresh = wanted & ~left;
+  if (slot != 0 || fresh == 0) return;
+  tally.alive |= fresh;
+  all.find(v, j, fresh, indptr, tally);
 }
 
 template <class P, class Q, class J>
 __device__ __forceinline__ void pull_short(const Searches& all, const P* indptr, const Q* in_indptr,
-                           const J* in_indices, const long long* told, Tally& tally) {
+                                           const J* in_indices, const long long* told,
+                                           Tally& tally) {
   const Group<kLanes> mine;
-  const int words = all.words, j = mine.lane & (words - 1), slot = mine.lane >> all.shift;
-  const int slots = kLanes >> all.shift;
-  const unsigned peers = 0xffu << (threadIdx.x % 32 / kLanes * kLanes);
-  const Word alive = static_cast<Word>(told[kAlive + j]);
   for (long long v = mine.first; v < all.n; v += mine.step) {
     const long long begin = in_indptr[v], end = in_indptr[v + 1];
     if (begin == end || end - begin > kLong) continue;
-    const Word wanted = all.missing(v, j) & alive;
-    Word left = wanted;
-    bool is_open = __any_sync(peers, left != 0);
-    for (long long base = begin; base < end && is_open; base += kAtOnce * slots) {
-#pragma unroll
-      for (int r = 0; r < kAtOnce; ++r) {
-        const long long e = base + r * slots + slot;
-        if (e < end) left &= ~all.now[words * in_indices[e] + j];
-      }
-      for (int step = words; step < kLanes; step *= 2) {
-        left &= __shfl_xor_sync(peers, left, step);
-      }
-      is_open = __any_sync(peers, left != 0);
-      if (mine.lane == 0) {
-        const long long most = kAtOnce * slots;
-        tally.looked += static_cast<Count>(min(end - base, most));
-      }
-    }
-    const Word fresh = wanted & ~left;
-    if (slot != 0 || fresh == 0) continue;
-    tally.alive |= fresh;
-    all.find(v, j, fresh, indptr, tally);
+    pull<kLanes>(all, v, begin, end, mine.lane, indptr, in_indices, told, tally);
   }
 }
 
-// A thread of a block has one word of a part of a long row, and the block all of them.
+// Pulls into long rows, a warp for each part.
 template <class P, class Q, class J>
 __device__ __forceinline__ void pull_long(const Searches& all, const P* indptr, const Q* in_indptr,
-                          const J* in_indices, const int* parts, long long num_parts,
-                          const long long* told, Tally& tally) {
-  __shared__ Word missing[4];
-  const int place = static_cast<int>(threadIdx.x), j = place & (all.words - 1);
-  const long long slots = blockDim.x >> all.shift;
-  for (long long i = block_number(); i < num_parts; i += gridDim.x) {
+                                          const J* in_indices, const int* parts,
+                                          long long num_parts, const long long* told,
+                                          Tally& tally) {
+  const Group<32> warps;
+  for (long long i = warps.first; i < num_parts; i += warps.step) {
     const long long v = parts[2 * i], begin = in_indptr[v] + kLong * parts[2 * i + 1];
     const long long end = min(begin + kLong, static_cast<long long>(in_indptr[v + 1]));
-    if (place < all.words) {
-      missing[place] = all.missing(v, place) & static_cast<Word>(told[kAlive + place]) &
-                       ~*const_cast<volatile Word*>(all.next + all.words * v + place);
-    }
-    __syncthreads();
-    const Word wanted = missing[j];
-    Word left = wanted;
-    for (long long base = begin; base < end; base += kAtOnce * slots) {
-      if (__syncthreads_or(left != 0) == 0) break;
-#pragma unroll
-      for (int r = 0; r < kAtOnce; ++r) {
-        const long long e = base + r * slots + (place >> all.shift);
-        if (e < end) left &= ~all.now[all.words * in_indices[e] + j];
-      }
-      if (~left & missing[j]) atomicAnd(&missing[j], left);
-      __syncthreads();
-      left = missing[j];
-      if (place == 0) tally.looked += static_cast<Count>(min(end - base, kAtOnce * slots));
-    }
-    const Word fresh = wanted & ~left;
-    if (place < all.words && fresh != 0) {
-      tally.alive |= fresh;
-      all.find(v, j, fresh, indptr, tally);
-    }
-    __syncthreads();
+    pull<32>(all, v, begin, end, warps.lane, indptr, in_indices, told, tally);
   }
 }
 
@@ -376,9 +392,9 @@ __device__ inline void report(const Tally& tally, int words, long long* next) {
 }
 
 template <class P, class I, class Q, class J, class L>
-__device__ __noinline__ void run_call(int turn, const P* indptr, const I* indices, const Q* in_indptr,
-                                      const J* in_indices, const int* rows, long long num_rows,
-                                      const int* columns, long long num_columns,
+__device__ __noinline__ void run_call(int turn, const P* indptr, const I* indices,
+                                      const Q* in_indptr, const J* in_indices, const int* rows,
+                                      long long num_rows, const int* columns, long long num_columns,
                                       const long long* sources, long long n, long long k,
                                       long long width, long long words, long long kind,
                                       long long limit, L* level, long long* counts, long long* far,

@@ -1,6 +1,6 @@
 // w = u (+).(*) A by tiles of bits: a thread a row, so that the lanes of a tile's rows read
-// neighbouring bits, or a warp a row of a long line of tiles; nothing is added atomically. A tile is read only where u has an entry that meets it; a
-// warp leaves its rows when all that are open have ended.
+// neighbouring bits, or a warp a row of a long line of tiles. Either way sums are made in the order
+// of positions. A tile is read only where u has an entry that meets it.
 #pragma once
 #include "semira.methods.b2sr.kernels:tiles.cuh"
 #include "vxm/pull.cuh"
@@ -55,27 +55,27 @@ struct TileSum {
 
 // Reads tiles first, first + step, ... below end: where they begin, and the bits of a row that meet
 // entries of the operand. Returns how many tiles may.
-template <class Semiring, class U, class A>
+template <int kMany, class Semiring, class U, class A>
 __device__ __forceinline__ unsigned read_tiles(const Gather<Semiring, U, A>& gather,
                                                const BitTiles<A>& held, Index row, int first,
-                                               int end, int step, unsigned (&from)[kTilesAtOnce],
-                                               unsigned (&met)[kTilesAtOnce]) {
+                                               int end, int step, unsigned (&from)[kMany],
+                                               unsigned (&met)[kMany]) {
   const unsigned inside = static_cast<unsigned>(row) & ((1u << held.shift) - 1);
   unsigned touched = 0;
 #pragma unroll
-  for (int b = 0; b < kTilesAtOnce; ++b) {
+  for (int b = 0; b < kMany; ++b) {
     const int at = first + b * step;
     from[b] = at < end ? held.position(at) << held.shift : 0;
     met[b] = at < end ? held.mask() : 0;
   }
   if (gather.present != nullptr) {
 #pragma unroll
-    for (int b = 0; b < kTilesAtOnce; ++b) {
+    for (int b = 0; b < kMany; ++b) {
       if (met[b] != 0) met[b] &= gather.present[from[b] / kWarp] >> from[b] % kWarp;
     }
   }
 #pragma unroll
-  for (int b = 0; b < kTilesAtOnce; ++b) {
+  for (int b = 0; b < kMany; ++b) {
     touched += met[b] != 0 ? 1 : 0;
     if (met[b] != 0) met[b] &= held.bits(first + b * step, inside);
   }
@@ -107,10 +107,71 @@ __device__ __forceinline__ void walk_tiles(TileSum<typename Semiring::Add>& foun
       if (met[b] == 0 || found.sum.template settled<kExit>()) continue;
       found.sum.add(product[b]);
       for (unsigned rest = met[b] & (met[b] - 1);
-           rest != 0 && !found.sum.template settled<kExit>(); rest &= rest - 1) {
-        const Index k = static_cast<Index>(from[b]) + __ffs(static_cast<int>(rest)) - 1;
-        found.sum.add(multiply<Semiring>(gather.u, gather.matrix, k, row, Offset{0}));
+           rest != 0 && !found.sum.template settled<kExit>();) {
+        // Two at once: the second is read while the first is.
+        const unsigned second = rest & (rest - 1);
+        const Index start = static_cast<Index>(from[b]) - 1;
+        const T one = multiply<Semiring>(gather.u, gather.matrix,
+                                         start + __ffs(static_cast<int>(rest)), row, Offset{0});
+        T other = one;
+        if (second != 0) {
+          other = multiply<Semiring>(gather.u, gather.matrix,
+                                     start + __ffs(static_cast<int>(second)), row, Offset{0});
+        }
+        found.sum.add(one);
+        if (second != 0 && !found.sum.template settled<kExit>()) found.sum.add(other);
+        rest = second & (second - 1);
       }
+    }
+  }
+}
+
+// Tiles that the lanes of a warp read for one row, and what meets in them, by position.
+struct MetTiles {
+  unsigned from, met;
+  int last, total;  // operands up to this lane's tile, and of all
+
+  __device__ __forceinline__ MetTiles(unsigned from, unsigned met, unsigned lane)
+      : from(from), met(met), last(__popc(met)) {
+    for (int step = 1; step < kWarp; step *= 2) {
+      const int other = __shfl_up_sync(kAllLanes, last, step);
+      if (static_cast<int>(lane) >= step) last += other;
+    }
+    total = __shfl_sync(kAllLanes, last, kWarp - 1);
+  }
+
+  // The product of operand number `mine`, a different one in each lane.
+  template <class Semiring, class U, class A>
+  __device__ __forceinline__ typename Semiring::Add::T product(
+      const Gather<Semiring, U, A>& gather, Index row, int mine) const {
+    // The first lane with more up to its tile.
+    int owner = 0;
+    for (int step = kWarp / 2; step > 0; step /= 2) {
+      if (__shfl_sync(kAllLanes, last, owner + step - 1) <= mine) owner += step;
+    }
+    const unsigned bits = __shfl_sync(kAllLanes, met, owner);
+    const unsigned start = __shfl_sync(kAllLanes, from, owner);
+    const int before = __shfl_sync(kAllLanes, last - __popc(met), owner);
+    if (mine >= total) return typename Semiring::Add::T{};
+    const int place = nth_bit(bits, static_cast<unsigned>(mine - before));
+    return multiply<Semiring>(gather.u, gather.matrix, static_cast<Index>(start) + place, row,
+                              Offset{0});
+  }
+};
+
+// Adds the first `count` lanes' products in their order; every lane gets the sum.
+template <bool kExit, class Add>
+__device__ __forceinline__ void add_in_order(Partial<Add>& sum, typename Add::T product,
+                                             int count) {
+  // Shuffles do not wait for sums.
+  constexpr int kAhead = 8;
+  for (int first = 0; first < count; first += kAhead) {
+    typename Add::T ahead[kAhead];
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) ahead[i] = shuffle(product, first + i);
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) {
+      if (first + i < count && !sum.template settled<kExit>()) sum.add(ahead[i]);
     }
   }
 }
@@ -118,48 +179,31 @@ __device__ __forceinline__ void walk_tiles(TileSum<typename Semiring::Add>& foun
 // Walks a line of tiles for one row; the lanes of a warp read what meets side by side, and all of
 // them add it up in the order of positions, so that sums of floats are those of a thread alone.
 template <bool kExit, class Semiring, class U, class A>
-__device__ __forceinline__ void walk_in_order(TileSum<typename Semiring::Add>& found,
-                                              const Gather<Semiring, U, A>& gather,
-                                              const BitTiles<A>& held, Index row, int begin,
-                                              int end, unsigned lane) {
+__device__ __noinline__ TileSum<typename Semiring::Add> walk_in_order(
+    const Gather<Semiring, U, A> gather, const BitTiles<A>& held, Index row, int begin, int end) {
+  const unsigned lane = threadIdx.x % kWarp;
+  TileSum<typename Semiring::Add> found{{typename Semiring::Add::T{}, false}, 0, 0};
   using T = typename Semiring::Add::T;
-  for (int base = begin; base < end; base += kTilesAtOnce * kWarp) {
-    unsigned from[kTilesAtOnce], met[kTilesAtOnce];
-    found.touched += read_tiles(gather, held, row, base + static_cast<int>(lane), end, kWarp, from,
-                                met);
-#pragma unroll
-    for (int b = 0; b < kTilesAtOnce; ++b) {
-      const int count = __popc(met[b]);
-      int last = count;
-      for (int step = 1; step < kWarp; step *= 2) {
-        const int other = __shfl_up_sync(kAllLanes, last, step);
-        if (static_cast<int>(lane) >= step) last += other;
-      }
-      const int total = __shfl_sync(kAllLanes, last, kWarp - 1);
-      for (int first = 0; first < total; first += kWarp) {
-        // The lane that has this lane's operand: the first with more before its end.
-        const int mine = first + static_cast<int>(lane);
-        int owner = 0;
-        for (int step = kWarp / 2; step > 0; step /= 2) {
-          if (__shfl_sync(kAllLanes, last, owner + step - 1) <= mine) owner += step;
-        }
-        const unsigned bits = __shfl_sync(kAllLanes, met[b], owner);
-        const unsigned start = __shfl_sync(kAllLanes, from[b], owner);
-        const int before = __shfl_sync(kAllLanes, last - count, owner);
-        T product{};
-        if (mine < total) {
-          const Index k = static_cast<Index>(start) +
-                          nth_bit(bits, static_cast<unsigned>(mine - before));
-          product = multiply<Semiring>(gather.u, gather.matrix, k, row, Offset{0});
-        }
-        const int stop = min(total - first, kWarp);
-        for (int i = 0; i < stop && !found.sum.template settled<kExit>(); ++i) {
-          found.sum.add(shuffle(product, i));
-        }
-        if (found.sum.template settled<kExit>()) return;
-      }
+  const int own = static_cast<int>(lane);
+  unsigned from[1], met[1];
+  found.touched += read_tiles(gather, held, row, begin + own, end, kWarp, from, met);
+  for (int base = begin; base < end; base += kWarp) {
+    const MetTiles tiles(from[0], met[0], lane);
+    // What follows is read while these are added.
+    if (base + kWarp < end) {
+      found.touched += read_tiles(gather, held, row, base + kWarp + own, end, kWarp, from, met);
+    }
+    T product{};
+    for (int first = 0; first < tiles.total + kWarp; first += kWarp) {
+      T next{};
+      if (first < tiles.total) next = tiles.product(gather, row, first + own);
+      const int count = min(tiles.total - first + kWarp, kWarp);
+      if (first > 0) add_in_order<kExit>(found.sum, product, count);
+      if (found.sum.template settled<kExit>()) return found;
+      product = next;
     }
   }
+  return found;
 }
 
 // `out` is empty before. kCounts: the sum is the number of entries that meet. Rows of long lines of
@@ -203,7 +247,7 @@ SEMIRA_PHASE void spmv_pull_tiles(const Team& team, const Gather<Semiring, U, A>
         found.count += __shfl_xor_sync(kAllLanes, found.count, half);
       }
     } else {
-      walk_in_order<kExit>(found, gather, held, row, begin, end, team.lane);
+      found = walk_in_order<kExit>(gather, held, row, begin, end);
     }
     __syncwarp();
     touched += found.touched;
