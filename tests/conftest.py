@@ -179,7 +179,7 @@ def what_stays_is_not_searched() -> Iterator[None]:
     What was dropped meanwhile is looked for now and then: a thousand kernels take a second.
     """
     yield
-    if next(_modules_run) % 16 == 0:
+    if next(_modules_run) % 64 == 0:
         gc.unfreeze()
     gc.collect()
     gc.freeze()

@@ -56,6 +56,26 @@ def matching(n: int) -> Case:
     )
 
 
+def large_matching() -> Case:
+    """Return five iterations on graphs of DS16784's size, half of whose edges are common."""
+    n, m, rng = 16_784, 445_821, np.random.default_rng(2)
+
+    def pairs(count: int) -> Any:
+        found = rng.integers(0, n, (2 * count, 2))
+        return found[found[:, 0] < found[:, 1]][:count]
+
+    def symmetric(edges: Any) -> Any:
+        both = np.unique(np.concatenate((edges, edges[:, ::-1])), axis=0)
+        return gb.Matrix.from_coo(both[:, 0], both[:, 1], 1.0, nrows=n, ncols=n)
+
+    common, one, two = (pairs(m // 2) for _ in range(3))
+    A, B = (symmetric(np.concatenate((common, each))) for each in (one, two))  # noqa: N806
+    return (
+        lambda: apps.graph_match(A, B, num_seeds=100, initial="seeds", max_iterations=5),
+        lambda found: f"common edges {found.common_edges:,}, iterations {found.iterations}",
+    )
+
+
 def flow(k: int) -> Case:
     """Return a flow through a grid of k x k vertices."""
     n = k * k + 2
@@ -171,6 +191,7 @@ def of_report(data: Path) -> Cases:
         found[f"assignment {n:,}, uniform"] = partial(uniform, n), f"goal {goal}"
         found[f"assignment {n:,}, integers"] = partial(uniform, n, whole=True), f"goal {goal}"
     found["matching 2,000"] = partial(matching, 2000), "goal 50"
+    found["matching DS16784-sized"] = large_matching, "goal 1,500; report 42,220 (P100)"
     for k, goal in ((200, "15"), (1000, "60")):
         found[f"flow {k} x {k}"] = partial(flow, k), f"goal {goal}"
     for price in (0.3, 1.0):

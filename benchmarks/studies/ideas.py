@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.harness import Options, Study
@@ -68,7 +68,10 @@ def trial(options: Options, graph: BenchGraph) -> Iterator[Record]:
     graph = graph.undirected
     preset = Preset({"bfs": options.trials}, options.seconds)
     for pins in steps().values():
-        yield from run_kernel("bfs", graph, [semira_library(options.device, pins)], preset)
+        # Without an option hosts run no products; this one is chosen anyway.
+        library = semira_library(options.device, pins or {"structure_only": True})
+        for record in run_kernel("bfs", graph, [library], preset):
+            yield replace(record, plan=pins)
     library = semira_library(options.device)
     for kernel in KERNELS:
         yield look_at_plans(kernel, graph, library)

@@ -33,7 +33,7 @@ def test_a_run_on_cpu_compiles_nothing_afterwards(tmp_path):
     made = semira(tmp_path, "compile", "bfs", "--dtype", "BOOL", "--jobs", "1", "--json")
     assert made.returncode == 0, made.stderr
     told = json.loads(made.stdout)
-    assert told["compiled"] > 3
+    assert told["compiled"] >= 3
     assert told["megabytes"] > 0
     for graph in ("kron:11", "er:500", "road:30x20", "grid:3x3"):
         ran = semira(tmp_path, "run", "bfs", graph, SEMIRA_NO_COMPILE="1")

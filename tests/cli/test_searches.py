@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 from semira.algorithms import bfs
@@ -15,7 +16,7 @@ from semira.base.errors import InvalidValue
 from semira.cli.searches import METHODS, pins_on
 
 
-@pytest.mark.parametrize("name", METHODS)
+@every("name", METHODS)
 @cases.shapes
 def test_levels_are_the_same(graph: cases.Graph, device: str, name: str) -> None:
     pins = pins_on(name, backend_for(device).capabilities())

@@ -8,10 +8,10 @@ from tests.docs.line_tables import FOLDER, PACKAGE, SHARED, called_by, lines_of_
 
 
 def test_called_files_are_found_through_others() -> None:
-    assert called_by("bfs") == set()
+    assert called_by("bfs") == {"levels", "searches", "sequential"}
     called = {"delta_stepping", "moving_window", "routes", "sequential", "sssp_choice"}
     assert called_by("sssp") == called
-    assert called_by("label_propagation") == {"neighbours"}
+    assert called_by("label_propagation") == {"neighbours", "sequential", "voting"}
 
 
 def test_called_files_are_those_whose_functions_a_file_has() -> None:

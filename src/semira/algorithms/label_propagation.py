@@ -15,6 +15,7 @@ from semira import (
     Vector,
     binary,
     device,
+    device_traits,
     dtypes,
     indexunary,
     monoid,
@@ -22,6 +23,7 @@ from semira import (
     select,
     semiring,
 )
+from semira.algorithms.ballots import vote_in_rounds
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
@@ -158,7 +160,8 @@ def label_propagation(
     at once, so each move adds to the edges within communities: it ends. It takes 10 to 200
     iterations in practice, of which the later ones are cheap. It waits for the end of its loops
     (two from 32 iterations on), and for the number of self-loops. Where hosts compile loops, and
-    without options, lists of these vertices take the place of products, and of the O(n).
+    without options, lists of these vertices take the place of products, and of the O(n). In a GPU's
+    memory, and without options, a loop of kernels does.
 
     References
     ----------
@@ -182,9 +185,11 @@ def label_propagation(
     edges = _without_loops(undirected(A, symmetric))
     if runs_loops(A, opts):
         shares = np.resize(_SHARES, _AT_RANDOM)
-        found, iterations, converged = vote_and_move(edges, keys, shares, few, max_iterations)
-        label = Vector.from_dense(found, device=A.device)
+        label, iterations, converged = vote_and_move(edges, keys, shares, few, max_iterations)
         return CommunityResult(iterations, (), label, converged, edges=edges)
+    if 0 < n < 1 << 31 and not opts and device_traits(A.device).own_memory:
+        labels, iterations, converged = vote_in_rounds(edges, keys, few, max_iterations)
+        return CommunityResult(iterations, (), labels, converged, edges=edges)
     tie, turn = (Scalar.from_value(key, dtypes.INT64) for key in keys)
     with device(A.device):
         label, best, moved = (Vector(vertex_dtype(n), n) for _ in range(3))

@@ -35,35 +35,39 @@ _FEW, _BUDGET = 2048, 1 << 26
 _ALIKE = 32
 
 
-def add_corners(edges: Matrix, weighted: bool, counts: Any, sums: Any) -> None:
-    """Add to each vertex what the sides opposite to it weigh in its triangles, and its edges.
+def add_corners(edges: Matrix, counts: Any, *, times: int = 0, weighted: bool = False) -> None:
+    """Add to each vertex what the sides opposite to it weigh in its triangles.
 
-    O(edges times the longest row); on hosts 20 to 24 bytes for each vertex and thread.
+    O(edges times the longest row); on hosts 12 to 16 bytes for each vertex and thread.
 
     Parameters
     ----------
     edges : Matrix, shape (n, n)
         Oriented without cycles.
+    counts : array of int64, shape (n,)
+        Where it is added.
+    times : int
+        How often the edges at each vertex are added too.
     weighted : bool
         Whether values, of INT64, are weights; else each edge weighs 1.
-    counts, sums : arrays of int64, shape (n,)
-        Where triangles, and edges, are added; they may be the same.
     """
-    n, rows = edges.nrows, rows_of(edges, values=weighted)
+    n = edges.nrows
     mark = np.int64 if weighted else vertex_dtype(n).np_type
-    values = (rows.values,) if weighted else ()
-    kernel = _WEIGH if weighted else _COUNT
-    scratch = [(mark, n, 0), ("int64", n, 0), ("int64", n, 0)]
-    _walk(kernel, edges, rows, (*values, counts, sums), scratch)
+    values = (rows_of(edges).values,) if weighted else ()
+    _walk(
+        _WEIGH if weighted else _COUNT, edges, (*values, times, counts),
+        [(mark, n, 0), ("int64", n, 0)],
+    )  # fmt: skip
 
 
 def clustering(graph: Oriented) -> Vector:
     """Return the local clustering coefficients of a graph."""
-    where, n = graph.edges.device, graph.edges.nrows
+    edges, where, n = graph.edges, graph.edges.device, graph.edges.nrows
     with device(where), array_module(where) as xp:
-        counts, out = xp.zeros(2 * n, xp.int64), xp.empty(n, xp.float64)
-        add_corners(graph.edges, False, counts[:n], counts[n:])
-        _SHARE(n, counts[:n], counts[n:], out, device=where, work=n)
+        degrees = edges.derived("degrees", lambda: _degrees(edges, xp))
+        counts, out = xp.zeros(n, xp.int64), xp.empty(n, xp.float64)
+        add_corners(edges, counts)
+        _SHARE(n, counts, degrees, out, device=where, work=n)
         return Vector.from_dense(at_vertices(graph, out))
 
 
@@ -91,59 +95,62 @@ def truss(A: Matrix, least: int, symmetric: bool) -> tuple[Matrix, int]:
     edges, where = graph.edges, A.device
     ways, *ends = edges.derived("numbers of edges", lambda: _numbered(graph))
     with device(where), array_module(where) as xp:
-        rows, both = rows_of(edges, values=False), rows_of(ways)
-        m = len(rows.indices)
+        both, m = rows_of(ways), len(ends[0])
         support, leaves = xp.zeros(m, xp.int32), xp.zeros(m, xp.int32)
         queue, state = xp.empty(m, both.values.dtype), xp.zeros(5, xp.int64)
         scratch = [("int64", A.nrows, 0), ("int64", A.nrows, None)]
-        _walk(_SUPPORT, edges, rows, (support,), scratch)
-        _LIST(m, least, support, leaves, queue, state, device=where, work=m)
+        _walk(_SUPPORT, edges, (support,), scratch)
         shared = least, *ends, *both[:3], support, leaves, queue
         run_loop(
             state,
             _DROP.launch(m, *shared, state, work=len(both.indices)),
             _DECIDE.launch(1, *shared, _FEW, _BUDGET, state),
             device=where,
+            before=[_LIST.launch(m, least, support, leaves, queue, state, work=m)],
         )
         inside = support[both.values]
         found = entries_of(ways, inside >= least, inside, dtypes.INT64)
         return found, int(state[4])
 
 
-def _walk(
-    kernel: ArrayKernel, edges: Matrix, rows: Rows, arguments: Any, scratch: list[Any]
-) -> None:
+def _walk(kernel: ArrayKernel, edges: Matrix, arguments: Any, scratch: list[Any]) -> None:
     """Run a kernel over the vertices of a host's edges, or over the entries of a GPU's."""
-    own = device_traits(edges.device).own_memory
-    heads, items = (_heads(edges), len(rows.indices)) if own else (rows.indices, edges.nrows)
-    work: Any = 0
+    rows, heads = _rows(edges)
+    own, work = device_traits(edges.device).own_memory, None
     if not own:
         # What a vertex looks at are the rows of its neighbours.
         lengths = np.diff(rows.indptr)[rows.indices]
         work = np.append(0, np.cumsum(lengths, dtype=np.int64))[rows.indptr]
     kernel(
-        items, heads, rows.indptr, rows.indices, _ALIKE, *arguments, device=edges.device, work=work,
-        host_scratch=lambda: scratch, stops=True,
+        len(heads) if own else edges.nrows, heads, rows.indptr, rows.indices, _ALIKE, *arguments,
+        device=edges.device, work=0 if own else work, host_scratch=lambda: scratch, stops=True,
     )  # fmt: skip
 
 
-def _heads(edges: Matrix) -> Any:
-    """Return the row of each entry, where the matrix lies; it stays with the matrix."""
+def _rows(edges: Matrix) -> tuple[Rows, Any]:
+    """Return the rows of a matrix and the row of each entry; they stay with the matrix."""
 
-    def rows() -> Any:
+    def found() -> tuple[Rows, Any]:
+        rows = rows_of(edges, values=False)
         if device_traits(edges.device).own_memory:
-            return edges.to_coo(columns=False, values=False, device=edges.device)[0]
-        csr = rows_of(edges, values=False)
-        return np.repeat(np.arange(edges.nrows, dtype=csr.indices.dtype), np.diff(csr.indptr))
+            return rows, edges.to_coo(columns=False, values=False, device=edges.device)[0]
+        numbers = np.arange(edges.nrows, dtype=rows.indices.dtype)
+        return rows, np.repeat(numbers, np.diff(rows.indptr))
 
-    return edges.derived("rows of entries", rows)
+    return edges.derived("rows of entries", found)
+
+
+def _degrees(edges: Matrix, xp: Any) -> Any:
+    """Return how many edges each vertex has."""
+    rows, _ = _rows(edges)
+    return xp.diff(rows.indptr) + xp.bincount(rows.indices, minlength=edges.nrows)
 
 
 def _numbered(graph: Oriented) -> tuple[Matrix, Any, Any]:
     """Return edges in both directions with the numbers of the oriented ones, and their ends."""
     edges, n, where = graph.edges, graph.edges.nrows, graph.edges.device
     with device(where), array_module(where) as xp:
-        rows, heads = rows_of(edges, values=False), _heads(edges)
+        rows, heads = _rows(edges)
         tails, number = rows.indices, dtypes.INT32 if len(heads) < 2**31 else dtypes.INT64
         numbers = xp.arange(len(heads), dtype=number.np_type)
         one_way = Matrix.from_csr(rows.indptr, tails, numbers, nrows=n, ncols=n)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import Matrix, ss
+from semira import Matrix, Vector, ss
 from semira.algorithms.checks import vertex_dtype
 from semira.kernels import ArrayKernel, rows_of
 
@@ -25,7 +23,7 @@ _COUNTS = 1 << 28
 
 def vote_and_move(
     edges: Matrix, keys: tuple[int, int], shares: NDArray[np.float64], few: int, limit: int
-) -> tuple[NDArray[Any], int, bool]:
+) -> tuple[Vector, int, bool]:
     """Return labels, iterations, and whether at most `few` vertices want another label at the end.
 
     Parameters
@@ -55,7 +53,8 @@ def vote_and_move(
     counts, used = np.zeros(blocks * n, number), np.empty(blocks * longest + 1, number)
     state = np.array([0, n, edges.nvals])
     where, lists = edges.device, rows[:2]
-    for turn in range(limit):
+    is_over, turn = False, 0
+    while turn < limit and not is_over:
         _, count, work = state.tolist()
         tie, draws = (key + turn for key in keys)
         _VOTE(
@@ -65,11 +64,11 @@ def vote_and_move(
         share = float(shares[turn]) if turn < len(shares) else 0.0
         # Few look at their neighbours here, and find one soon.
         _WAIT(count, active, *lists, share, best, draw, waits, device=where, work=work // 8)
+        turn += 1
         given = best, waits, label, seen, after, state
-        _MOVE(1, count, turn + 1, active, *lists, *given, device=where)
+        _MOVE(1, count, turn, active, *lists, *given, device=where)
         active, after = after, active
-        if state[0] <= few:
-            return label, turn + 1, True
+        is_over = state[0] <= few
         if state[1] > n * _MANY:
-            active[: state[1]] = (seen == turn + 1).nonzero()[0]
-    return label, limit, False
+            active[: state[1]] = (seen == turn).nonzero()[0]
+    return Vector.from_dense(label, device=where), turn, bool(is_over)

@@ -14,15 +14,10 @@ from typing import Any, Literal
 class Kind(str):
     """A kind of companion; equal to its name.
 
-    Parameters
-    ----------
-    name : str
-    make : callable, optional
-        Called with the matrix, the variant (an orientation, a dtype) and what else `need` is given;
-        returns a companion. None: whoever finds out that it pays makes it, and calls `keep`.
-    depends_on : {"entries", "pattern"}
-        A companion holds while these stay the same: the entries with their values, or their
-        positions alone.
+    `make` is called with the matrix, the variant (an orientation, a dtype) and what else `need` is
+    given, and returns a companion. None: whoever finds out that it pays makes it, and calls `keep`.
+    A companion holds while what it `depends_on` stays the same: ``entries`` with their values, or
+    their positions alone, the ``pattern``.
     """
 
     __slots__ = ("depends_on", "make")

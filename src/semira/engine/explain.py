@@ -111,16 +111,9 @@ def explain_loop(
 ) -> ProgramPhases:
     """Return the phases of a loop over `step`, and the plans of its products; it is not run.
 
-    Raises RecordError if the body cannot be recorded.
-
-    Parameters
-    ----------
-    step, condition_value, max_iterations
-        As for `engine.loops.repeat_body`.
-    device : str or None
-        It need not be in this machine; None: where the objects are.
-    names : mapping of Value to str
-        What objects are called.
+    The first arguments are those of `engine.loops.repeat_body`. The device need not be in this
+    machine; None: where the objects are. `names` says what they are called. Raises RecordError if
+    the body cannot be recorded.
     """
     call = recorded_loop(step, condition_value, max_iterations)
     reading = warm.read_loop(call)

@@ -124,20 +124,10 @@ def repeat_body(
 ) -> LoopResult | InnerLoop:
     """Record `step`, run it, and leave rebound names as an eager loop would.
 
-    Parameters
-    ----------
-    step : callable
-        The body; called once for each recording, never per iteration.
-    condition_value : callable
-        Turns what `step` returned into the value of the condition; see `ConditionValue`.
-    max_iterations : Value, int or None
-    described : Described or None
-        What `step` depends on, if that is known: then it is not called where a loop like it was
-        recorded before.
-
-    Returns
-    -------
-    LoopResult, or InnerLoop inside another recording
+    The body is called once for each recording, never per iteration, and not at all where a loop
+    like it was recorded before, if it is `described`: what it depends on. `condition_value` turns
+    what it returned into the value of the condition. Inside another recording an InnerLoop is
+    returned.
     """
     limit, explicit = _limit(max_iterations), max_iterations is not None
 

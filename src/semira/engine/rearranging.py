@@ -57,20 +57,11 @@ def kronecker(left: tuple[Value, bool], right: tuple[Value, bool], op: TypedOp) 
 def fixed_point(
     value: Value, matrix: tuple[Value, bool], op: TypedSemiring, width: float
 ) -> tuple[Value, int] | None:
-    """Return the fixed point of a product that a device computes without a loop; None if it cannot.
+    """Return the fixed point of a product that a device computes without a loop, and its rounds.
 
-    Parameters
-    ----------
-    value : Value of a vector
-        Where it begins; not changed.
-    matrix : (matrix, whether it is transposed)
-    width : float
-        Of the window; 0: none.
-
-    Returns
-    -------
-    vector and number of rounds, or None
-        None also if values had not settled after many rounds.
+    None if it cannot, or values had not settled after many rounds. It begins at `value`, which is
+    not changed; the matrix comes with whether it is transposed. `width` is that of the window, 0:
+    none.
     """
     device = common_device((value, matrix[0]))
     made = getattr(backend_for(device), "fixed_point", None)

@@ -68,7 +68,7 @@ def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome
     """Run a recorded loop, `reading` being `warm.read_loop` of it.
 
     The recording itself is asked for only if no loop like it was prepared. Raises DeviceMismatch if
-    values are placed on different devices. Raises OutOfMemory: an allocation failed; every object
+    values are placed on different devices. Raises OutOfMemory if an allocation failed: every object
     is as it was before the iteration.
     """
     asked = warm.Asked(reading.bound, reading.numbers)

@@ -16,6 +16,9 @@ from semira.engine.values import default_device
 from semira.frontend import reading
 from semira.frontend.traits import device_traits
 
+#: Arguments that nothing is asked of.
+_NUMBERS = frozenset({int, bool, float})
+
 #: Devices whose objects lie in memory of the host, and which have another one's kernels.
 _KERNELS_OF = {"suitesparse": "cpu"}
 
@@ -201,7 +204,7 @@ class ArrayKernel:
     ) -> tuple[KernelText, Launch]:
         """Return a call for `ArrayLoop`; the parameters are those of a call, without the device."""
         for number, argument in enumerate(arguments):
-            if argument.__class__ is not int:
+            if argument.__class__ not in _NUMBERS:
                 _check(self._text.name, number, argument)
         if getattr(work, "ndim", 0) and len(work) != items + 1:
             raise DimensionMismatch(f"{len(work)} running totals of {items} items: one more")

@@ -235,22 +235,15 @@ def block_rule(policy: Policy, situation: Situation, pull: Const) -> Rule:
 def named_block_rule(otherwise: Rule, pull: Const, by_rows: Const | None) -> Rule:
     """Return the rule of a product under a mask that names the results, of a block or not.
 
-    Parameters
-    ----------
-    otherwise : Rule
-        What is left to where the result is no block, or few of it are named.
-    pull : Const
-        Index of the method that pulls by column.
-    by_rows : Const or None
-        Index of the one that goes row by row, on a device that counts what it would multiply.
+    It is left to `otherwise` where the result is no block, or few of it are named. `pull` is the
+    method that pulls by column, `by_rows` the one that goes row by row, on a device that counts
+    what it would multiply.
 
-    Notes
-    -----
-    A dot product looks, for each entry of the mask, along a column of the matrix. Pulling walks
-    the column once for all rows that wait there, up to as many as share a look; where each column
-    has one that waits, on average, it looks no more often, and at a bit, not for a place in a row.
-    So it looks at the whole matrix, once for each group of rows, however few entries the left
-    operand has: row by row the few are multiplied, at the price of `MASKED_PRODUCT` looks each.
+    A dot product looks, for each entry of the mask, along a column of the matrix. Pulling walks the
+    column once for all rows that wait there, up to as many as share a look; where each column has
+    one that waits, on average, it looks no more often, and at a bit, not for a place in a row. So
+    it looks at the whole matrix, once for each group of rows, however few entries the left operand
+    has: row by row the few are multiplied, at the price of `MASKED_PRODUCT` looks each.
     """
     rows, cols, share = Count("block"), Count("cols"), Const(BLOCK_SHARE.value)
     is_low = Compare("<=", rows, Const(BLOCK_ROWS.value))

@@ -39,18 +39,11 @@ def full_reasons(
 def with_full_operands(
     statement: Statement, plan: Plan, known: Mapping[str, float], previous: int = -1
 ) -> Plan:
-    """Return what a plan comes to for the operands whose counts are known.
+    """Return what the plan of a ``mxm`` comes to for the operands whose counts are known.
 
-    Parameters
-    ----------
-    statement : Statement
-        A ``mxm``.
-    plan : Plan
-        Its plan; one of a backend that reads full operands by position says so in a reason.
-    known : mapping of count name to number
-        Of `semira.contract.rule.COUNTS`, and ``lines``: rows of the left operand with entries.
-    previous : int
-        Index of the method used last time; -1: none.
+    A plan of a backend that reads full operands by position says so in a reason. Known are some of
+    `semira.contract.rule.COUNTS`, and ``lines``: rows of the left operand with entries. `previous`
+    is the index of the method used last time; -1: none.
     """
     at = [given.code for given in plan.reasons]
     if Code.FULL_OPERANDS not in at or not {"n", "nnz", "cols", "frontier"} <= known.keys():

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from tests.helpers.data import load_graph
+from tests.helpers.every import every
 from tests.helpers.hidden_sizes import hidden_sizes
 
 import semira as gb
@@ -92,7 +93,7 @@ SHAPES = {
     "random dense": random_graph(12, 100, seed=4),
 }
 
-shapes = pytest.mark.parametrize("graph", SHAPES.values(), ids=SHAPES.keys())
+shapes = every("graph", SHAPES.values(), ids=SHAPES)
 
 
 @st.composite

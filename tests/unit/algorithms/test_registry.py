@@ -60,6 +60,7 @@ IN_KERNELS = {
     "closeness_centrality",
     "eccentricity",
     "k_hop",
+    "k_truss",
     "local_clustering_coefficient",
     "multi_source_bfs",
     "pagerank",

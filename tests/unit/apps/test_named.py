@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import DomainMismatch, IndexOutOfBound, InvalidValue
@@ -91,8 +92,8 @@ def by_name(graph, name):
     return RUNS[name](graph, graph.name, np.array if graph.labels is None else mapping)
 
 
-@pytest.mark.parametrize("kind", LABELS)
-@pytest.mark.parametrize("name", RUNS)
+@every("kind", LABELS)
+@every("name", RUNS)
 def test_tables_have_names(device, name, kind):
     graph = graph_of(kind, device)
     plain, named = by_number(graph.matrix, name), by_name(graph, name)

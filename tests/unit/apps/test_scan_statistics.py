@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from tests.helpers import chesapeake
+from tests.helpers.every import every
 
 import semira as gb
 from semira.apps import local_scan, scan_series
@@ -81,10 +82,10 @@ def by_hand(dense, them, k, mode, weighted):
     return total
 
 
-@pytest.mark.parametrize("other", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("k", [0, 1, 2, 3])
+@every("other", [False, True])
+@every("weighted", [False, True])
+@every("mode", MODES)
+@every("k", [0, 1, 2, 3])
 def test_edges_within_neighbourhoods(k, mode, weighted, other):
     both = mode == "undirected"
     dense = drawn(24, 0.12, k, both=both)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ def matrix(size: int) -> Any:
     return gb.Matrix.from_coo(rows, cols, True, nrows=size, ncols=size)
 
 
+@functools.cache
 def frontiers(size: int, *, masked: bool = True) -> list[np.ndarray]:
     """Return the vertices of each level, or of each step of a walk that may come back."""
     rows, cols = edges_of(size)

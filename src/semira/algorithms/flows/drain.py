@@ -24,8 +24,8 @@ ALGORITHMS = ("highest_label", "push_relabel")
 _BUDGET = 1 << 21
 
 #: Arcs of a network that a GPU leaves to a thread of its host. That takes 21 ms for a grid of
-#: 128 x 128 (65 thousand arcs), and 77 ms for one of 200 x 200. Rounds take 4,200 and 7,000 turns,
-#: of three barriers of the whole GPU each: about 7 us, by reckoning.
+#: 128 x 128 (65 thousand arcs), and 77 ms for one of 200 x 200. Rounds take 2,800 and 4,600 turns,
+#: of three barriers of the whole GPU each.
 _FEW_ARCS = 1 << 16
 
 #: Work of a host for each vertex and arc, until heights are distances again. With 4, 8, 16 a grid

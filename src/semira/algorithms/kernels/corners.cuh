@@ -9,6 +9,9 @@ constexpr unsigned kAll = 0xFFFFFFFFu;
 // Entries of each list that a merge holds in registers; entries that one thread searches for.
 constexpr int kTile = 4, kAlone = 32;
 
+// Warps of a block, and entries for which each keeps a sum.
+constexpr int kWarps = 8, kNear = 256;
+
 template <class P, class I>
 __device__ __forceinline__ void load(I (&tile)[kTile], const I* indices, P from, P end, I nothing) {
 #pragma unroll
@@ -65,22 +68,43 @@ __device__ __forceinline__ void search(const I* indices, P x, P x_end, P y, P y_
   }
 }
 
-// Calls `make(e)` for each entry e = (u, v), what it makes with p = (u, w) and q = (v, w) for each
-// triangle, and its `finish(is_first)` by each lane that had a part. A warp takes 32 entries.
-template <class P, class I, class Make>
+// Sums of a warp for the entries near those that it takes: in shared memory, since its lanes change
+// the same ones, and what is added to a vertex in the end is one sum in place of many.
+template <class P, class T>
+struct Near {
+  T* sums;
+  P first = 0;
+
+  // False: the entry is too far away.
+  __device__ __forceinline__ bool add(P p, T x) const {
+    const P place = p - first;
+    if (place >= kNear) return false;
+    atomicAdd(&sums[place], x);
+    return true;
+  }
+};
+
+// Calls `make(e, near)` for each entry e = (u, v), what it makes with p = (u, w) and q = (v, w) for
+// each triangle, and its `finish(is_first)` by each lane that had a part; then `flush(p, sum)`. A
+// warp takes 32 entries.
+template <class T, class P, class I, class Make, class Flush>
 __device__ __forceinline__ void for_each_triangle(long long nvals, const I* heads, const P* indptr,
                                                   const I* indices, long long alike,
-                                                  const Make& make) {
+                                                  const Make& make, const Flush& flush) {
+  __shared__ T sums[kWarps][kNear];
   const Group<kLanes> group;
+  Near<P, T> near{sums[threadIdx.x / kLanes]};
+  for (int k = group.lane; k < kNear; k += kLanes) near.sums[k] = 0;
   for (long long base = group.first * kLanes; base < nvals; base += group.step * kLanes) {
     const bool is_entry = base + group.lane < nvals;
-    const P e = is_entry ? static_cast<P>(base + group.lane) : 0;
+    const P e = static_cast<P>(is_entry ? base + group.lane : nvals - 1);
     const I u = heads[e], v = indices[e];
     const P x = indptr[u], x_end = indptr[u + 1], y = indptr[v], y_end = indptr[v + 1];
     const P few = min(x_end - x, y_end - y), many = max(x_end - x, y_end - y);
     const bool is_alone = few <= kAlone || many < alike * few;
+    near.first = __shfl_sync(kAll, x, 0);
     if (is_entry && is_alone) {
-      auto found = make(e);
+      auto found = make(e, near);
       if (many < alike * few) {
         merge(indices, x, x_end, y, y_end, found);
       } else {
@@ -91,59 +115,74 @@ __device__ __forceinline__ void for_each_triangle(long long nvals, const I* head
     unsigned left = __ballot_sync(kAll, is_entry && !is_alone);
     for (; left != 0; left &= left - 1) {
       const int owner = __ffs(static_cast<int>(left)) - 1;
-      auto found = make(__shfl_sync(kAll, e, owner));
+      auto found = make(__shfl_sync(kAll, e, owner), near);
       search(indices, __shfl_sync(kAll, x, owner), __shfl_sync(kAll, x_end, owner),
              __shfl_sync(kAll, y, owner), __shfl_sync(kAll, y_end, owner), group.lane, kLanes,
              found);
       found.finish(group.lane == 0);
     }
+    __syncwarp();
+    const P length = __shfl_sync(kAll, x_end, kLanes - 1) - near.first;
+    for (int k = group.lane; k < kNear && k < length; k += kLanes) {
+      const T sum = near.sums[k];
+      if (sum == 0) continue;
+      flush(near.first + k, sum);
+      near.sums[k] = 0;
+    }
+    __syncwarp();
   }
 }
 
 // An edge; what opposite sides of its triangles weigh goes to each corner, and itself to its ends.
-template <class P, class I, class Weight>
+template <class P, class I, class T, class Weight>
 struct Edge {
-  const I* indices;
   const Weight& weight;
-  long long *counts, *sums;
+  const Near<P, T>& near;
+  const I* indices;
+  long long* counts;
   I u, v;
-  long long own, at_u = 0, at_v = 0;
+  long long own, times, at_u = 0, at_v = 0;
 
   __device__ __forceinline__ void operator()(P p, P q) {
     at_u += weight(q);
     at_v += weight(p);
-    atomic_add(&counts[indices[p]], own);
+    if (!near.add(p, static_cast<T>(own))) atomic_add(&counts[indices[p]], own);
   }
-  __device__ __forceinline__ void finish(bool is_first) const {
-    if (at_u != 0) atomic_add(&counts[u], at_u);
-    if (at_v != 0) atomic_add(&counts[v], at_v);
-    if (!is_first) return;
-    atomic_add(&sums[u], own);
-    atomic_add(&sums[v], own);
+  __device__ __forceinline__ void finish(bool is_first) {
+    const long long mine = is_first ? times * own : 0;
+    if (at_u + mine != 0) atomic_add(&counts[u], at_u + mine);
+    if (at_v + mine != 0) atomic_add(&counts[v], at_v + mine);
   }
 };
 
-template <class P, class I, class Weight>
+template <class T, class P, class I, class Weight>
 __device__ __forceinline__ void add_up(long long nvals, const I* heads, const P* indptr,
                                        const I* indices, long long alike, const Weight& weight,
-                                       long long* counts, long long* sums) {
-  for_each_triangle(nvals, heads, indptr, indices, alike, [&](P e) {
-    return Edge<P, I, Weight>{indices, weight, counts, sums, heads[e], indices[e], weight(e)};
-  });
+                                       long long times, long long* counts) {
+  for_each_triangle<T>(
+      nvals, heads, indptr, indices, alike,
+      [&](P e, const Near<P, T>& near) {
+        return Edge<P, I, T, Weight>{weight,   near,       indices,   counts,
+                                     heads[e], indices[e], weight(e), times};
+      },
+      [&](P p, T sum) { atomic_add(&counts[indices[p]], static_cast<long long>(sum)); });
 }
 
 }  // namespace corners
 
 template <class P, class I>
 __device__ void count_corners(long long items, const I* heads, const P* indptr, const I* indices,
-                              long long alike, long long* counts, long long* sums) {
-  corners::add_up(items, heads, indptr, indices, alike, [](P) { return 1LL; }, counts, sums);
+                              long long alike, long long times, long long* counts) {
+  corners::add_up<unsigned>(items, heads, indptr, indices, alike, [](P) { return 1LL; }, times,
+                            counts);
 }
 
 template <class P, class I>
 __device__ void weigh_corners(long long items, const I* heads, const P* indptr, const I* indices,
-                              long long alike, const long long* values, long long* counts, long long* sums) {
-  corners::add_up(items, heads, indptr, indices, alike, [=](P e) { return values[e]; }, counts, sums);
+                              long long alike, const long long* values, long long times,
+                              long long* counts) {
+  corners::add_up<unsigned long long>(
+      items, heads, indptr, indices, alike, [=](P e) { return values[e]; }, times, counts);
 }
 
 __device__ inline void share_pairs(long long items, const long long* counts,

@@ -1,7 +1,7 @@
 """Triangles of each vertex, along an acyclic orientation of the edges.
 
-Items are the vertices, on GPUs the entries. `sums` gets what the edges at each vertex weigh; it may
-be `counts`.
+Items are the vertices, on GPUs the entries. To each end of an edge its weight is added, `times` so
+often.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from semira.kernels import atomic_add, kernel
 
 @kernel
 def count_corners(
-    low: Any, high: Any, heads: Any, indptr: Any, indices: Any, alike: Any, counts: Any, sums: Any,  # noqa: ARG001
-    mark: Any, mine: Any, edges: Any, stop: Any,
+    low: Any, high: Any, heads: Any, indptr: Any, indices: Any, alike: Any, times: Any,  # noqa: ARG001
+    counts: Any, mark: Any, mine: Any, stop: Any,
 ) -> None:  # fmt: skip
     """Count the triangles of each vertex.
 
@@ -31,27 +31,24 @@ def count_corners(
         whole = np.int64(0)
         for p in range(indptr[u], indptr[u + 1]):
             v = np.int64(indices[p])
-            found = np.int64(0)
+            found = times
             for q in range(indptr[v], indptr[v + 1]):
                 w = np.int64(indices[q])
                 if mark[w] == u + 1:
                     found += 1
                     mine[w] += 1
             mine[v] += found
-            edges[v] += 1
             whole += found
         mine[u] += whole
-        edges[u] += indptr[u + 1] - indptr[u]
     for v in range(len(counts)):
-        if edges[v] != 0:
+        if mine[v] != 0:
             atomic_add(counts, v, mine[v])
-            atomic_add(sums, v, edges[v])
 
 
 @kernel
 def weigh_corners(
     low: Any, high: Any, heads: Any, indptr: Any, indices: Any, alike: Any, values: Any,  # noqa: ARG001
-    counts: Any, sums: Any, mark: Any, mine: Any, edges: Any, stop: Any,
+    times: Any, counts: Any, mark: Any, mine: Any, stop: Any,
 ) -> None:  # fmt: skip
     """Add up what the sides opposite to each vertex weigh in its triangles.
 
@@ -72,13 +69,11 @@ def weigh_corners(
                     mine[u] += values[q]
                     mine[v] += values[there]
                     mine[w] += values[p]
-            edges[u] += values[p]
-            edges[v] += values[p]
+            mine[u] += times * values[p]
+            mine[v] += times * values[p]
     for v in range(len(counts)):
         if mine[v] != 0:
             atomic_add(counts, v, mine[v])
-        if edges[v] != 0:
-            atomic_add(sums, v, edges[v])
 
 
 @kernel

@@ -8,17 +8,21 @@ enum Word { kOver, kBegin, kEnd, kNext, kRound };
 
 template <class P>
 struct Support {
+  const corners::Near<P, int>& near;
   int* support;
   P e;
   int mine = 0;
 
+  __device__ __forceinline__ void add(P p, int x) const {
+    if (!near.add(p, x)) atomic_add(&support[p], x);
+  }
   __device__ __forceinline__ void operator()(P p, P q) {
     ++mine;
-    atomic_add(&support[p], 1);
+    add(p, 1);
     atomic_add(&support[q], 1);
   }
   __device__ __forceinline__ void finish(bool) const {
-    if (mine != 0) atomic_add(&support[e], mine);
+    if (mine != 0) add(e, mine);
   }
 };
 
@@ -27,8 +31,10 @@ struct Support {
 template <class P, class I>
 __device__ void count_support(long long items, const I* heads, const P* indptr, const I* indices,
                               long long alike, int* support) {
-  corners::for_each_triangle(items, heads, indptr, indices, alike,
-                             [=](P e) { return truss::Support<P>{support, e}; });
+  corners::for_each_triangle<int>(
+      items, heads, indptr, indices, alike,
+      [=](P e, const corners::Near<P, int>& near) { return truss::Support<P>{near, support, e}; },
+      [=](P p, int sum) { atomic_add(&support[p], sum); });
 }
 
 template <class E>
@@ -42,7 +48,7 @@ __device__ void list_weak(long long items, long long least, const int* support, 
   }
 }
 
-// A warp for each edge that leaves: the shorter row of both ends is walked, the longer one searched.
+// A warp for each edge that leaves: the shorter row of its ends is walked, the longer one searched.
 template <class P, class I, class E>
 __device__ void drop(long long items, long long least, const I* heads, const I* tails,
                      const P* indptr, const I* indices, const E* numbers, int* support, int* leaves,

@@ -21,15 +21,16 @@ _BID_ONCE = ArrayKernel(_PATHS, "bid_once")
 _AUGMENT = ArrayKernel(_PATHS, "augment")
 
 _AUCTION = "semira.apps.assignment.kernels:auction"
-_BID = ArrayKernel(_AUCTION, "bid", lanes=256)
-_SETTLE = ArrayKernel(_AUCTION, "settle")
-_COMPARE = ArrayKernel(_AUCTION, "compare", lanes=32)
-_COUNT = ArrayKernel(_AUCTION, "count", lanes=32)
-_TAKE = ArrayKernel(_AUCTION, "take", lanes=32)
-_CLOSE = ArrayKernel(_AUCTION, "close")
+_THREADS = 512
+_BID = ArrayKernel(_AUCTION, "bid", lanes=_THREADS, threads=_THREADS)
+_SETTLE = ArrayKernel(_AUCTION, "settle", threads=_THREADS)
+_COMPARE = ArrayKernel(_AUCTION, "compare", lanes=32, threads=_THREADS)
+_COUNT = ArrayKernel(_AUCTION, "count", lanes=32, threads=_THREADS)
+_TAKE = ArrayKernel(_AUCTION, "take", lanes=32, threads=_THREADS)
+_CLOSE = ArrayKernel(_AUCTION, "close", threads=_THREADS)
 
-#: Columns in the list of a row on a GPU: a multiple of the lanes of a warp. With 32 in place of 64
-#: an auction of uniform costs reads half as many rows again whole (n = 1,000 and 5,000).
+#: Columns in the list of a row on a GPU, as in the kernels. With 32 an auction of uniform costs
+#: reads half as many rows again whole (n = 1,000 and 5,000).
 _KEPT = 64
 
 #: Columns of a chunk, as in the kernels.
@@ -57,8 +58,9 @@ _BITS, _LEAST_BITS = 58, 26
 
 #: Bits that costs are rounded to at first, beside those of n + 1, and how often dual values are
 #: raised then at most: it takes 10 to 30 times. What rounding decides wrongly the proof finds out.
-#: At n = 1,000 an auction of 46 bits in place of 58 takes 18 % fewer bids.
-_FIRST_BITS, _FIRST_RAISED = 32, 100
+#: At n = 1,000 an auction of 46 bits in place of 58 takes 18 % fewer bids. The best sums of uniform
+#: costs lie about 1 / n**2 apart: from n = 1,000 on it takes twice the bits of n and these.
+_FIRST_BITS, _FIRST_MORE, _FIRST_RAISED = 32, 12, 100
 
 #: What costs are rounded to is at most this part of their median, which is that of a sample.
 _FINE = 1e-8
@@ -176,10 +178,13 @@ def _auctioned(costs: Costs, device: str, xp: Any) -> Found:
     """
     if costs.forbids:
         _check_feasible(costs)
-    first = _FIRST_BITS + int(np.ceil(np.log2(costs.columns + 1)))
-    whole = costs.are_whole(xp) and (costs.largest or 1.0) * (costs.columns + 1) < 2.0**_BITS
+    size = int(np.ceil(np.log2(costs.columns + 1)))
+    first = max(_FIRST_BITS, _FIRST_MORE + 2 * size) + size
+    sample = costs.sample()
+    fits = (costs.largest or 1.0) * (costs.columns + 1) < 2.0**_BITS
+    whole = fits and costs.are_whole(sample, xp)
     if not whole:
-        _check_fine(costs, 1.0 / _scale_of(costs, _BITS))
+        _check_fine(costs, sample, 1.0 / _scale_of(costs, _BITS))
         if first < _BITS:
             try:
                 run = partial(_by_auction, first, False)
@@ -363,7 +368,7 @@ def _auction(costs: Costs, scale: float, device: str, xp: Any) -> tuple[Any, Any
     owner, column_of = xp.full(columns, -1, xp.int32), xp.full(rows, -1, xp.int32)
     queue, target = xp.empty(2 * rows, xp.int32), xp.empty(rows, xp.int32)
     eps, others = max(span // _FIRST, 1), columns - rows
-    state = xp.asarray(np.array([0, 0, rows, eps, 0, 0, 0, 1, 0, 0, 0, others, 0, 0]))
+    state = xp.asarray(np.array([0, 0, rows, eps, 0, 0, 0, 1, 0, 0, 0, others, 0]))
     mask = (1 << rows.bit_length()) - 1
     bids = [
         _BID.launch(
@@ -398,10 +403,10 @@ def _lists(rows: int, device: str, xp: Any) -> tuple[Any, ...]:
     kept = _KEPT if device_traits(device).own_memory else 0
     listed, worths = xp.full(rows * kept + 1, -1, xp.int32), xp.zeros(rows * kept + 1, xp.int64)
     edges = xp.full(2 * rows * (kept > 0) + 1, 2**62, xp.int64)
-    return kept, listed, worths, edges, xp.empty(rows, xp.int64)
+    return listed, worths, edges, xp.empty(rows, xp.int64)
 
 
-def _check_fine(costs: Costs, coarse: float) -> None:
+def _check_fine(costs: Costs, sample: NDArray[np.float64], coarse: float) -> None:
     """Check that what costs are rounded to is little beside most of them.
 
     Raises
@@ -411,7 +416,7 @@ def _check_fine(costs: Costs, coarse: float) -> None:
     """
     if costs.rank:
         return
-    sample = abs(costs.sample())
+    sample = abs(sample)
     sample = sample[np.isfinite(sample) & (sample > 0)]
     if len(sample) and coarse > _FINE * float(np.median(sample)):
         raise _Coarse(

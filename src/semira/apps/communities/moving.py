@@ -30,6 +30,8 @@ _flatten = ArrayKernel(_GRAPHS, "flatten")
 STATE = 8
 #: Loops whose states are kept on the device together.
 _STATES = 512
+#: Entries of a row for each part of it that waits in a queue, at least: of kernels/tables.cuh.
+_LONG_ROW = 100
 #: Rounds that rows of more than 1,024 entries wait where every vertex is alone at first.
 _HUBS_WAIT = 4
 
@@ -60,6 +62,19 @@ class Workspace:
         """Return arrays for sums of strengths, of edges out and in."""
         out = self.take(name, graph)
         return out, self.take(f"{name}_in", graph) if graph.is_directed else out
+
+    def queues(self) -> tuple[Any, Any, Any]:
+        """Return queues of rows and of parts of long rows, picks of parts, and their counters."""
+        name, most = "queue", self.graph.nvals // _LONG_ROW + 1
+        if name not in self._arrays:
+            xp = self.graph.xp
+            self._arrays[name] = (
+                xp.empty(self.graph.n + most, xp.int32),
+                xp.empty(2 * most, xp.int64),
+                xp.zeros(most, xp.int32),
+            )
+        found: tuple[Any, Any, Any] = self._arrays[name]
+        return found
 
     def next_state(self) -> Any:
         """Return the state of one more loop."""
@@ -104,7 +119,7 @@ def move_vertices(
     totals, totals_in = space.sums("totals", graph)
     state = space.next_state()
     ranks, active = space.take("ranks", graph, xp.uint32), space.take("active", graph, xp.int8)
-    targets, queue = space.take("targets", graph, xp.int32), space.take("queue", graph, xp.int32)
+    targets, (queue, *parts) = space.take("targets", graph, xp.int32), space.queues()
     strengths, strengths_in, is_directed = graph.strengths, graph.strengths_in, graph.is_directed
     wait = _HUBS_WAIT if alone and graph.waits else 0
     begin = _begin_moves.launch(
@@ -118,7 +133,7 @@ def move_vertices(
     run_loop(
         state,
         _choose.launch(n, *chosen, work=graph.indptr, host_scratch=lambda: tables(graph)),
-        _choose_long.launch(1, *chosen, n),
+        _choose_long.launch(1, *chosen, n, *parts),
         _move.launch(
             n, graph.indptr, graph.indices, labels, *sums, state, active, targets,
             work=graph.indptr,
@@ -192,7 +207,7 @@ def refine(
     """
     xp, n = graph.xp, graph.n
     labels, sizes = space.take("parts", graph, xp.int32), space.take("sizes", graph, xp.int32)
-    targets, queue = space.take("targets", graph, xp.int32), space.take("queue", graph, xp.int32)
+    targets, (queue, *parts) = space.take("targets", graph, xp.int32), space.queues()
     ranks, outside = space.take("ranks", graph, xp.uint32), space.take("outside", graph)
     totals, totals_in = space.sums("part_totals", graph)
     state = space.next_state()
@@ -208,7 +223,7 @@ def refine(
     run_loop(
         state,
         _choose_merges.launch(n, *chosen, work=graph.indptr, host_scratch=lambda: tables(graph)),
-        _choose_long_merges.launch(1, *chosen, n),
+        _choose_long_merges.launch(1, *chosen, n, *parts),
         _merge.launch(
             n, *graph.edges, groups, labels, sizes, totals, strengths, totals_in, strengths_in,
             is_directed, outside, state, targets, work=graph.indptr,

@@ -13,9 +13,9 @@ from semira.exceptions import InvalidValue
 from semira.kernels import ArrayKernel, run_loop
 
 _PLACE = "semira.apps.lasso.kernels:trend"
-_STEP = ArrayKernel(_PLACE, "step", lanes=4)
-_SETTLE = ArrayKernel(_PLACE, "settle", lanes=4)
-_JOIN = ArrayKernel(_PLACE, "join", lanes=4)
+_STEP = ArrayKernel(_PLACE, "step", lanes=2)
+_SETTLE = ArrayKernel(_PLACE, "settle", lanes=2)
+_JOIN = ArrayKernel(_PLACE, "join", lanes=2)
 _GATHER = ArrayKernel(_PLACE, "gather")
 _LEVEL = ArrayKernel(_PLACE, "level")
 _ENERGIES = ArrayKernel(_PLACE, "energies")
@@ -83,14 +83,16 @@ def descend(problem: Problem, tolerance: float, most: int) -> Pair:
     y, threshold, graph, flow = problem.y, problem.threshold, _graph(problem), xp.zeros(2 * arcs)
     x, betas = xp.zeros(2 * n), xp.zeros(_ROUND + 1)
     x[:n] = xp.sign(y) * xp.maximum(abs(y) - threshold, 0)
-    rest, fits, key = xp.empty(n), xp.empty(2 * n), xp.empty(n, xp.int32)
+    rest, fits = xp.empty(n), xp.empty(2 * n)
+    key, parts = xp.empty(n, xp.int32), xp.empty(n, xp.int32)
     sums, counts = xp.empty(n, xp.int64), xp.empty(n, xp.int64)
     degree, scale = xp.diff(problem.indptr).astype(xp.int32), float(2 ** (62 - n.bit_length()))
+    lengths = 1 / xp.maximum(xp.arange(2 * (int(degree.max()) if n else 0) + 1), 1)
     state = xp.asarray([0, _ROUND, 0, 0], xp.int64)
     gate = state, _OFTEN
     steps = [
         _STEP.launch(
-            n, n, arcs, *graph[:2], degree, *graph[2:], y, threshold, x, flow, betas, at, work=arcs
+            n, n, arcs, *graph, degree, lengths, y, threshold, x, flow, betas, at, work=arcs
         )
         for at in range(_ROUND)
     ]
@@ -100,8 +102,8 @@ def descend(problem: Problem, tolerance: float, most: int) -> Pair:
             work=arcs,
         ),
         _JOIN.launch(n, *graph, flow, key, *gate, work=arcs),
-        _GATHER.launch(n, scale, rest, key, sums, counts, *gate),
-        _LEVEL.launch(n, n, scale, threshold, key, sums, counts, fits, *gate),
+        _GATHER.launch(n, scale, rest, key, parts, sums, counts, *gate),
+        _LEVEL.launch(n, n, scale, threshold, parts, sums, counts, fits, *gate),
     ]  # fmt: skip
     return _judged(problem, fits, flow, state, betas, steps + fit, _OFTEN, most, tolerance)
 

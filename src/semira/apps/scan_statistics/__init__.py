@@ -29,7 +29,7 @@ __all__ = ["LocalScan", "ScanSeries", "local_scan", "memory", "scan_series"]
 def memory(A: Matrix) -> int:
     """Return the bytes that each thread of a host, or block of a GPU, takes for neighbourhoods.
 
-    Of undirected graphs and ``k=1``, each thread of a host takes 20 bytes a vertex, by weight 24; a
+    Of undirected graphs and ``k=1``, each thread of a host takes 12 bytes a vertex, by weight 16; a
     GPU takes 4 an edge.
 
     Examples

@@ -92,7 +92,7 @@ def _by_triangles(problem: Problem, shift: int) -> Vector:
         graph = oriented_edges(problem.us, symmetric=True, order="auto")
     with device(where), array_module(where) as xp:
         total = xp.zeros(edges.nrows, xp.int64)
-        add_corners(graph.edges, weighted, total, total)
+        add_corners(graph.edges, total, times=1, weighted=weighted)
         found = Vector.from_dense(at_vertices(graph, total))
     _add_loops(problem, shift, found)
     return found

@@ -65,17 +65,10 @@ compiled: list[str] = []
 def load(template: str, header: Header, label: str) -> ModuleType:
     """Return the module of a specialised template.
 
-    Raises JitError later, when a kernel of the module is first called: it does not compile, or it
-    is not in the cache and ``SEMIRA_NO_COMPILE`` is set.
-
-    Parameters
-    ----------
-    template : str
-        Name of a module of `kernels`, or ``package:name`` of one of a method's folder; several are
-        joined by ``+``.
-    header : Header
-    label : str
-        Readable part of the module's name.
+    That is the name of a module of `kernels`, or ``package:name`` of one of a method's folder;
+    several are joined by ``+``. `label` is the readable part of the module's name. Raises JitError
+    later, when a kernel of the module is first called: it does not compile, or it is not in the
+    cache and ``SEMIRA_NO_COMPILE`` is set.
     """
     text = render(template, header)
     readable = re.sub(r"[^A-Za-z0-9_]+", "_", label)[:_LONGEST_LABEL]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import struct
 import textwrap
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
@@ -76,11 +76,10 @@ def run_loop(
     kernel, barrier = _loop_of(runtime, tuple(calls), len(before))
     most = min(kernel.fitting, LOOP_BLOCKS) * runtime.multiprocessors
     words.insert(0, address(barrier))
-    count = len(words)
-    given = (ctypes.c_int64 * count)(*words)
-    first = ctypes.addressof(given)
-    places = (ctypes.c_int64 * count)(*range(first, first + 8 * count, 8))
-    runtime.launch(kernel, min(wanted, most), calls[0][0].threads, ctypes.addressof(places))
+    given = array("q", words)
+    first = given.buffer_info()[0]
+    places = array("q", range(first, first + 8 * len(words), 8))
+    runtime.launch(kernel, min(wanted, most), calls[0][0].threads, places.buffer_info()[0])
 
 
 def _described(
@@ -89,7 +88,11 @@ def _described(
     """Return types and words of arguments; `known` has those of arrays, which come often."""
     kinds, words = [], []
     for argument in arguments:
-        found = ("long long", argument) if type(argument) is int else known.get(id(argument))
+        if argument.__class__ is int:
+            kinds.append("long long")
+            words.append(argument)
+            continue
+        found = known.get(id(argument))
         if found is None:
             found = known[id(argument)] = _type_of(argument), _word_of(argument)
         kinds.append(found[0])
@@ -175,7 +178,7 @@ def _array(runtime: Runtime, scratch: Any, blocks: int) -> Any:
 def _type_of(argument: Any) -> str:
     """Return what stands for a type: ``dtype*`` of arrays, ``double``, ``bool``, ``long long``."""
     if bool(getattr(argument, "shape", ())):
-        return f"{ARRAY_DTYPES[argument.dtype]}*"
+        return _POINTERS[argument.dtype]
     if isinstance(argument, bool | np.bool_):
         return "bool"
     return "double" if isinstance(argument, float | np.floating) else "long long"
@@ -218,6 +221,7 @@ def source_of(text: KernelText, types: tuple[str, ...], scratch: tuple[str, ...]
     )
 
 
+_POINTERS = {dtype: f"{text}*" for dtype, text in ARRAY_DTYPES.items()}
 _WAIT = "all.wait();\n"
 _POINTER = "reinterpret_cast<{1}>({0})"
 _CASTS = {"double": "__longlong_as_double({0})", "bool": "{0} != 0", "long long": "{0}"}

@@ -14,22 +14,47 @@ struct List {
   __device__ __forceinline__ void add(int v) const { places[atomic_add(length, 1)] = v; }
 };
 
-// Gives a level to whom arcs with room lead from to vertices of a list; lists them. Four threads a
-// vertex: rows may be long.
+// Lanes of a vertex, and the mask of them in their warp.
+constexpr int kLanes = 4;
+__device__ __forceinline__ unsigned lanes_of_group() {
+  return ((1u << kLanes) - 1) << (threadIdx.x % 32 / kLanes * kLanes);
+}
+
+// Gives two levels, as in rounds.py. Rows may be long: all lanes go on from a vertex that one found.
 template <class P, class I, class B>
 __device__ void spread(long long count, const int* list, const List& next, int level, int far,
                        long long aside, const P* indptr, const I* indices, const B* back,
                        const long long* room, const long long* excess, int* height,
                        long long* state) {
-  const Group<4> four;
+  const Group<kLanes> four;
+  const unsigned group = lanes_of_group();
   for (long long i = four.first; i < count; i += four.step) {
     const int v = list[i];
-    for (P e = indptr[v] + four.lane; e < indptr[v + 1]; e += 4) {
-      const I u = indices[e];
-      if (height[u] == far && room[back[e]] > 0 && u != aside &&
-          atomicMin(&height[u], level) == far) {
-        next.add(static_cast<int>(u));
-        if (excess[u] > 0) atomic_add(&state[kSought], -1);
+    const P last = indptr[v + 1];
+    for (P first = indptr[v]; first < last; first += kLanes) {
+      const P e = first + four.lane;
+      bool is_new = false;
+      I u = 0;
+      if (e < last) {
+        u = indices[e];
+        const int h = height[u];
+        if (h > level && h <= far && room[back[e]] > 0 && u != aside) {
+          const int before = atomicMin(&height[u], level);
+          is_new = before > level;
+          if (before == far && excess[u] > 0) atomic_add(&state[kSought], -1);
+        }
+      }
+      for (int lane = 0; lane < kLanes; ++lane) {
+        if (!__shfl_sync(group, static_cast<int>(is_new), lane, kLanes)) continue;
+        const I middle = __shfl_sync(group, u, lane, kLanes);
+        for (P f = indptr[middle] + four.lane; f < indptr[middle + 1]; f += kLanes) {
+          const I t = indices[f];
+          if (height[t] == far && room[back[f]] > 0 && t != aside &&
+              atomicMin(&height[t], level + 1) == far) {
+            next.add(static_cast<int>(t));
+            if (excess[t] > 0) atomic_add(&state[kSought], -1);
+          }
+        }
       }
     }
   }
@@ -48,15 +73,18 @@ __device__ inline void turn(long long side, long long mode, long long* state) {
     // With nobody to be found, it finds all distances: the last search.
     if (state[kSought] == 0) state[kSought] = -1;
   } else if (mode == kSearch) {
-    // Two levels: the second is where the list was that the first came from.
+    // Twice two levels: the last is where the list was that the first came from.
     state[kSide] = side;
-    state[kLevel] += min(found, 1LL);
+    state[kLevel] += 4;
     found = state[kCounts + side];
     state[kCounts + 1 - side] = 0;
-    state[kLevel] += min(found, 1LL);
-    if (found == 0 || state[kSought] == 0) {
+    if (state[kSought] == 0) {
       state[kMode] = kCollect;
-      if (found == 0) state[kSought] = -1;
+    } else if (found == 0) {
+      // All distances are known: the greatest one is told by who collects.
+      state[kMode] = kCollect;
+      state[kLevel] = 0;
+      state[kSought] = -1;
     }
   } else if (mode == kCollect) {
     state[kMode] = kPush;
@@ -97,28 +125,49 @@ __device__ void act(long long items, long long n, long long aside, const P* indp
     spread(count, current, next, static_cast<int>(state[kLevel]) + 1, far, aside, indptr, indices,
            back, room, excess, height, state);
   } else if (mode == kCollect) {
-    const int farther = state[kSought] == 0 ? static_cast<int>(min(state[kLevel] + 1, n)) : far;
+    const bool is_complete = state[kSought] != 0;
+    const int farther = is_complete ? far : static_cast<int>(min(state[kLevel] + 1, n));
+    int greatest = 0;
     for (long long v = mine.first; v < n; v += mine.step) {
-      if (height[v] == far) height[v] = farther;
-      if (excess[v] > 0 && height[v] < far) next.add(static_cast<int>(v));
+      int h = height[v];
+      if (h == far) height[v] = h = farther;
+      if (h < far) greatest = max(greatest, h);
+      if (excess[v] > 0 && h < far) next.add(static_cast<int>(v));
+    }
+    greatest = __reduce_max_sync(kAllLanes, greatest);
+    if (is_complete && threadIdx.x % 32 == 0 && greatest > 0) {
+      atomicMax(&state[kLevel], static_cast<long long>(greatest));
     }
   } else {
+    const Group<kLanes> four;
+    const unsigned group = lanes_of_group();
     const int stamp = static_cast<int>(state[kTurns]) + 1;
-    for (long long i = mine.first; i < count; i += mine.step) {
+    for (long long i = four.first; i < count; i += four.step) {
       const int v = current[i], h = height[v];
       long long left = excess[v];
       if (left <= 0 || h >= far) continue;
-      for (P e = indptr[v]; e < indptr[v + 1] && left > 0; ++e) {
-        const I w = indices[e];
-        // An arc whose head is lower: nobody else changes it in this turn.
-        if (height[w] != h - 1 || room[e] == 0) continue;
-        const long long sent = min(room[e], left);
+      const P last = indptr[v + 1];
+      for (P first = indptr[v]; first < last && left > 0; first += kLanes) {
+        const P e = first + four.lane;
+        I w = 0;
+        long long open = 0, sent = 0;
+        if (e < last) {
+          // An arc whose head is lower: nobody else changes it in this turn.
+          w = indices[e];
+          open = height[w] == h - 1 ? room[e] : 0;
+        }
+        for (int lane = 0; lane < kLanes; ++lane) {
+          const long long part = min(__shfl_sync(group, open, lane, kLanes), left);
+          if (lane == four.lane) sent = part;
+          left -= part;
+        }
+        if (sent == 0) continue;
         room[e] -= sent;
         room[back[e]] += sent;
-        left -= sent;
         atomic_add(&incoming[w], sent);
         if (atomicMax(&mark[w], stamp) < stamp) next.add(static_cast<int>(w));
       }
+      if (four.lane != 0) continue;
       excess[v] = left;
       if (left > 0 && atomicMax(&mark[v], stamp) < stamp) next.add(v);
     }
@@ -142,24 +191,29 @@ __device__ void settle(long long items, long long n, long long aside, const P* i
   const long long count = state[kCounts + 1 - side];
   if (mode == kSearch) {
     spread(count, list, List{lists + side * n, state + kCounts + side},
-           static_cast<int>(state[kLevel]) + 2, far, aside, indptr, indices, back, room, excess,
+           static_cast<int>(state[kLevel]) + 3, far, aside, indptr, indices, back, room, excess,
            height, state);
   }
   if (mode != kPush) return;
-  for (long long i = mine.first; i < count; i += mine.step) {
-    const int v = list[i];
-    int h = height[v];
+  const Group<kLanes> four;
+  for (long long i = four.first; i < count; i += four.step) {
+    const int v = list[i], h = height[v];
     const long long own = excess[v] + incoming[v];
+    int least = far;
+    if (own > 0 && h < far) {
+      for (P e = indptr[v] + four.lane; e < indptr[v + 1]; e += kLanes) {
+        const int other = height[indices[e]];
+        if (room[e] > 0) least = min(least, other);
+      }
+    }
+    const unsigned group = lanes_of_group();
+    for (int step = kLanes / 2; step > 0; step /= 2) {
+      least = min(least, __shfl_xor_sync(group, least, step));
+    }
+    if (four.lane != 0) continue;
     excess[v] = own;
     incoming[v] = 0;
-    if (own > 0 && h < far) {
-      int least = far;
-      for (P e = indptr[v]; e < indptr[v + 1]; ++e) {
-        if (room[e] > 0) least = min(least, height[indices[e]]);
-      }
-      if (least >= h) h = min(least + 1, far);
-    }
-    fresh[i] = h;
+    fresh[i] = own > 0 && h < far && least >= h ? min(least + 1, far) : h;
   }
 }
 

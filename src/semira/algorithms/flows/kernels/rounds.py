@@ -8,8 +8,9 @@ current list, level, rounds since heights were distances, most of them, searches
 copy of the mode, rounds for each four levels, vertices with excess that a search looks for. Modes
 are 0 reset, 1 search, 2 collect, 3 push.
 
-A search ends once it has found all vertices with excess that may reach a taker: others are farther
-than its last level. Who cannot reach a taker never can again; its height is n + 1 then.
+A turn searches four levels. A search ends once it has found all vertices with excess that may reach
+a taker: others are farther than its last level. Who cannot reach a taker never can again; its
+height is n + 1 then.
 """
 
 import numpy as np
@@ -28,16 +29,29 @@ def spread(
     first, last, level, n, aside, indptr, indices, back, room, excess, height, lists, current,
     other, counter, state,
 ):  # fmt: skip
-    """Give a level to whom arcs with room lead from to vertices of a list; list them."""
+    """Give a level to whom arcs with room lead from to vertices of a list; list the next level.
+
+    Whoever gives a level to a vertex goes on from it at once. A vertex that was thought to be one
+    farther stays in the list, in vain.
+    """
     for i in range(first, last):
         v = lists[current + i]
         for e in range(indptr[v], indptr[v + 1]):
             u = indices[e]
-            is_new = height[u] == n and room[back[e]] > 0 and u != aside
-            if is_new and atomic_min(height, u, level) == n:
-                lists[other + atomic_add(state, counter, 1)] = u
-                if excess[u] > 0:
-                    atomic_add(state, 15, -1)
+            if height[u] <= level or height[u] > n or room[back[e]] == 0 or u == aside:
+                continue
+            before = atomic_min(height, u, level)
+            if before <= level:
+                continue
+            if before == n and excess[u] > 0:
+                atomic_add(state, 15, -1)
+            for f in range(indptr[u], indptr[u + 1]):
+                t = indices[f]
+                is_new = height[t] == n and room[back[f]] > 0 and t != aside
+                if is_new and atomic_min(height, t, level + 1) == n:
+                    lists[other + atomic_add(state, counter, 1)] = t
+                    if excess[t] > 0:
+                        atomic_add(state, 15, -1)
 
 
 @helper
@@ -69,7 +83,7 @@ def push(v, stamp, n, indptr, indices, back, room, excess, incoming, height, mar
 def act(
     low, high, n, aside, indptr, indices, back, room, excess, incoming, height, mark, lists, state
 ):  # fmt: skip
-    """Reset heights, search on by a level, collect vertices with excess, or let them push."""
+    """Reset heights, search on by two levels, collect vertices with excess, or let them push."""
     mode, side, count = state[1], state[2], state[6]
     current, other, counter = side * n, (1 - side) * n, 5 - side
     first, last = share(low, count, n), share(high, count, n)
@@ -88,7 +102,10 @@ def act(
         )  # fmt: skip
     elif mode == 2:
         for v in range(low, high):
-            if height[v] == n and state[15] == 0:
+            if state[15] != 0:
+                if height[v] < n:
+                    atomic_max(state, 7, height[v])
+            elif height[v] == n:
                 height[v] = min(state[7] + 1, n)
             if excess[v] > 0 and height[v] < n:
                 lists[other + atomic_add(state, counter, 1)] = v
@@ -104,7 +121,7 @@ def act(
 def settle(
     low, high, n, aside, indptr, indices, back, room, excess, incoming, height, fresh, lists, state
 ):  # fmt: skip
-    """Add what came in; who cannot push finds a new height. Or search on by another level."""
+    """Add what came in; who cannot push finds a new height. Or search on."""
     mode, side = state[1], state[2]
     if low == 0:
         state[3] = side
@@ -113,7 +130,7 @@ def settle(
     first, last = share(low, count, n), share(high, count, n)
     if mode == 1:
         spread(
-            first, last, state[7] + 2, n, aside, indptr, indices, back, room, excess, height, lists,
+            first, last, state[7] + 3, n, aside, indptr, indices, back, room, excess, height, lists,
             other, side * n, 4 + side, state,
         )  # fmt: skip
     elif mode == 3:
@@ -147,16 +164,18 @@ def turn(side, mode, state):
         if state[15] == 0:
             state[15] = -1
     elif mode == 1:
-        # Two levels: the second is where the list was that the first came from.
+        # Twice two levels: the last is where the list was that the first came from.
         state[2] = side
-        state[7] += min(found, 1)
+        state[7] += 4
         found = state[4 + side]
         state[5 - side] = 0
-        state[7] += min(found, 1)
-        if found == 0 or state[15] == 0:
+        if state[15] == 0:
             state[1] = 2
-            if found == 0:
-                state[15] = -1
+        elif found == 0:
+            # All distances are known: the greatest one is told by who collects.
+            state[1] = 2
+            state[7] = 0
+            state[15] = -1
     elif mode == 2:
         state[1] = 3
         state[8] = 0

@@ -152,32 +152,25 @@ struct Alone {
   }
 };
 
-// The others leave the memory to the block that bids alone.
-__device__ inline void wait_for(const long long* place, long long number) {
-  if (threadIdx.x != 0) return;
-  while (*static_cast<const volatile long long*>(place) <= number) __nanosleep(500);
-}
-
 template <class C, class P, class I>
 __device__ void bid(long long bidders, long long rows, long long mode, const C* cost,
                     const P* indptr, const I* indices, const double* x, const double* y,
                     long long rank, double factor, long long columns, long long* price, int* owner,
                     int* column_of, int* queue, int* target, long long* offer, long long* mine,
-                    long long* words, long long mask, long long* state, long long kept,
-                    int* listed, long long* worths, long long* edges, long long* wants) {
-  const CostRows<C, P, I> costs{mode, cost, indptr, indices, x, y, rank, columns};
-  const Lists lists{kept, listed, worths, edges};
+                    long long* words, long long mask, long long* state, int* listed,
+                    long long* worths, long long* edges, long long* wants) {
+  const CostRows<C, P, I> costs{mode, cost, indptr, indices, x, y, rank, columns,
+                                readers_of(columns)};
+  const Lists lists{listed, worths, edges};
   const long long number = state[1], count = state[2], eps = state[3];
   const bool fresh = state[7] != 0;
   const int* waiting = queue + (number & 1) * rows;
   __shared__ FewBids few;
   if (!fresh && count <= kFew) {
-    if (block_number() != 0) return wait_for(&state[13], number);
+    if (block_number() != 0) return;
     const Alone<C, P, I> alone{costs, lists,     factor, eps,   mask, price,
                                owner, column_of, wants,  state, few};
     alone.run(static_cast<int>(count), waiting, target);
-    __syncthreads();
-    if (threadIdx.x == 0) *static_cast<volatile long long*>(&state[13]) = number + 1;
     return;
   }
   if (fresh && rows < columns) {
@@ -212,7 +205,9 @@ __device__ void bid(long long bidders, long long rows, long long mode, const C* 
     if (k < count) {
       const int i = fresh ? static_cast<int>(k) : waiting[k];
       Want want;
-      if (!find_in_list(lists, i, price, owner, want)) {
+      const bool listed = fresh ? find_in_list<kSpare>(lists, i, price, owner, want)
+                                : find_in_list(lists, i, price, owner, want);
+      if (!listed) {
         missed = i;
       } else if (threadIdx.x % 32 == 0) {
         place(i, want);

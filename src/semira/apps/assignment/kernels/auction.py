@@ -98,7 +98,7 @@ def best_two(i, columns, row, price):
 def bid(
     low, high, rows, mode, cost, indptr, indices, x, y, rank, factor, columns, price,
     owner, column_of, queue, target, offer, mine, words, mask, state,
-    kept, listed, worths, edges, wants, row,  # noqa: ARG001 - lists of GPUs
+    listed, worths, edges, wants, row,  # noqa: ARG001 - lists of GPUs
 ):  # fmt: skip
     """Bid for the best column, by its lead over the second one and eps.
 

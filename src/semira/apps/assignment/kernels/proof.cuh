@@ -21,15 +21,24 @@ __device__ void prove(long long items, long long mode, const C* cost, const P* i
                       const I* indices, const double* x, const double* y, long long rank,
                       double sign, long long columns, const int* column_of, const double* v,
                       double* u, double* taken) {
-  const CostRows<C, P, I> costs{mode, cost, indptr, indices, x, y, rank, columns};
+  const CostRows<C, P, I> costs{mode, cost, indptr, indices, x, y, rank, columns, blockDim.x};
   for (long long i = block_number(); i < items; i += gridDim.x) {
     const long long held = column_of[i];
     double least = __longlong_as_double(0x7ff0000000000000ll);
-    costs.each(i, v, [&](long long j, double given, double its) {
-      const double found = __dmul_rn(sign, costs.added(0.0, i, j)) + __dmul_rn(sign, given);
+    const auto look = [&](long long j, double product, double given, double its) {
+      const double found = __dmul_rn(sign, product) + __dmul_rn(sign, given);
       least = fmin(least, found - its);
       if (j == held) taken[i] = found;
-    });
+    };
+    if (costs.is_plain()) {
+      costs.each_of_all(i, v, [&](long long j, double given, double its) {
+        look(j, 0.0, given, its);
+      });
+    } else {
+      costs.each(i, v, [&](long long j, double given, double its) {
+        look(j, costs.added(0.0, i, j), given, its);
+      });
+    }
     least = least_of_block(least);
     if (threadIdx.x == 0) u[i] = least;
   }

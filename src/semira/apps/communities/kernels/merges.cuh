@@ -134,12 +134,12 @@ __device__ void choose_long_merges(long long, const P* indptr, const I* indices,
                                    K* totals, K* strengths, K* within_in, K* totals_in,
                                    K* strengths_in, bool is_directed, double pull, K* outside,
                                    R* ranks, long long* state, L* targets, L* queue,
-                                   long long n) {
+                                   long long n, long long* picks, int* tickets) {
   const PartChoices<P, I, W, L, K, R> rows{
       indptr,    indices,   weights,   is_iso,       groups,      labels, sizes,   within, totals,
       strengths, within_in, totals_in, strengths_in, is_directed, pull,   outside, ranks,  state[1],
       targets};
-  best_of_queue(rows, queue, state, n);
+  best_of_queue(rows, queue, state, n, picks, tickets);
 }
 
 template <class I, class W, class L, class K>

@@ -98,12 +98,12 @@ __device__ void choose_long(long long, const P* indptr, const I* indices, const 
                             bool is_iso, L* labels, K* totals, K* strengths, K* totals_in,
                             K* strengths_in, bool is_directed, double pull, R* ranks,
                             long long* state, signed char* active, L* targets, L* queue,
-                            long long n) {
+                            long long n, long long* picks, int* tickets) {
   const Neighbourhoods<P, I, W, L, K, R> rows{
       indptr,       indices,     weights, is_iso, labels,   totals, strengths, totals_in,
       strengths_in, is_directed, pull,    ranks,  state[1], state[7],
       active,       targets};
-  best_of_queue(rows, queue, state, n);
+  best_of_queue(rows, queue, state, n, picks, tickets);
 }
 
 template <class P, class I, class L, class K>

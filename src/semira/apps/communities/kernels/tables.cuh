@@ -2,14 +2,14 @@
 //
 // A thread takes a row of up to kFew entries and compares them in registers, eight lanes one of up to
 // kEight. Longer rows wait in a queue: after a barrier those of up to kMedium entries have a warp and
-// a hash table of kOwnSlots places each, others a block and a table of kSlots places. Where a row has
-// too many labels for it, the row is walked several times, for a part of the labels each time.
+// a hash table of kOwnSlots places each, others a block and a table of kSlots places. The longest rows
+// have several blocks: each walks the row for a part of the labels, and the last one takes the best.
 #pragma once
 
 constexpr int kFew = 8, kEight = 32, kMedium = 128;
 constexpr int kOwnSlots = 2 * kMedium, kBlockWarps = 8, kSlots = kOwnSlots * kBlockWarps;
-// Labels that a block's table takes; where the state of a loop counts the rows in the queue: in one
-// half those for blocks, from the front on, in the other those for warps, from the end on.
+// Labels that a block's table takes; where the state of a loop counts what waits in the queue: in one
+// half the parts of rows for blocks, which lie behind all others, in the other half rows for warps.
 constexpr int kMostLabels = kSlots / 4 * 3, kQueued = 6;
 
 // A label and its score; none if the label is below 0. Of equal scores the smallest label wins.
@@ -200,21 +200,31 @@ __device__ __forceinline__ Pick best_of_warp(const Rows& rows, int v, long long 
   return best;
 }
 
-// All threads of the block; every thread gets the result.
+// Into how many parts the labels of a row are divided: each should fit if all labels are different.
+constexpr unsigned kMostParts = 4096;
+__device__ __forceinline__ unsigned parts_of(long long length) {
+  unsigned parts = 1;
+  while (parts < kMostParts && static_cast<long long>(parts) * (kMostLabels / 4 * 3) < length) parts *= 2;
+  return parts;
+}
+
+// The best label of part `from` of `of`, by all threads of the block; every thread gets the result.
 template <class Rows>
 __device__ __forceinline__ Pick best_of_block(const Rows& rows, int v, long long first,
                                               long long length, int* keys,
-                                              typename Rows::Sum* sums) {
+                                              typename Rows::Sum* sums, unsigned from,
+                                              unsigned of) {
   using S = typename Rows::Sum;
   constexpr int kAtOnce = 4;
   __shared__ S own_parts[kBlockWarps];
   __shared__ Pick picks[kBlockWarps];
   __shared__ int filled;
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  unsigned parts = 1;
+  unsigned parts = of, used = kSlots;
+  while (of == 1 && used / 4 >= length) used /= 2;
   Pick best{0, -1};
-  for (unsigned part = 0; part < parts; ++part) {
-    for (unsigned slot = threadIdx.x; slot < kSlots; slot += blockDim.x) {
+  for (unsigned part = from; part < parts; part += of) {
+    for (unsigned slot = threadIdx.x; slot < used; slot += blockDim.x) {
       keys[slot] = -1;
       sums[slot] = 0;
     }
@@ -236,7 +246,7 @@ __device__ __forceinline__ Pick best_of_block(const Rows& rows, int v, long long
         if (kind[e] == 2) own += weight[e];
         if (kind[e] != 1 || (slot_bits(label[e]) >> 20 & (parts - 1)) != part) continue;
         is_full = is_full || *static_cast<volatile int*>(&filled) > kMostLabels;
-        if (!is_full && add_to_table(keys, sums, kSlots, label[e], weight[e])) atomicAdd(&filled, 1);
+        if (!is_full && add_to_table(keys, sums, used, label[e], weight[e])) atomicAdd(&filled, 1);
       }
       if (is_full) break;
     }
@@ -244,17 +254,16 @@ __device__ __forceinline__ Pick best_of_block(const Rows& rows, int v, long long
     if (lane == 0) own_parts[warp] = own;
     __syncthreads();
     if (filled > kMostLabels) {
-      // Once more, in parts that should fit; if even one of them does not, in smaller ones.
-      const unsigned before = parts;
-      while (parts < 4096 && (parts == before || parts * (kMostLabels / 2) < length)) parts *= 2;
-      part = ~0u;
+      // Once more, in smaller parts.
+      if (parts < kMostParts) parts *= 2;
+      part = from - of;
       best = {0, -1};
       __syncthreads();
       continue;
     }
     own = 0;
     for (int k = 0; k < kBlockWarps; ++k) own += own_parts[k];
-    for (unsigned slot = threadIdx.x; slot < kSlots; slot += blockDim.x) {
+    for (unsigned slot = threadIdx.x; slot < used; slot += blockDim.x) {
       if (keys[slot] >= 0) best.take(rows.score(v, keys[slot], sums[slot], own));
     }
     __syncthreads();
@@ -304,10 +313,14 @@ __device__ __forceinline__ void best_of_rows(long long items, const Rows& rows, 
       length = rows.length(v);
     }
     const bool is_medium = length > kEight && length <= kMedium;
-    const int front = take_place(length > kMedium, &queued[0]);
-    const int back = take_place(is_medium, &queued[1]);
-    if (length > kMedium) queue[front] = v;
-    if (is_medium) queue[items - 1 - back] = v;
+    const int place = take_place(is_medium, &queued[1]);
+    if (is_medium) queue[place] = v;
+    if (length > kMedium) {
+      // The row, then how far back it is.
+      const int parts = static_cast<int>(parts_of(length));
+      int* const own_parts = queue + items + atomicAdd(&queued[0], parts);
+      for (int part = 0; part < parts; ++part) own_parts[part] = part == 0 ? v : -part;
+    }
     if (wants && length <= kFew) {
       rows.finish(v, best_of_few(rows, v, first, static_cast<int>(length)));
     }
@@ -329,25 +342,52 @@ __device__ __forceinline__ void best_of_rows(long long items, const Rows& rows, 
   }
 }
 
+// Keeps the best label of a part of a row that begins at `head`; whether all parts are there.
+__device__ __forceinline__ bool is_last_part(const Pick& best, int head, int part, unsigned parts,
+                                             long long* picks, int* tickets) {
+  picks[2 * (head + part)] = __double_as_longlong(best.score);
+  picks[2 * (head + part) + 1] = best.label;
+  __threadfence();
+  if (atomicAdd(&tickets[head], 1) != static_cast<int>(parts) - 1) return false;
+  tickets[head] = 0;
+  __threadfence();
+  return true;
+}
+__device__ __forceinline__ Pick best_of_parts(int head, unsigned parts, const long long* picks) {
+  const volatile long long* const those = picks + 2 * static_cast<long long>(head);
+  Pick best{0, -1};
+  for (unsigned part = 0; part < parts; ++part) {
+    best.take({__longlong_as_double(those[2 * part]), static_cast<int>(those[2 * part + 1])});
+  }
+  return best;
+}
+
 // The rows in the queue, after a barrier.
 template <class Rows>
 __device__ __forceinline__ void best_of_queue(const Rows& rows, const int* queue,
-                                              const long long* state, long long items) {
+                                              const long long* state, long long items,
+                                              long long* picks, int* tickets) {
   using S = typename Rows::Sum;
   int* const keys = shared_keys();
   S* const sums = shared_sums<S>();
   const int* const queued = reinterpret_cast<const int*>(&state[kQueued]);
   const int longs = queued[0], mediums = queued[1];
   for (int k = block_number(); k < longs; k += gridDim.x) {
-    const int v = queue[k];
-    const Pick best = best_of_block(rows, v, rows.first(v), rows.length(v), keys, sums);
-    if (threadIdx.x == 0) rows.finish(v, best);
+    const int* const item = queue + items + k;
+    const int part = *item < 0 ? -*item : 0, v = item[-part];
+    const unsigned parts = parts_of(rows.length(v));
+    const Pick best =
+        best_of_block(rows, v, rows.first(v), rows.length(v), keys, sums, part, parts);
+    if (threadIdx.x != 0) continue;
+    if (parts == 1 || is_last_part(best, k - part, part, parts, picks, tickets)) {
+      rows.finish(v, parts == 1 ? best : best_of_parts(k - part, parts, picks));
+    }
   }
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   // The last blocks first: the first ones have long rows to do.
   for (long long k = static_cast<long long>(warp) * gridDim.x + (gridDim.x - 1 - block_number());
        k < mediums; k += static_cast<long long>(gridDim.x) * kBlockWarps) {
-    const int v = queue[items - 1 - k];
+    const int v = queue[k];
     const Pick best =
         best_of_warp(rows, v, rows.first(v), static_cast<int>(rows.length(v)),
                      keys + warp * kOwnSlots, sums + warp * kOwnSlots);
@@ -371,14 +411,15 @@ __device__ __forceinline__ void visit_rows(long long items, const P* indptr, Vis
   __shared__ P ends[kRows], shifts[kRows], num_entries[kBlockWarps];
   __shared__ S sums[kSums ? kRows : 1];
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  const int each = rows_of_warp(items);
-  const long long step = static_cast<long long>(gridDim.x) * kBlockWarps * each;
-  const long long own =
-      (static_cast<long long>(warp) * gridDim.x + block_number()) * each + lane;
+  // Neighbouring rows, which are often alike, fall to several blocks.
+  constexpr int kTogether = 4;
+  const long long step = static_cast<long long>(gridDim.x) * kRows;
+  const long long own = (static_cast<long long>(threadIdx.x / kTogether) * gridDim.x +
+                         block_number()) * kTogether + threadIdx.x % kTogether;
   for (long long start = 0; start < items; start += step) {
     const long long item = start + own;
     const int v = static_cast<int>(item);
-    const bool wants = static_cast<int>(lane) < each && item < items && visitor.wants(v);
+    const bool wants = item < items && visitor.wants(v);
     if (!__syncthreads_or(wants)) continue;
     const P first = wants ? indptr[v] : P(0), length = wants ? indptr[v + 1] - first : P(0);
     const unsigned those = __ballot_sync(kAllLanes, wants);

@@ -3,8 +3,8 @@
 
 namespace lasso {
 
-// Threads of a row: grids have rows of four. And rows that they take at once.
-constexpr int kLanes = 4, kRows = 2;
+// Threads of a row, and rows that they take at once.
+constexpr int kLanes = 2, kRows = 2;
 
 __device__ __forceinline__ double soft(double x, double threshold) {
   return x > threshold ? x - threshold : x < -threshold ? x + threshold : 0.0;
@@ -110,39 +110,45 @@ __device__ void carried(long long items, const P* indptr, const long long* capac
   }
 }
 
-// The reads of several rows are on their way at once.
+// The reads of several rows are on their way at once, and where the next ones lie.
 template <class P, class I>
 __device__ void step(long long items, long long n, long long arcs, const P* indptr,
-                     const I* indices, const int* degree, const double* limit, long long varies,
-                     const double* y, double threshold, double* x, double* flow,
-                     const double* betas, long long at) {
+                     const I* indices, const double* limit, long long varies, const int* degree,
+                     const double* lengths, const double* y, double threshold, double* x,
+                     double* flow, const double* betas, long long at) {
   using namespace lasso;
   const Group<kLanes> mine;
   const long long here = at % 2, there = 1 - here;
   const double beta = betas[at], later = betas[at + 1];
   const double *values = x + here * n, *now = flow + here * arcs;
   double* other = flow + there * arcs;
+  P next[kRows], end[kRows];
+#pragma unroll
+  for (int k = 0; k < kRows; ++k) {
+    const long long v = mine.first + k * mine.step;
+    next[k] = v < items ? indptr[v] : 0;
+    end[k] = v < items ? indptr[v + 1] : 0;
+  }
   for (long long first = mine.first; first < items; first += kRows * mine.step) {
     P e[kRows], last[kRows];
     int size[kRows];
-    double own[kRows], total[kRows] = {};
+    double own[kRows], given[kRows], total[kRows] = {};
 #pragma unroll
     for (int k = 0; k < kRows; ++k) {
-      const long long v = first + k * mine.step;
-      e[k] = last[k] = 0;
-      if (v >= items) continue;
-      e[k] = indptr[v];
-      last[k] = indptr[v + 1];
-      own[k] = values[v];
+      const long long v = first + k * mine.step, after = v + kRows * mine.step;
+      e[k] = next[k];
+      last[k] = end[k];
+      size[k] = static_cast<int>(last[k] - e[k]);
+      own[k] = v < items ? values[v] : 0;
+      given[k] = v < items ? y[v] : 0;
+      next[k] = after < items ? indptr[after] : 0;
+      end[k] = after < items ? indptr[after + 1] : 0;
     }
-#pragma unroll
-    for (int k = 0; k < kRows; ++k) size[k] = static_cast<int>(last[k] - e[k]);
     bool goes_on = true;
     while (goes_on) {
       goes_on = false;
       I w[kRows] = {};
-      double old[kRows] = {}, before[kRows] = {}, most[kRows] = {}, value[kRows];
-      int joined[kRows];
+      double old[kRows] = {}, before[kRows] = {}, most[kRows] = {}, value[kRows], length[kRows];
 #pragma unroll
       for (int k = 0; k < kRows; ++k) {
         const P arc = e[k] + mine.lane;
@@ -155,15 +161,15 @@ __device__ void step(long long items, long long n, long long arcs, const P* indp
 #pragma unroll
       for (int k = 0; k < kRows; ++k) {
         value[k] = values[w[k]];
-        joined[k] = size[k] + degree[w[k]];
+        length[k] = lengths[size[k] + degree[w[k]]];
       }
 #pragma unroll
       for (int k = 0; k < kRows; ++k) {
         const P arc = e[k] + mine.lane;
         double left = 0;
         if (arc < last[k]) {
-          const double pull = (own[k] - value[k]) / static_cast<double>(joined[k]);
-          double fresh = old[k] + __dmul_rn(beta, old[k] - before[k]) + pull;
+          double fresh = old[k] + __dmul_rn(beta, old[k] - before[k]) +
+                         __dmul_rn(own[k] - value[k], length[k]);
           fresh = fmax(fmin(fresh, most[k]), -most[k]);
           other[arc] = fresh;
           left = fresh + __dmul_rn(later, fresh - old[k]);
@@ -176,7 +182,7 @@ __device__ void step(long long items, long long n, long long arcs, const P* indp
 #pragma unroll
     for (int k = 0; k < kRows; ++k) {
       const long long v = first + k * mine.step;
-      if (mine.lane == 0 && v < items) x[there * n + v] = soft(y[v] - total[k], threshold);
+      if (mine.lane == 0 && v < items) x[there * n + v] = soft(given[k] - total[k], threshold);
     }
   }
 }
@@ -231,8 +237,9 @@ __device__ void join(long long items, const P* indptr, const I* indices, const d
 }
 
 template <class K>
-__device__ void gather(long long items, double scale, const double* rest, K* key, long long* sums,
-                       long long* counts, const long long* state, long long often) {
+__device__ void gather(long long items, double scale, const double* rest, K* key, K* parts,
+                       long long* sums, long long* counts, const long long* state,
+                       long long often) {
   using namespace lasso;
   if (state[1] % often != 0) return;
   const Group<1> mine;
@@ -242,7 +249,7 @@ __device__ void gather(long long items, double scale, const double* rest, K* key
     long long part = -1, units = 0;
     if (v < items) {
       const K root = root_of(key, static_cast<K>(v));
-      key[v] = root;
+      parts[v] = root;
       part = root;
       units = static_cast<long long>(floor(__dmul_rn(rest[v], scale) + 0.5));
     }
@@ -251,13 +258,13 @@ __device__ void gather(long long items, double scale, const double* rest, K* key
 }
 
 template <class K>
-__device__ void level(long long items, long long n, double scale, double threshold, const K* key,
+__device__ void level(long long items, long long n, double scale, double threshold, const K* parts,
                       const long long* sums, const long long* counts, double* fits,
                       const long long* state, long long often) {
   if (state[1] % often != 0) return;
   const Group<1> mine;
   for (long long v = mine.first; v < items; v += mine.step) {
-    const K part = key[v];
+    const K part = parts[v];
     const double mean = static_cast<double>(sums[part]) / static_cast<double>(counts[part]);
     fits[n + v] = lasso::soft(mean / scale, threshold);
   }

@@ -68,11 +68,13 @@ def carried(low, high, indptr, capacity, room, closed, limit, unit, flow, units)
 
 @kernel
 def step(
-    low, high, n, arcs, indptr, indices, degree, limit, varies, y, threshold, x, flow, betas, at
+    low, high, n, arcs, indptr, indices, limit, varies, degree, lengths, y, threshold, x, flow,
+    betas, at,
 ):  # fmt: skip
     """Take a projected gradient step from where the momentum leads, and say what it leaves.
 
-    `flow` and `x` have two halves: what step `at` reads, and what it writes.
+    `flow` and `x` have two halves: what step `at` reads, and what it writes. `lengths` has how far
+    to go, by the degrees of both ends.
     """
     here, there = at % 2, (at + 1) % 2
     beta, later = betas[at], betas[at + 1]
@@ -82,7 +84,7 @@ def step(
             w = indices[e]
             old = flow[here * arcs + e]
             ahead = old + beta * (old - flow[there * arcs + e])
-            fresh = ahead + (mine - x[here * n + w]) / np.float64(own + degree[w])
+            fresh = ahead + (mine - x[here * n + w]) * lengths[own + degree[w]]
             most = limit[e * varies]
             fresh = max(min(fresh, most), -most)
             flow[there * arcs + e] = fresh
@@ -132,22 +134,25 @@ def join(low, high, indptr, indices, limit, varies, flow, key, state, often):
 
 
 @kernel
-def gather(low, high, scale, rest, key, sums, counts, state, often):
-    """Sum what is left over the vertices that are joined, in units, and count them."""
+def gather(low, high, scale, rest, key, parts, sums, counts, state, often):
+    """Sum what is left over the vertices that are joined, in units, and count them.
+
+    Threads that are on their way through a vertex still shorten its way in `key`.
+    """
     if state[1] % often == 0:
         for v in range(low, high):
             part = root_of(key, v)
-            key[v] = part
+            parts[v] = part
             atomic_add(sums, part, np.int64(np.floor(rest[v] * scale + 0.5)))
             atomic_add(counts, part, 1)
 
 
 @kernel
-def level(low, high, n, scale, threshold, key, sums, counts, fits, state, often):
+def level(low, high, n, scale, threshold, parts, sums, counts, fits, state, often):
     """Set vertices that are joined to their mean, the second fit."""
     if state[1] % often == 0:
         for v in range(low, high):
-            mean = np.float64(sums[key[v]]) / np.float64(counts[key[v]]) / scale
+            mean = np.float64(sums[parts[v]]) / np.float64(counts[parts[v]]) / scale
             fits[n + v] = soft(mean, threshold)
 
 

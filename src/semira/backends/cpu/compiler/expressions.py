@@ -39,13 +39,8 @@ _CONSTANTS = {
 class Expressions:
     """Writes the expressions of one function; `functions` writes the statements around them.
 
-    Parameters
-    ----------
-    builder : ir.IRBuilder
-    call_helper : callable
-        Called with a name and values; returns the value of a function of the module.
-    constants : dict of str to ast.expr
-        Of the module.
+    `call_helper` is called with a name and values, and returns the value of a function of the
+    module, which also has the `constants`.
     """
 
     def __init__(

@@ -65,18 +65,8 @@ def _uncollected() -> Iterator[None]:
 class Kernels:
     """The kernels of a rendered module, as its attributes.
 
-    Parameters
-    ----------
-    name : str
-        Of the module.
-    text : str
-    digest : callable
-        Returns a short digest of texts.
-    compiled : list of str
-        Is told the name of each kernel that was not on disk.
-    otherwise : callable
-        Returns the module as another compiler makes it.
-    vectorise : bool
+    `digest` returns a short digest of texts. `compiled` is told the name of each kernel that was
+    not on disk. `otherwise` returns the module as another compiler makes it.
     """
 
     def __init__(

@@ -120,14 +120,8 @@ def _few_passes() -> Any:
 class Loaded:
     """A function of machine code that Python calls; its memory is freed with it.
 
-    Parameters
-    ----------
-    code : bytes
-        From `assemble`.
-    name : str
-        Of the entry.
-    imports : dict of str to int
-        Addresses of what the code refers to.
+    The code is that of `assemble`, `name` that of its entry; `imports` are addresses of what it
+    refers to.
     """
 
     def __init__(self, code: bytes, name: str, imports: dict[str, int]) -> None:

@@ -79,16 +79,14 @@ def _kernels(
 
 
 def define_accumulate(
-    header: Header, accum: TypedOp | None, source: DataType, target: DataType
-) -> None:
+    header: Header, accum: TypedOp | None, source: DataType, target: DataType,
+    name: str = "accumulate",
+) -> None:  # fmt: skip
     """Define ``accumulate(old, t)``: `t` of dtype `source` into `old` of dtype `target`."""
     if accum is None:
-        header.expression("accumulate", ("old", "t"), header.cast(source, target, "t"))
+        header.expression(name, ("old", "t"), header.cast(source, target, "t"))
         return
-    zero = "np.int64(0)"
-    given = {
-        "a": header.cast(target, accum.type, "old"),
-        "b": header.cast(source, accum.type, "t"),
-        "i": zero, "k": zero, "j": zero,
-    }  # fmt: skip
-    header.function("accumulate", ("old", "t"), accum, given, target)
+    given = dict.fromkeys("ikj", "np.int64(0)")
+    given |= {"a": header.cast(target, accum.type, "old")}
+    given |= {"b": header.cast(source, accum.type, "t")}
+    header.function(name, ("old", "t"), accum, given, target)

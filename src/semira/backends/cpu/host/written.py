@@ -30,22 +30,10 @@ def written_rows(
 ) -> Compressed:
     """Return the rows that `fill` writes; raises OutOfMemory if they do not fit.
 
-    Parameters
-    ----------
-    shape : (int, int)
-        Rows and columns.
-    bounds : sequence of int
-        Borders of the chunks of rows.
-    room_of : callable
-        Most entries of rows `lo` to `hi`.
-    fill : callable
-        See `Fill`.
-    values : DataType, or the one value of every entry
-    least : int
-        Lower bound of the number of entries.
+    `bounds` are borders of the chunks of rows; `room_of` returns the most entries of rows `lo` to
+    `hi`. `values` is their dtype, or the one value of every entry; there are at `least` so many
+    entries.
 
-    Notes
-    -----
     All chunks write into one pair of arrays, each behind the room of the chunks before; then the
     gaps are closed and the arrays cut. Pages that are never written cost nothing, while copying
     into new arrays would touch every page a second time.

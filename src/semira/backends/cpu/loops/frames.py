@@ -51,19 +51,10 @@ class _Vector:
 class Frame:
     """What the kernel of a loop works on in one execution, or in several.
 
-    Parameters
-    ----------
-    source : Source
-    cells : list
-        Of the slots, as `semira.backends.interpreter` binds them.
-    size_of : callable
-        Returns the size of a temporary vector, by slot.
-    limit : int
-        Most iterations.
-    on_gone : callable
-        Called when a matrix is no longer there, for which the frame was made.
-    is_whole : bool
-        The loop is not inside of another, which would run it again.
+    `cells` are bound as by `semira.backends.interpreter`; `size_of` returns the size of a temporary
+    vector, by slot; `limit` is the most iterations. `on_gone` is called when a matrix is no longer
+    there, for which the frame was made. A loop that `is_whole` is not inside of another, which
+    would run it again.
     """
 
     def __init__(

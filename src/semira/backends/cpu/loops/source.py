@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.host.update import define_accumulate
 from semira.base.dtypes import DataType
 from semira.contract import Loop, Mask, Program, Slot, Statement
 
@@ -169,6 +170,12 @@ class Scope:
         with self.out.block(f"if {self.allowed(mask)}:"):
             self.out.add(f"{values}[i] = {value}", "tp[i] = True", "tl[tn] = i", "tn += 1")
 
+    def listed(self, v: int) -> None:
+        """Count another entry of a vector, at position ``i``."""
+        with self.out.block(f"if c{v}:"):
+            self.out.add(f"l{v}[n{v}] = i")
+        self.out.add(f"n{v} += 1")
+
     def fail(self) -> None:
         """End the kernel: the interpreter repeats what it did, and meets the error."""
         self.source.may_fail = True
@@ -236,11 +243,7 @@ def finish(scope: Scope, statement: Statement, dtype: DataType, *, covers: bool 
         within = None if mask.complement else mask.slot
         remove(scope, v, f"{scope.allowed(mask)} and not tp[i]", within)
     if accum is not None:
-        given = {
-            "a": scope.header.cast(target, accum.type, "old"),
-            "b": scope.header.cast(dtype, accum.type, "t"),
-        } | dict.fromkeys("ikj", "np.int64(0)")
-        scope.header.function(name, ("old", "t"), accum, given, target)
+        define_accumulate(scope.header, accum, dtype, target, name)
     with out.block("for q in range(tn):"):
         out.add("i = np.int64(tl[q])", "tp[i] = False")
         with out.block(f"if p{v}[i]:"):
@@ -248,7 +251,5 @@ def finish(scope: Scope, statement: Statement, dtype: DataType, *, covers: bool 
             out.add(f"x{v}[i] = {merged}")
         with out.block("else:"):
             out.add(f"p{v}[i] = True", f"x{v}[i] = store{name}({values}[i])")
-            with out.block(f"if c{v}:"):
-                out.add(f"l{v}[n{v}] = i")
-            out.add(f"n{v} += 1")
+            scope.listed(v)
     out.add("work += tn")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from semira.backends.cpu.host.apply import position_names
+from semira.backends.cpu.host.update import define_accumulate
 from semira.backends.cpu.loops.source import Scope, UnsupportedLoopError, UnsureError, finish
 from semira.base.dtypes import INT64, DataType
 from semira.contract import Statement
@@ -59,11 +60,7 @@ def set_scalar(scope: Scope, statement: Statement, has: str, value: str, dtype: 
             scope.out.add(f"h{s} = False")
         return
     name = f"into{scope.count}"
-    given = {
-        "a": scope.header.cast(target, accum.type, "old"),
-        "b": scope.header.cast(dtype, accum.type, "t"),
-    } | dict.fromkeys("ikj", "np.int64(0)")
-    scope.header.function(name, ("old", "t"), accum, given, target)
+    define_accumulate(scope.header, accum, dtype, target, name)
     with scope.out.block(f"if {has}:"):
         scope.out.add(f"{t} = {value}")
         with scope.out.block(f"if h{s}:"):
@@ -140,9 +137,7 @@ def _fill(scope: Scope, statement: Statement) -> None:
         out.add(f"x{v}[i] = {value}")
         with out.block(f"if not p{v}[i]:"):
             out.add(f"p{v}[i] = True")
-            with out.block(f"if c{v}:"):
-                out.add(f"l{v}[n{v}] = i")
-            out.add(f"n{v} += 1")
+            scope.listed(v)
 
 
 def _copy(scope: Scope, statement: Statement) -> None:

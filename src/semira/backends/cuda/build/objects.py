@@ -21,7 +21,7 @@ from semira.backends.cuda.runtime.errors import reported
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
 from semira.backends.cuda.runtime.primitives import array_library, offset_type_of, primitives_of
 from semira.backends.cuda.runtime.room import require
-from semira.backends.cuda.runtime.transfer import put_vector
+from semira.backends.cuda.runtime.transfer import fill_words, put_vector
 from semira.backends.cuda.runtime.vector_memory import vector_bytes
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidObject, InvalidValue
@@ -240,12 +240,8 @@ def _dense_vector(
             shop, size, dtype, Lines((None, None, stored), rows, len(positions), is_iso=False)
         )
     vector = put_vector(shop.runtime, VectorArrays.empty(size, dtype))
-    memory, words, _ = vector.planes[0]
-    shop.array(memory, dtype.np_type, size)[...] = values
-    present = shop.array(words, np.uint32, vector.num_words)
-    present[...] = 0xFFFFFFFF
-    if size % 32:
-        present[-1:] = (1 << size % 32) - 1
+    shop.array(vector.planes[0][0], dtype.np_type, size)[...] = values
+    fill_words(vector)
     _set_entries(shop, vector, size, is_listed=False)
     return vector
 

@@ -69,22 +69,9 @@ def fixed_point(
 ) -> tuple[CudaVector, int] | None:
     """Return the fixed point of ``w = w (+) w (+).(*) A`` from a vector, and the most rounds.
 
-    Raises OutOfMemory if there is no room for the result.
-
-    Parameters
-    ----------
-    vector : CudaVector, shape (n,), dtype of the semiring
-        Not modified.
-    matrix : CudaMatrix, shape (n, n)
-    width : float
-        Of the window; 0: none.
-    transposed : bool
-        Whether the matrix is to be read transposed.
-
-    Returns
-    -------
-    vector and rounds, or None
-        None if there is no kernel, or if it gave up: values that never settle.
+    None if there is no kernel, or if it gave up: values that never settle. The vector has the
+    semiring's dtype and is not modified; `width` is that of the window, 0: none. Raises OutOfMemory
+    if there is no room for the result.
     """
     if not has_kernel(semiring, matrix.dtype) or vector.size == 0:
         return None

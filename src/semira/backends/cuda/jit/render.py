@@ -77,14 +77,8 @@ def kernel_library(root: str = PROGRAM) -> str:
 def render_source(generated: str, offset_type: str, root: str = PROGRAM) -> str:
     """Return the source NVRTC compiles: self-contained, no header from outside.
 
-    Parameters
-    ----------
-    generated : str
-        What `lower` wrote for a Program; includes files of the methods that it runs.
-    offset_type : "int" or "long long"
-        Type of offsets into matrix entries.
-    root : str
-        File that includes what is called.
+    `generated` is what `lower` wrote for a Program; it includes files of the methods that it runs.
+    Offsets into matrix entries are "int" or "long long". The file `root` includes what is called.
     """
     macros = "".join(f"#define {name}\n" for name in defines)
     library, seen = _library(root)

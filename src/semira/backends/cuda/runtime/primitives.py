@@ -388,7 +388,7 @@ class Primitives:
     def cupy_stream(self) -> Iterator[None]:
         """Let CuPy work on the runtime's stream and in its memory inside the block.
 
-        Raises OutOfMemory: CuPy was refused memory; its sorts go on without what they were refused.
+        Raises OutOfMemory if CuPy was refused memory: its sorts go on without it.
         """
         cupy = array_library()
         refused: list[OutOfMemory] = []

@@ -101,7 +101,7 @@ def _put_filled(runtime: Runtime, arrays: VectorArrays, form: Form) -> CudaVecto
         struct.pack_into(f"{nvals}i", image, form.listed - form.state, *indices)
     runtime.upload_image(image, vector.state)
     if is_full:
-        _fill_words(vector)
+        fill_words(vector)
         _upload_values(vector, arrays)
     else:
         _upload_entries(runtime, vector.planes[0], dtype, indices, held)
@@ -116,7 +116,7 @@ def _few(arrays: VectorArrays) -> tuple[list[int], bytes]:
     return arrays.entry_indices().tolist(), held * arrays.nvals if arrays.iso else held
 
 
-def _fill_words(vector: CudaVector) -> None:
+def fill_words(vector: CudaVector) -> None:
     """Let every position of the first plane have an entry."""
     runtime, words = vector.runtime, vector.planes[0][1]
     runtime.clear(words, 255)
@@ -192,7 +192,7 @@ def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
     runtime.upload(np.array(_state(arrays), np.int64), vector.state)
     if arrays.storage == "full":
         _upload_values(vector, arrays)
-        _fill_words(vector)
+        fill_words(vector)
         return
     indices = arrays.entry_indices()
     if arrays.storage == "sparse":

@@ -7,8 +7,8 @@ __device__ __forceinline__ long long number_at(const void* list, long long bytes
   return bytes == 4 ? static_cast<const int*>(list)[at] : static_cast<const long long*>(list)[at];
 }
 
-// Sets bit 0 of `faults` where offsets or indices are out of bounds or offsets fall, bit 1 where the
-// indices of a line do not rise.
+// Sets bit 0 of `faults` where offsets or indices are out of bounds or offsets fall, bit 1 where
+// the indices of a line do not rise.
 extern "C" __global__ void semira_line_faults(const void* offsets, long long offset_bytes,
                                               long long lines, const void* indices,
                                               long long index_bytes, long long count,
