@@ -25,7 +25,7 @@ from semira.algorithms.neighbours import undirected
 from semira.algorithms.results import Chained, finished
 from semira.algorithms.run import Layout, Run
 from semira.algorithms.sequential import runs_kernels
-from semira.algorithms.triangles import truss as peeled
+from semira.algorithms.triangle_kernels import truss as peeled
 from semira.exceptions import InvalidValue
 
 #: Squared degrees, added up, from which on counting all triangles again costs more than taking off

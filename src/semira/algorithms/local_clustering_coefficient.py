@@ -13,7 +13,7 @@ from semira.algorithms.oriented_edges import oriented_edges
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
 from semira.algorithms.sequential import runs_kernels
-from semira.algorithms.triangles import clustering
+from semira.algorithms.triangle_kernels import clustering
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

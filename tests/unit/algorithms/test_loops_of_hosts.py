@@ -26,7 +26,7 @@ from semira.algorithms import (
     pagerank_passes,
     personalised_pagerank,
     sequential,
-    triangles,
+    triangle_kernels,
 )
 from semira.algorithms.voting import vote_and_move
 from semira.base.settings import override, restore
@@ -90,9 +90,9 @@ def test_python_says_what_the_loops_mean(graph):
     for weighted in (False, True):
         corners = [np.zeros(graph.n, np.int64) for _ in lower]
         for edges, counts in zip(lower, corners, strict=True):
-            triangles.add_corners(edges, counts, times=1, weighted=weighted)
+            triangle_kernels.add_corners(edges, counts, times=1, weighted=weighted)
         assert corners[0].tolist() == corners[1].tolist()
-    trusses = [triangles.truss(each, 1, False) for each in (A, B)]
+    trusses = [triangle_kernels.truss(each, 1, False) for each in (A, B)]
     assert trusses[0][1] == trusses[1][1]
     assert trusses[0][0].to_dicts() == trusses[1][0].to_dicts()
     edges = [graph.both_ways().matrix(where) for where in ("reference", "cpu")]

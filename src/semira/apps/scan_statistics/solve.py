@@ -19,7 +19,7 @@ from semira import (
 )
 from semira.algorithms.neighbours import by_rows
 from semira.algorithms.oriented_edges import Oriented, oriented_edges
-from semira.algorithms.triangles import add_corners, at_vertices
+from semira.algorithms.triangle_kernels import add_corners, at_vertices
 from semira.apps.scan_statistics.problem import Problem, shift_of, units_of
 from semira.kernels import ArrayKernel, array_module, rows_of
 

@@ -6,7 +6,7 @@ import numpy as np
 from tests.helpers.every import every
 
 import semira as gb
-from semira.algorithms import k_truss, local_clustering_coefficient, triangles
+from semira.algorithms import k_truss, local_clustering_coefficient, triangle_kernels
 from semira.kernels import array_module
 
 
@@ -20,7 +20,7 @@ def drawn(clique):
 
 @every("alike", [0, 2, 32])
 def test_rows_of_every_length_meet(device, monkeypatch, alike):
-    monkeypatch.setattr(triangles, "_ALIKE", alike)
+    monkeypatch.setattr(triangle_kernels, "_ALIKE", alike)
     # On a GPU rows are longer than what one thread searches for.
     clique = 45 if device == "cuda" else 7
     dense = drawn(clique)
@@ -33,7 +33,7 @@ def test_rows_of_every_length_meet(device, monkeypatch, alike):
         for times in (0, 1):
             with array_module(device) as xp:
                 counts = xp.zeros(len(dense), xp.int64)
-                triangles.add_corners(lower, counts, times=times, weighted=weighted)
+                triangle_kernels.add_corners(lower, counts, times=times, weighted=weighted)
                 found = counts.tolist()
             # Sides opposite to v: both ends are neighbours of v.
             expected = [(n[:, None] * n * weights).sum() // 2 for n in linked]
