@@ -183,13 +183,9 @@ def label_propagation(
         raise InvalidValue("max_iterations=0 must be at least 1")
     keys, few = _first_keys(seed), _share_of(n, tolerance)
     edges = _without_loops(undirected(A, symmetric))
-    if runs_loops(A, opts):
-        shares = np.resize(_SHARES, _AT_RANDOM)
-        label, iterations, converged = vote_and_move(edges, keys, shares, few, max_iterations)
-        return CommunityResult(iterations, (), label, converged, edges=edges)
-    if 0 < n < 1 << 31 and not opts and device_traits(A.device).own_memory:
-        labels, iterations, converged = vote_in_rounds(edges, keys, few, max_iterations)
-        return CommunityResult(iterations, (), labels, converged, edges=edges)
+    by_loops = _by_loops(edges, keys, few, max_iterations, opts)
+    if by_loops is not None:
+        return by_loops
     tie, turn = (Scalar.from_value(key, dtypes.INT64) for key in keys)
     with device(A.device):
         label, best, moved = (Vector(vertex_dtype(n), n) for _ in range(3))
@@ -231,6 +227,20 @@ def label_propagation(
         iterations, trace = iterations + loop.iterations, Chained(trace, loop.trace)
     converged = loop.stopped_by == "condition"
     return CommunityResult(iterations, trace, label, converged, edges=edges)
+
+
+def _by_loops(
+    edges: Matrix, keys: tuple[int, int], few: int, limit: int, opts: Any
+) -> CommunityResult | None:
+    """Return what loops of kernels find, the same as products; None where there are none."""
+    if runs_loops(edges, opts):
+        shares = np.resize(_SHARES, _AT_RANDOM)
+        label, iterations, converged = vote_and_move(edges, keys, shares, few, limit)
+    elif 0 < edges.nrows < 1 << 31 and not opts and device_traits(edges.device).own_memory:
+        label, iterations, converged = vote_in_rounds(edges, keys, few, limit)
+    else:
+        return None
+    return CommunityResult(iterations, (), label, converged, edges=edges)
 
 
 def _first_keys(seed: int) -> tuple[int, int]:

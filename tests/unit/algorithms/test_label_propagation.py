@@ -259,4 +259,4 @@ def test_rounds_make_the_labels_of_lists(device):
             found.append(gb.Matrix.from_coo(*both, True, nrows=2200, ncols=2200, dup_op="any"))
     label, *rest = vote_in_rounds(found[0], (11, 7), 3, 40)
     expected, *others = vote_and_move(found[1], (11, 7), np.resize((0.75, 0.5), 32), 3, 40)
-    assert (label.to_dense().tolist(), rest) == (expected.tolist(), others)
+    assert (label.to_dense().tolist(), rest) == (expected.to_dense().tolist(), others)

@@ -34,7 +34,6 @@ struct Drawn {
   }
 };
 
-// The graph, and what vertices want.
 template <class P, class I>
 struct Ballot {
   const P* indptr;
@@ -198,8 +197,8 @@ __device__ __forceinline__ int want_of_crew(const Ballot<P, I>& all, int v, int*
     crew.meet();
     if (kBlock && filled > kMostLabels) {
       // Once more, in parts that should fit.
-      const unsigned before = parts;
-      while (parts < 4096 && (parts == before || parts * (kMostLabels / 4 * 3) < length)) parts *= 2;
+      do parts *= 2;
+      while (parts < 4096 && parts * (kMostLabels / 4 * 3) < length);
       part = ~0u;
       most = 0;
       drawn = {0, -1};
@@ -312,12 +311,12 @@ __device__ void vote_long(long long, long long n, const P* indptr, const I* indi
     const int wanted = want_of_crew<true>(all, queue[k], keys, counts);
     if (threadIdx.x == 0) all.finish(queue[k], wanted);
   }
-  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  const unsigned warp = threadIdx.x / kWarp;
   for (long long k = static_cast<long long>(warp) * gridDim.x + block_number(); k < queued[1];
        k += static_cast<long long>(gridDim.x) * kBlockWarps) {
     const int v = queue[n - 1 - k];
     const int wanted = want_of_crew<false>(all, v, keys + warp * kOwnSlots, counts + warp * kOwnSlots);
-    if (lane == 0) all.finish(v, wanted);
+    if (threadIdx.x % kWarp == 0) all.finish(v, wanted);
   }
 }
 

@@ -10,13 +10,7 @@ enum : int { kFirst = 2, kEnd, kNext, kFirstLong, kEndLong, kNextLong };
 constexpr long long kLong = 512;
 constexpr int kCounting = 8;
 
-// Threads that do a row: a warp, or the block.
-template <bool kBlock>
-__device__ __forceinline__ int thread_of_row() {
-  return static_cast<int>(kBlock ? threadIdx.x : threadIdx.x % kWarp);
-}
-
-// The bits of all threads that do a row; all of them call it.
+// The bits of all threads that do a row, a warp or the block; all of them call it.
 template <bool kBlock>
 __device__ __forceinline__ Word all_bits(Word bits) {
   const unsigned low = __reduce_or_sync(kAllLanes, static_cast<unsigned>(bits));
@@ -103,7 +97,8 @@ __device__ void count_greater(long long items, const P* indptr, const I* indices
 template <bool kBlock, class P, class I, class V>
 __device__ __forceinline__ void colour_vertex(V v, long long n, const P* indptr, const I* indices,
                                               V* waits, V* colour, V* queue, long long* state) {
-  const int thread = thread_of_row<kBlock>(), threads = kBlock ? static_cast<int>(blockDim.x) : kWarp;
+  const int thread = static_cast<int>(kBlock ? threadIdx.x : threadIdx.x % kWarp);
+  const int threads = kBlock ? static_cast<int>(blockDim.x) : kWarp;
   const long long first = indptr[v], last = indptr[v + 1];
   long long chosen = 0;
   while (true) {
