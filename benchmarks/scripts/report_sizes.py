@@ -170,6 +170,26 @@ def clustering(data: Path, name: str) -> Case:
     )
 
 
+def labelled(data: Path, name: str, what: str) -> Case:
+    """Return communities, labels, colours, a truss or a forest of a graph made undirected."""
+    A = graph(data, name)  # noqa: N806
+    A = A.ewise_add(A.T, "any").new().select("offdiag").new()  # noqa: N806
+    calls: dict[str, Callable[[], Any]] = {
+        "Louvain": lambda: apps.louvain(A),
+        "Leiden": lambda: apps.leiden(A),
+        "label propagation": lambda: al.label_propagation(A),
+        "colouring": lambda: al.graph_colouring(A),
+        "4-truss": lambda: al.k_truss(A, 4, symmetric=True),
+        "forest": lambda: al.minimum_spanning_forest(A),
+    }
+
+    def tell(found: Any) -> str:
+        modularity = getattr(found, "modularity", None)
+        return f"iterations {found.iterations}" if modularity is None else f"Q {modularity:.4f}"
+
+    return calls[what], tell
+
+
 def classify(make: Callable[[], Any]) -> Case:
     """Return the report's classification."""
     case = make()
@@ -220,6 +240,13 @@ def of_graphs(data: Path) -> Cases:
         found[f"triangles {name}"] = partial(triangles, data, name), ""
         found[f"nomination {name}"] = partial(nomination, data, name), "goal 0.12 at Enron"
         found[f"nomination {name}, top 100"] = partial(nomination, data, name, top=100), ""
+    goals = {
+        "Louvain": "goal 10", "Leiden": "goal 20", "label propagation": "goals 10 and 20",
+        "colouring": "goal 3", "4-truss": "goal 60 at cnr-2000", "forest": "",
+    }  # fmt: skip
+    for name in ("coAuthorsDBLP", "cnr-2000"):
+        for what, goal in goals.items():
+            found[f"{what} {name}"] = partial(labelled, data, name, what), goal
     for name in ("soc-Slashdot0902", "coAuthorsDBLP", "cnr-2000", "web-NotreDame", "delaunay_n16"):
         for count in (1, 64, 256):
             found[f"searches {count} {name}"] = partial(searches, data, name, count), ""
