@@ -68,11 +68,12 @@ def linear_sum_assignment(
     Notes
     -----
     ``"paths"`` reads the costs about twice, then little: most searches end within the 16 least
-    costs of the rows they meet. At worst O(n^3). ``"auction"`` reads a row for each bid; the number
-    of bids grows little faster than n on random costs. It computes with integers of 58 bits: costs
-    that are integers are exact. Others are rounded to 2**-32 of the largest, and, if the proof
-    fails, again to all bits, about 2**-44 at n = 5,000. If that is more than 1e-8 of their median,
-    or the proof fails again, it ends. `memory` tells the bytes beside the costs. Neither waits for
+    costs of the rows they meet. At worst O(n^3). ``"auction"`` reads a row, on a GPU
+    a list of its 64 best columns, for each bid; the number of bids grows little faster than n on
+    random costs. It computes with integers of 58 bits: costs that are integers are exact. Others
+    are rounded to 2**-32 of the largest, finer for n above 1,000, and, if the proof fails, again to
+    all bits, about 2**-44 at n = 5,000. If that is more than 1e-8 of their median, or the proof
+    fails again, it ends. `memory` tells the bytes beside the costs. Neither waits for
     the other rows in an order that depends on threads: the same call returns the same pairs, on
     ``reference`` and ``cpu`` the same ones too. Where several assignments are best, paths and
     auction may find different ones.
