@@ -72,7 +72,7 @@ def large_matching() -> Case:
     A, B = (symmetric(np.concatenate((common, each))) for each in (one, two))  # noqa: N806
     return (
         lambda: apps.graph_match(A, B, num_seeds=100, initial="seeds", max_iterations=5),
-        lambda found: f"common edges {found.common_edges:,}, iterations {found.iterations}",
+        lambda found: f"common edges {found.common:,}, iterations {found.iterations}",
     )
 
 

@@ -12,6 +12,7 @@ from tests.gpu.test_statements_cuda import random_matrix as skewed_matrix
 from tests.helpers.bfs_program import LEVEL, bfs_bindings, bfs_program, iso_graph, levels_by_numpy
 from tests.helpers.gpu_memory import Failing, be_exact
 
+import semira as gb
 from semira.backends.cuda.backend import CudaBackend
 from semira.base.dtypes import FP32, INT8, INT64
 from semira.base.errors import OutOfMemory
@@ -274,3 +275,19 @@ def test_a_request_larger_than_the_device_is_refused_by_the_driver(backend):
     with pytest.raises(OutOfMemory, match=f"{needed} bytes are needed, [1-9][0-9]* are free"):
         backend.runtime.allocate(needed)
     assert contents(backend, bound(backend, vectors(1)))
+
+
+def test_a_result_that_nobody_has_counted_may_be_told_to_be_symmetric():
+    n = 140_000
+    with gb.device("cuda"):
+        ends = np.arange(n - 1), np.arange(1, n)
+        A = gb.Matrix.from_coo(
+            np.concatenate(ends), np.concatenate(ends[::-1]), True, nrows=n, ncols=n
+        )
+        edges, pattern = A.ewise_add(A.T, "any").new(), gb.Matrix(bool, n, n)
+        pattern(edges.S) << True
+        pattern.symmetric = True
+        # Counting gives back what was allocated for more entries.
+        assert pattern.nvals == 2 * (n - 1)
+        assert pattern.symmetric
+        assert pattern.isequal(A)

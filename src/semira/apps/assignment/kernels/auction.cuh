@@ -46,6 +46,7 @@ struct Alone {
   __device__ int chase(long long& bids) const {
     const bool leads = threadIdx.x == 0;
     int i = few.row[0];
+    __syncwarp();
     while (true) {
       Want want;
       if (!find_in_list(lists, i, price, owner, want)) break;
@@ -115,6 +116,7 @@ struct Alone {
       }
     }
     const unsigned all = __ballot_sync(kAllLanes, waits >= 0);
+    __syncwarp();
     if (waits >= 0) few.row[__popc(all & ((1u << k) - 1))] = waits;
     return __popc(all);
   }
@@ -130,6 +132,8 @@ struct Alone {
     long long bids = 0;
     while (count > 0) {
       if (count == 1) {
+        // All have read how many wait before that is written again.
+        __syncthreads();
         if (threadIdx.x < 32) {
           const int left = chase(bids);
           if (threadIdx.x == 0) waiting = left;

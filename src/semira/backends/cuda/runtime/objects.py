@@ -241,12 +241,14 @@ class CudaMatrix:
         indptr, indices, values = self.orientations["csr"]
         if indices.size < WASTED + 8 * self.most:
             return
-        rows = self.companions.get(ENTRY_ROWS, "csr")
-        indices, rows = (_shortened(self.runtime, part, 4 * self.most) for part in (indices, rows))
+        indices = _shortened(self.runtime, indices, 4 * self.most)
         if not self.iso:
             values = _shortened(self.runtime, values, self.dtype.itemsize * self.most)
         self.orientations["csr"] = (indptr, indices, values)
-        self.companions.keep(ENTRY_ROWS, "csr", rows)
+        rows = self.companions.get(ENTRY_ROWS, "csr")
+        if rows is not None:
+            rows = _shortened(self.runtime, rows, 4 * self.most)
+            self.companions.keep(ENTRY_ROWS, "csr", rows)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -294,7 +296,7 @@ class CudaMatrix:
 
     def state_symmetric(self, symmetric: bool | None) -> None:
         """Believe it from now on; of two orientations the first stays, without companions."""
-        if self.held:
+        if self.held and len(self.held) > 1:
             name = next(iter(self.held))
             self.held, self.companions = {name: self.held[name]}, Companions()
         self.symmetric = symmetric
