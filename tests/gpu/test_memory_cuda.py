@@ -278,13 +278,13 @@ def test_a_request_larger_than_the_device_is_refused_by_the_driver(backend):
 
 
 def test_a_result_that_nobody_has_counted_may_be_told_to_be_symmetric():
-    n = 140_000
+    n = 400_000
     with gb.device("cuda"):
-        ends = np.arange(n - 1), np.arange(1, n)
-        A = gb.Matrix.from_coo(
-            np.concatenate(ends), np.concatenate(ends[::-1]), True, nrows=n, ncols=n
-        )
-        edges, pattern = A.ewise_add(A.T, "any").new(), gb.Matrix(bool, n, n)
+        near, far = np.arange(n - 1), np.arange(1, n)
+        ends = np.concatenate((near, far)), np.concatenate((far, near))
+        A = gb.Matrix.from_coo(*ends, True, nrows=n, ncols=n)
+        edges = A.ewise_add(A.T, "any").new()
+        edges, pattern = edges.ewise_add(edges.T, "any").new(), gb.Matrix(bool, n, n)
         pattern(edges.S) << True
         pattern.symmetric = True
         # Counting gives back what was allocated for more entries.
