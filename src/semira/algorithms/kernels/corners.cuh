@@ -95,6 +95,7 @@ __device__ __forceinline__ void for_each_triangle(long long nvals, const I* head
   const Group<kLanes> group;
   Near<P, T> near{sums[threadIdx.x / kLanes]};
   for (int k = group.lane; k < kNear; k += kLanes) near.sums[k] = 0;
+  __syncwarp();
   for (long long base = group.first * kLanes; base < nvals; base += group.step * kLanes) {
     const bool is_entry = base + group.lane < nvals;
     const P e = static_cast<P>(is_entry ? base + group.lane : nvals - 1);

@@ -149,7 +149,9 @@ def loop_source_of(calls: Sequence[Call], before: int = 0) -> str:
                  for name, kind in zip(own, kinds, strict=True)]  # fmt: skip
         call = f"{text.name}({', '.join([letter, *given])});\n"
         if text.lanes == 0:
-            lines[-1] = lines[-1].removesuffix(_WAIT)
+            # The state is read at the start of a round, and the blocks behind the kernel before.
+            if number not in (0, before) and calls[number - 1][0].lanes:
+                lines[-1] = lines[-1].removesuffix(_WAIT)
             call = f"if (is_last_block(counter)) {call}"
         lines.append(call + _WAIT)
     first = textwrap.indent("".join(lines[:before]), "  ")

@@ -201,7 +201,14 @@ __device__ __forceinline__ Pick best_of_warp(const Rows& rows, int v, long long 
 }
 
 // Into how many parts the labels of a row are divided: each should fit if all labels are different.
-constexpr unsigned kMostParts = 4096;
+constexpr unsigned kMostParts = 1u << 20;
+
+// Bits that tell parts apart: those above the bits of slots, then those below.
+__device__ __forceinline__ unsigned part_bits(int label) {
+  const unsigned bits = slot_bits(label);
+  return bits >> 20 | (bits & 0xffu) << 12;
+}
+
 __device__ __forceinline__ unsigned parts_of(long long length) {
   unsigned parts = 1;
   while (parts < kMostParts && static_cast<long long>(parts) * (kMostLabels / 4 * 3) < length) parts *= 2;
@@ -244,7 +251,7 @@ __device__ __forceinline__ Pick best_of_block(const Rows& rows, int v, long long
 #pragma unroll
       for (int e = 0; e < kAtOnce; ++e) {
         if (kind[e] == 2) own += weight[e];
-        if (kind[e] != 1 || (slot_bits(label[e]) >> 20 & (parts - 1)) != part) continue;
+        if (kind[e] != 1 || (part_bits(label[e]) & (parts - 1)) != part) continue;
         is_full = is_full || *static_cast<volatile int*>(&filled) > kMostLabels;
         if (!is_full && add_to_table(keys, sums, used, label[e], weight[e])) atomicAdd(&filled, 1);
       }
