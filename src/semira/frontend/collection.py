@@ -28,15 +28,20 @@ class Collection(Updatable[Made_co]):
 
     name: str
     ndim: ClassVar[int]
-    #: What new objects are called.
-    _names: ClassVar[Iterator[str]]
+    #: What new objects are called: a letter, and a number that python-graphblas' tests reset.
+    _letter: ClassVar[str]
+    _name_counter: ClassVar[Iterator[int]]
     to_dense: Callable[..., Any]
+
+    @classmethod
+    def _new_name(cls) -> str:
+        return f"{cls._letter}_{next(cls._name_counter)}"
 
     @classmethod
     def _wrap(cls, value: Value, name: str | None = None, device: str | None = None) -> Self:
         made = cls.__new__(cls)
         made._value = value
-        made.name = name or next(cls._names)
+        made.name = name or cls._new_name()
         if device is not None:
             value.place(device)
         return made

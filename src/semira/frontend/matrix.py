@@ -25,7 +25,7 @@ class StoredMatrix(ReadableMatrix[Made_co], Collection[Made_co]):
 
     __slots__ = ()
 
-    _names = map("M_{}".format, count())
+    _letter, _name_counter = "M", count()
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class StoredMatrix(ReadableMatrix[Made_co], Collection[Made_co]):
         wanted = lookup_dtype(dtype)
         shape = (construct.check_size(nrows, "nrows"), construct.check_size(ncols, "ncols"))
         self._value = Value("matrix", wanted, shape)
-        self.name = name or next(self._names)
+        self.name = name or self._new_name()
         if memory is not None:
             self.memory = memory
 

@@ -81,6 +81,11 @@ class ScalarOperand(Operand["ScalarExpression"]):
         """Opposite of `is_cscalar`."""
         return not self.is_cscalar  # type: ignore[attr-defined]
 
+    @property
+    def _is_cscalar(self) -> bool:
+        # Code written for python-graphblas reads it.
+        return bool(getattr(self, "is_cscalar", False))
+
     def __bool__(self) -> bool:
         value = reading.scalar_value(self, "bool()")
         return value is not None and bool(value)
@@ -187,21 +192,21 @@ class Scalar(ScalarOperand, Updatable["ScalarExpression"]):
 
     __slots__ = ("__weakref__", "_value", "is_cscalar", "name")
 
-    _names = map("s_{}".format, count())
+    _name_counter = count()
 
     def __init__(
         self, dtype: Any = FP64, *, is_cscalar: bool = False, name: str | None = None
     ) -> None:
         self._value = Value("scalar", lookup_dtype(dtype), ())
         self.is_cscalar = is_cscalar
-        self.name = name or next(Scalar._names)
+        self.name = name or f"s_{next(Scalar._name_counter)}"
 
     @classmethod
     def _wrap(cls, value: Value, name: str | None = None) -> Scalar:
         made = cls.__new__(cls)
         made._value = value
         made.is_cscalar = False
-        made.name = name or next(Scalar._names)
+        made.name = name or f"s_{next(Scalar._name_counter)}"
         return made
 
     @classmethod

@@ -11,7 +11,7 @@ backend = "semira"
 _KNOWN = (backend, "suitesparse", "suitesparse-vanilla")
 
 
-def init(backend: str = backend, _blocking: bool | None = False) -> None:
+def init(backend: str = backend, blocking: bool | None = False) -> None:
     """Do nothing: Semira starts on first use.
 
     Parameters
@@ -27,5 +27,6 @@ def init(backend: str = backend, _blocking: bool | None = False) -> None:
     InvalidValue
         `backend` is a name no program written for this API passes.
     """
+    del blocking
     if backend not in _KNOWN:
         raise InvalidValue(f"Bad backend name {backend!r}; choose one of {', '.join(_KNOWN)}")

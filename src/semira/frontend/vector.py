@@ -32,12 +32,12 @@ class StoredVector(ReadableVector[Made_co], Collection[Made_co]):
 
     __slots__ = ()
 
-    _names = map("v_{}".format, count())
+    _letter, _name_counter = "v", count()
 
     def __init__(self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None) -> None:
         wanted = lookup_dtype(dtype)
         self._value = Value("vector", wanted, (construct.check_size(size, "size"),))
-        self.name = name or next(self._names)
+        self.name = name or self._new_name()
 
     @classmethod
     def from_coo(
