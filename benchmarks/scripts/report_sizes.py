@@ -1,8 +1,8 @@
 """Applications on graphs of the sizes of the HIVE report, on any device.
 
 Each row gives the least wall milliseconds of some warm whole calls, until the device is idle, those
-of the first call in this process, and what proves the result. Graphs that nobody holds are
-generated at their size and kind. The figures beside are the report's, or those of a peer.
+of the first call in this process, and what proves the result. Graphs that are not public
+are generated at their size and kind. The figures beside are the report's, or those of a peer.
 
     python -m benchmarks.scripts.report_sizes --device cuda --data DIRECTORY [PART OF A NAME...]
 """

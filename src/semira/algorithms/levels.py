@@ -23,7 +23,7 @@ _PULL = ArrayKernel("semira.algorithms.kernels:levels", "pull_level")
 #: Edges of a level from which on vertices may pull: starting that takes some 20 us.
 _MANY = 50_000
 
-#: Threads share a pull from so many times the entries on from which they share other work.
+#: Threads share a pull that costs at least this many times what makes them share other work.
 _ALONE = 4
 
 #: Edges after which the search looks whether Ctrl-C was noted, some 0.1 s.
@@ -32,8 +32,8 @@ _BUDGET = 1 << 24
 #: Levels that a trace keeps, the last ones.
 _ROWS = 65_536
 
-#: A search returns a sparse vector where the graph has so many vertices for each that was found,
-#: and where it has so few that listing them takes no time.
+#: A search returns a sparse vector if the graph has at least 16 vertices for each one found, or at
+#: most 16,384 vertices: listing them then takes no time.
 _LISTED, _SMALL = 16, 1 << 14
 
 #: Numbers of a search, and of each of its levels.

@@ -35,7 +35,7 @@ _APART = 0.3
 #: Vertices whose levels are counted and listed together.
 _TILE = 256
 
-#: Warps of a GPU share longer rows out, so many entries each; `kLong` in the kernel.
+#: A longer row is split among warps of a GPU, this many entries each; `kLong` in the kernel.
 _LONG = 128
 
 #: Numbers that a loop keeps; `part_of` in the kernel.
@@ -251,7 +251,7 @@ def is_own_transpose(A: Matrix) -> bool:
 
 def _is_mirrored(A: Matrix) -> bool:
     if not device_traits(A.device).compiled_loops or A.dtype.np_type.kind not in "biuf":
-        # Not `Matrix.symmetric`, which looks at arrays of the host.
+        # Not `Matrix.symmetric`, which would drop what was made of the other orientation.
         return bool(A.isequal(A.T))
     # No transpose is made: one that is not needed would double the memory.
     rows, differs = rows_of(A), np.zeros(1, np.int64)

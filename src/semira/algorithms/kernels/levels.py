@@ -29,34 +29,7 @@ def seed(sources: Any, level: Any, parent: Any, queue: Any) -> Any:
 
 
 @helper
-def expand_plain(
-    indptr: Any, indices: Any, begin: Any, stop: Any, after: Any, level: Any, queue: Any
-) -> Any:
-    """Queue what the vertices from `begin` to `stop` find; return its end, and the edges read.
-
-    Nothing branches: whether a vertex of few edges finds others nobody can foretell.
-    """
-    end = np.uint64(stop)
-    read = np.uint64(0)
-    for i in range(np.uint64(begin), np.uint64(stop)):
-        v = np.uint64(queue[i])
-        if i + np.uint64(6) < np.uint64(stop):
-            prefetch(indptr, queue[i + np.uint64(6)])
-            prefetch(indices, indptr[np.uint64(queue[i + np.uint64(3)])])
-        first = np.uint64(indptr[v])
-        last = np.uint64(indptr[v + np.uint64(1)])
-        read += last - first
-        for p in range(first, last):
-            w = np.uint64(indices[p])
-            old = level[w]
-            level[w] = np.int64(after) if old < 0 else np.int64(old)
-            queue[end] = w
-            end += np.uint64(old < 0)
-    return np.int64(end), np.int64(read)
-
-
-@helper
-def expand_tree(
+def expand_sparse(
     indptr: Any,
     indices: Any,
     begin: Any,
@@ -66,9 +39,14 @@ def expand_tree(
     parent: Any,
     queue: Any,
 ) -> Any:
-    """Do as `expand_plain`, and write from which vertex each one was found first."""
+    """Queue what the vertices from `begin` to `stop` find; return its end, and the edges read.
+
+    If there is room, `parent` gets the vertex that found each one first. Without branches in the
+    loop over edges: whether a vertex with few edges finds others cannot be predicted.
+    """
     end = np.uint64(stop)
     read = np.uint64(0)
+    is_tree = len(parent) > 0
     for i in range(np.uint64(begin), np.uint64(stop)):
         v = np.uint64(queue[i])
         if i + np.uint64(6) < np.uint64(stop):
@@ -81,8 +59,9 @@ def expand_tree(
             w = np.uint64(indices[p])
             old = level[w]
             level[w] = np.int64(after) if old < 0 else np.int64(old)
-            before = parent[w]
-            parent[w] = np.int64(v) if old < 0 else np.int64(before)
+            if is_tree:
+                before = parent[w]
+                parent[w] = np.int64(v) if old < 0 else np.int64(before)
             queue[end] = w
             end += np.uint64(old < 0)
     return np.int64(end), np.int64(read)
@@ -99,7 +78,7 @@ def expand_dense(
     parent: Any,
     queue: Any,
 ) -> Any:
-    """Do as both where vertices have many edges, most of which lead to vertices found before."""
+    """Do the same where vertices have many edges, most of which lead to vertices found before."""
     end = np.uint64(stop)
     read = np.uint64(0)
     for i in range(np.uint64(begin), np.uint64(stop)):
@@ -135,9 +114,7 @@ def expand(
     """Queue what the vertices from `begin` to `stop` find, in the way that suits the graph."""
     if len(indices) > 8 * len(level):
         return expand_dense(indptr, indices, begin, stop, after, level, parent, queue)
-    if len(parent) > 0:
-        return expand_tree(indptr, indices, begin, stop, after, level, parent, queue)
-    return expand_plain(indptr, indices, begin, stop, after, level, queue)
+    return expand_sparse(indptr, indices, begin, stop, after, level, parent, queue)
 
 
 @helper
@@ -192,8 +169,8 @@ def gained_by_pull(n: Any, edges: Any, ahead: Any, state: Any) -> Any:
     """Return how much a pull takes less than pushing the frontier's edges, which are `ahead`.
 
     A vertex without a level reads on until an edge comes from the frontier: ``edges / ahead``
-    entries, or all. Where it stops nobody can foretell, which takes as long as 2.5 entries, and all
-    vertices are looked at.
+    entries, or all. Where it stops cannot be predicted: a wrong guess takes as long as 2.5 entries.
+    All vertices are looked at.
     """
     missed = n - np.int64(state[0])
     rest = edges - np.int64(state[4]) - ahead
@@ -245,7 +222,7 @@ def push_levels(
         while begin < end and depth < limit and state[4] < last:
             if edges >= many and 64 * (end - begin) >= n:
                 ahead = edges_of(indptr, begin, end, queue)
-                # For less nobody makes a list of the edges to each vertex.
+                # A smaller gain does not pay for making the edges to each vertex.
                 if ahead >= many and gained_by_pull(n, edges, ahead, state) > edges // 16:
                     to_bits(begin, end, queue, bits)
                     state[5] = 1

@@ -32,7 +32,7 @@ def spread(
     """Give a level to whom arcs with room lead from to vertices of a list; list the next level.
 
     Whoever gives a level to a vertex goes on from it at once. A vertex that was thought to be one
-    farther stays in the list, in vain.
+    farther stays in the list without effect.
     """
     for i in range(first, last):
         v = lists[current + i]
