@@ -30,25 +30,18 @@ _Host: TypeAlias = NDArray[Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Chains:
-    """Where each vertex lies in its chain.
+    """Where each vertex lies in its chain."""
 
-    Attributes
-    ----------
-    degree : Vector, shape (n,)
-    first, second : Vector, shape (n,)
-        The ends of its chain: of degree 2 on a cycle alone. A vertex of degree 3 or more, or 0, is
-        both itself; one of degree 1 is its first.
-    before, after : Vector, shape (n,)
-        The distances to them along the chain.
-    name : Vector, shape (n,)
-        The smallest vertex of degree 2 of its chain; n if there is none.
-    """
-
+    #: Vector, shape (n,).
     degree: Vector
+    #: `first`, `second`: Vector, shape (n,). The ends of its chain: of degree 2 on a cycle alone. A
+    #: vertex of degree 3 or more, or 0, is both itself; one of degree 1 is its first.
     first: Vector
     second: Vector
+    #: `before`, `after`: Vector, shape (n,). The distances to them along the chain.
     before: Vector
     after: Vector
+    #: Vector, shape (n,). The smallest vertex of degree 2 of its chain; n if there is none.
     name: Vector
 
 

@@ -26,14 +26,9 @@ def finished(loop: Any) -> LoopResult:
 
 
 class Traced(tuple[TraceRow, ...]):
-    """Rows of a `tracing` block.
+    """Rows of a `tracing` block."""
 
-    Attributes
-    ----------
-    lost : int
-        Products whose rows there was no room for.
-    """
-
+    #: Products whose rows there was no room for.
     lost = 0
 
 

@@ -85,12 +85,8 @@ def _by_suffix(name: str) -> Format | None:
 def _detect(source: Source, options: ReadOptions) -> Format:
     """Return the format by unmistakable first bytes, else by suffix, else by the first lines.
 
-    Text in an encoding that the caller states shows nothing by its bytes.
-
-    Raises
-    ------
-    FileFormatError
-        It is one of those that are not read, by content or by suffix.
+    Text in an encoding that the caller states shows nothing by its bytes. Raises FileFormatError if
+    it is one of those that are not read, by content or by suffix.
     """
     if is_mtx(source):
         return FORMATS["mtx"]

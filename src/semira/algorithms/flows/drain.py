@@ -39,20 +39,14 @@ _PACE = 1
 
 @dataclass(slots=True)
 class Drained:
-    """What happened on the way.
+    """What happened on the way."""
 
-    Attributes
-    ----------
-    rounds : int
-        Rounds of push-relabel; by one thread: relabels.
-    searches : int
-        Times that heights became distances.
-    height : array of int32, shape (n,)
-        Arcs to the nearest taker; n or more where there is no way to one.
-    """
-
+    #: Rounds of push-relabel; by one thread: relabels.
     rounds: int = 0
+    #: Times that heights became distances.
     searches: int = 0
+    #: Array of int32, shape (n,). Arcs to the nearest taker; n or more where there is no way to
+    #: one.
     height: Any = None
 
 

@@ -35,40 +35,27 @@ _LEAST_UNIT = 1100
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A network; arcs are entries of a symmetric pattern, row by row, columns sorted.
+    """A network; arcs are entries of a symmetric pattern, row by row, columns sorted."""
 
-    Attributes
-    ----------
-    xp : module
-        NumPy or CuPy.
-    device : str
-    n : int
-    indptr, indices : array of int32 or int64
-    back : array of int32 or int64
-        Place of the opposite of each arc.
-    given : array
-        Capacities as the matrix has them; 0 where only the opposite is an entry.
-    capacity : array of int64
-        Capacities in units, clipped to more than any flow has.
-    clip : int
-        The greatest capacity there is; a cut has none that was clipped to it.
-    shift : int
-        A unit is ``2**-shift``.
-    endless : bool
-        Infinite capacities leave the source and reach the sink: flow of ``clip - 1`` or more passes
-        them alone.
-    """
-
+    #: NumPy or CuPy.
     xp: Any
     device: str
     n: int
+    #: `indptr`, `indices`: array of int32 or int64.
     indptr: Any
     indices: Any
+    #: Array of int32 or int64. Place of the opposite of each arc.
     back: Any
+    #: Capacities as the matrix has them; 0 where only the opposite is an entry.
     given: Any
+    #: Array of int64. Capacities in units, clipped to more than any flow has.
     capacity: Any
+    #: The greatest capacity there is; a cut has none that was clipped to it.
     clip: int
+    #: A unit is ``2**-shift``.
     shift: int
+    #: Infinite capacities leave the source and reach the sink: flow of ``clip - 1`` or more passes
+    #: them alone.
     endless: bool
 
     def arcs_of(self, vertex: int) -> slice:

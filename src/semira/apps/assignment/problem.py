@@ -24,36 +24,24 @@ ABSENT = {"zero": ADDED, "forbidden": ALONE}
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Costs of at most as many rows as columns, in memory of their device.
-
-    Attributes
-    ----------
-    rows, columns : int
-    mode : int
-        DENSE: `values` has all costs. ADDED: rows of entries, added to the product of `x` and the
-        transpose of `y`. ALONE: rows of entries; nothing else may be chosen.
-    values : array
-    indptr, indices : array
-        Of one element each if all costs are there.
-    sign : float
-        1 to find the least sum of costs, -1 to find the greatest.
-    largest : float
-        No finite cost is farther from 0.
-    forbids : bool
-        Whether there are costs that may not be chosen.
-    x, y : array, shape (rows * rank,), (columns * rank,), FP64
-    rank : int
-    """
+    """Costs of at most as many rows as columns, in memory of their device."""
 
     rows: int
     columns: int
+    #: DENSE: `values` has all costs. ADDED: rows of entries, added to the product of `x` and the
+    #: transpose of `y`. ALONE: rows of entries; nothing else may be chosen.
     mode: int
     values: Any
+    #: `indptr`, `indices`: of one element each if all costs are there.
     indptr: Any
     indices: Any
+    #: 1 to find the least sum of costs, -1 to find the greatest.
     sign: float
+    #: No finite cost is farther from 0.
     largest: float
+    #: Whether there are costs that may not be chosen.
     forbids: bool
+    #: `x`, `y`: array, shape (rows * rank,), (columns * rank,), FP64.
     x: Any
     y: Any
     rank: int = 0

@@ -89,28 +89,22 @@ class _Coarse(InvalidValue):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A solved problem.
+    """A solved problem."""
 
-    Attributes
-    ----------
-    column_of : array of int32, shape (rows,)
-        In memory of the device.
-    v : ndarray of FP64, shape (columns,)
-        Prices of columns, negated: what a dual solution is made of.
-    u : ndarray of FP64, shape (rows,)
-        The least ``c - v`` of each row, so that no ``u + v`` is above a cost.
-    taken : ndarray of FP64, shape (rows,)
-        The costs that were chosen. All of these are of the problem of the least sum.
-    method : {"paths", "auction"}
-    steps : int
-        Rows looked at by searches, or bids.
-    """
-
+    #: Array of int32, shape (rows,). In memory of the device.
     column_of: Any
+    #: ndarray of FP64, shape (columns,). Prices of columns, negated: what a dual solution is made
+    #: of.
     v: Any
+    #: ndarray of FP64, shape (rows,). The least ``c - v`` of each row, so that no ``u + v`` is
+    #: above a cost.
     u: Any
+    #: ndarray of FP64, shape (rows,). The costs that were chosen. All of these are of the problem
+    #: of the least sum.
     taken: Any
+    #: One of "paths", "auction".
     method: str
+    #: Rows looked at by searches, or bids.
     steps: int
 
 

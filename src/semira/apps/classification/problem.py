@@ -46,22 +46,16 @@ class EdgeFeatures(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Edges by one of their ends: what to read of each, on the device.
+    """Edges by one of their ends: what to read of each, on the device."""
 
-    Attributes
-    ----------
-    indptr : array, shape (n + 1,)
-    near : array of integers, shape (m,)
-        The other end.
-    edges : array of integers, shape (m,), or (1,)
-        Row of features of each; not read if `is_listed` is False.
-    is_listed : bool
-        Else the rows are in this order.
-    """
-
+    #: Array, shape (n + 1,).
     indptr: Any
+    #: Array of integers, shape (m,). The other end.
     near: Any
+    #: Array of integers, shape (m,), or (1,). Row of features of each; not read if `is_listed` is
+    #: False.
     edges: Any
+    #: Else the rows are in this order.
     is_listed: bool
 
 
@@ -75,33 +69,24 @@ class Pattern(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A graph and a pattern, in arrays of the device.
-
-    Attributes
-    ----------
-    device : str
-    n, m : int
-        Vertices and edges of the graph.
-    pattern : Pattern
-    vertices, edges : array, shape (n, fv) and (m, fe)
-    entering, leaving : Lists
-        Edges by target and by source. Messages back read what is `near` those that leave.
-    walks_back : bool
-        Whether they walk over these edges: they read the target, or memory is short. Else what the
-        source sends is known from the nearest edge that leaves it.
-    widths : list of int
-        Edges of the pattern that are worked on together.
-    """
+    """A graph and a pattern, in arrays of the device."""
 
     device: str
+    #: `n`, `m`: vertices and edges of the graph.
     n: int
     m: int
     pattern: Pattern
+    #: `vertices`, `edges`: array, shape (n, fv) and (m, fe).
     vertices: Any
     edges: Any
+    #: `entering`, `leaving`: edges by target and by source. Messages back read what is `near` those
+    #: that leave.
     entering: Lists
     leaving: Lists
+    #: Whether they walk over these edges: they read the target, or memory is short. Else what the
+    #: source sends is known from the nearest edge that leaves it.
     walks_back: bool
+    #: Edges of the pattern that are worked on together.
     widths: list[int]
 
 

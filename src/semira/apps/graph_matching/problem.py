@@ -34,35 +34,25 @@ Pairs = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Two graphs, padded to the same size.
+    """Two graphs, padded to the same size."""
 
-    Attributes
-    ----------
-    A, B : Matrix, shape (n, n), FP64
-    similarity : Matrix, shape (n, n), FP64, or None
-    sizes : (int, int)
-        Vertices of the graphs as given.
-    seeds : ndarray, shape (k, 2)
-        Pairs that stay.
-    soft : ndarray, shape (l, 2)
-        Pairs that the first step starts from.
-    rest_a, rest_b : ndarray, shape (n - k,)
-        Vertices that are matched.
-    symmetric : bool
-        Whether both graphs are undirected.
-    adopted : bool
-        Whether pairs without an edge count as -1.
-    """
-
+    #: `A`, `B`: Matrix, shape (n, n), FP64.
     A: Matrix
     B: Matrix
+    #: Matrix, shape (n, n), FP64, or None.
     similarity: Matrix | None
+    #: Vertices of the graphs as given.
     sizes: tuple[int, int]
+    #: ndarray, shape (k, 2). Pairs that stay.
     seeds: Pairs
+    #: ndarray, shape (l, 2). Pairs that the first step starts from.
     soft: Pairs
+    #: `rest_a`, `rest_b`: ndarray, shape (n - k,). Vertices that are matched.
     rest_a: Pairs
     rest_b: Pairs
+    #: Whether both graphs are undirected.
     symmetric: bool
+    #: Whether pairs without an edge count as -1.
     adopted: bool
 
     @property

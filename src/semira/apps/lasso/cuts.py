@@ -25,24 +25,16 @@ _BITS = 58
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """What the cuts found.
+    """What the cuts found."""
 
-    Attributes
-    ----------
-    x : array of float64, shape (n,)
-        What the vertices of each part have in common, before ``lambda1`` draws it to 0.
-    flow : array of float64
-        What each arc carries away from its row.
-    levels : int
-        Maximum flows.
-    rounds : int
-        Relabels, or rounds, of all of them.
-    algorithm : str
-    """
-
+    #: Array of float64, shape (n,). What the vertices of each part have in common, before
+    #: ``lambda1`` draws it to 0.
     x: Any
+    #: Array of float64. What each arc carries away from its row.
     flow: Any
+    #: Maximum flows.
     levels: int
+    #: Relabels, or rounds, of all of them.
     rounds: int
     algorithm: str
 

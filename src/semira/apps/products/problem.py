@@ -30,38 +30,27 @@ WEIGHTS = {None: 0, "overlap": 1, "jaccard": 2, "scaled": 3}
 
 @dataclass(slots=True)
 class Product:
-    """What the kernel of a product is given.
-
-    Attributes
-    ----------
-    left, right : Rows
-    left_values, right_values : array, one value or as many as there are entries
-    kind, weigh, top : int
-    left_weights, right_weights : array of float64
-    threshold : float
-    diagonal : int or None
-        Entries with ``column - row == diagonal`` are left out.
-    width : int
-        Columns of the result.
-    dtype : dtype
-        Of the result.
-    counts, valued : bool
-        Whether sums are numbers of pairs, and whether they are kept.
-    """
+    """What the kernel of a product is given."""
 
     left: Rows
     right: Rows
+    #: `left_values`, `right_values`: array, one value or as many as there are entries.
     left_values: Any
     right_values: Any
     kind: int
     weigh: int
+    #: `left_weights`, `right_weights`: array of float64.
     left_weights: Any
     right_weights: Any
     threshold: float
+    #: Entries with ``column - row == diagonal`` are left out.
     diagonal: int | None
     top: int
+    #: Columns of the result.
     width: int
+    #: Of the result.
     dtype: Any
+    #: `counts`, `valued`: whether sums are numbers of pairs, and whether they are kept.
     counts: bool
     valued: bool = True
 

@@ -20,15 +20,9 @@ Aggregator = str | Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Features and weights on the device, float32.
+    """Features and weights on the device, float32."""
 
-    Attributes
-    ----------
-    X : array of float32 or float16, shape (n, F)
-    Wf1, Wa1, Wf2, Wa2 : arrays
-    aggregator : str or callable
-    """
-
+    #: Array of float32 or float16, shape (n, F).
     X: Any
     Wf1: Any
     Wa1: Any

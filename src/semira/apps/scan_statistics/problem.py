@@ -22,26 +22,16 @@ _MOST = 2.0**62
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A checked call.
+    """A checked call."""
 
-    Attributes
-    ----------
-    us : Matrix
-        The graph; if undirected, with entries in both directions.
-    near : Matrix
-        Entry (u, v): v is one step from u. Or the neighbourhoods themselves, a row each.
-    edges : Matrix
-        What is counted: of undirected graphs, entries in both directions.
-    weighted, is_undirected, is_given, is_own : bool
-        Whether values count; whether each edge is two entries; whether `near` has neighbourhoods;
-        whether both are of one graph.
-    k : int
-    mode : str
-    """
-
+    #: The graph; if undirected, with entries in both directions.
     us: Matrix
+    #: Entry (u, v): v is one step from u. Or the neighbourhoods themselves, a row each.
     near: Matrix
+    #: What is counted: of undirected graphs, entries in both directions.
     edges: Matrix
+    #: `weighted`, `is_undirected`, `is_given`, `is_own`: whether values count; whether each edge is
+    #: two entries; whether `near` has neighbourhoods; whether both are of one graph.
     weighted: bool
     is_undirected: bool
     is_given: bool

@@ -20,41 +20,28 @@ _TO, _FROM, _NOT_TO, _NOT_FROM, _GREATER, _SMALLER = 1, 2, 4, 8, 16, 32
 
 
 class Pattern(NamedTuple):
-    """A pattern on the host.
+    """A pattern on the host."""
 
-    Attributes
-    ----------
-    edges : ndarray of bool, shape (k, k)
-    values : ndarray, shape (k, k)
-        0 without an edge.
-    labels : list of int or None
-        None: any label.
-    """
-
+    #: ndarray of bool, shape (k, k).
     edges: NDArray[np.bool_]
+    #: ndarray, shape (k, k). 0 without an edge.
     values: NDArray[Any]
+    #: None: any label.
     labels: list[int | None]
 
 
 class Step(NamedTuple):
-    """What is asked of the next vertex.
-
-    Attributes
-    ----------
-    label : int or None
-    degree : int
-        Entries of its row at least.
-    loop : int
-        1 it must have a loop, 2 it must not, 0 whatever.
-    rules : ndarray of int64, shape (max(1, earlier vertices),)
-    wanted : ndarray, shape (2 * earlier vertices + 1,)
-        Values of the edges to and from each earlier vertex, then of the loop.
-    """
+    """What is asked of the next vertex."""
 
     label: int | None
+    #: Entries of its row at least.
     degree: int
+    #: 1 it must have a loop, 2 it must not, 0 whatever.
     loop: int
+    #: ndarray of int64, shape (max(1, earlier vertices),).
     rules: NDArray[np.int64]
+    #: ndarray, shape (2 * earlier vertices + 1,). Values of the edges to and from each earlier
+    #: vertex, then of the loop.
     wanted: NDArray[Any]
 
 

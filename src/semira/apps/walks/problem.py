@@ -27,26 +27,16 @@ _best = ArrayKernel("semira.apps.walks.kernels:walk", "best_neighbours", lanes=3
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """What is asked for, checked.
-
-    Attributes
-    ----------
-    kind : str
-    length : int
-        Vertices of a walk, its start included.
-    walks_per_vertex : int
-    p, q, restart : float
-    key : int
-        Of the random numbers.
-    keep : str
-    """
+    """What is asked for, checked."""
 
     kind: str
+    #: Vertices of a walk, its start included.
     length: int
     walks_per_vertex: int
     p: float
     q: float
     restart: float
+    #: Of the random numbers.
     key: int
     keep: str
 
@@ -100,20 +90,13 @@ def _number(value: Any, name: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The arrays that walkers read.
-
-    Attributes
-    ----------
-    indptr, indices : arrays
-    running : array of int64
-        Running totals of weights, or one 0.
-    best : array
-        Best neighbour of each vertex, or one 0.
-    """
+    """The arrays that walkers read."""
 
     indptr: Any
     indices: Any
+    #: Array of int64. Running totals of weights, or one 0.
     running: Any
+    #: Best neighbour of each vertex, or one 0.
     best: Any
 
 
