@@ -46,25 +46,12 @@ class _Chains:
 
 
 def eccentricities_of_chains(A: Matrix, symmetric: bool) -> Vector | None:
-    """Return the eccentricities of vertices that chains tell, in their components.
+    """Return the eccentricities of vertices that chains tell, in their components, edges both ways.
 
-    Parameters
-    ----------
-    A : Matrix, shape (n, n)
-        Edges count in both directions.
-    symmetric : bool
-        The caller knows that the entries of `A` are symmetric.
-
-    Returns
-    -------
-    Vector, shape (n,), INT64, or None
-        Those of vertices of paths and cycles, and of all other vertices if there are at most 64
-        ends of chains, and 256 chains; no entry elsewhere. None: there are fewer than 256 vertices,
-        or it is seen early that no chains are there.
-
-    Notes
-    -----
-    O(n log n) for paths and cycles, and O(n) for each end and each chain.
+    Those are the vertices of paths and cycles, and all others if there are at most 64 ends of
+    chains, and 256 chains; elsewhere the INT64 vector has no entry. None: there are fewer than 256
+    vertices, or it is seen early that no chains are there. `symmetric`: the caller knows that the
+    entries of `A` are. O(n log n) for paths and cycles, and O(n) for each end and each chain.
     """
     n = A.nrows
     if n < LEAST or A.nvals > 2 * n + n // _SHARE:

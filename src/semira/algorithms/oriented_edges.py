@@ -44,12 +44,7 @@ def oriented_edges(A: Matrix, *, symmetric: bool, order: str) -> Oriented:
     """Return each connected pair once, and whether it leads to its end of higher degree.
 
     They stay with `A` (`Matrix.derived`). Their number is known: what is kept is then no longer
-    than that, and products know how long its rows are.
-
-    Raises
-    ------
-    InvalidValue
-        Unknown `order`.
+    than that, and products know how long its rows are. Raises InvalidValue if `order` is unknown.
     """
     if order not in ("auto", "degree", "natural"):
         raise InvalidValue(f"order={order!r}; choose 'auto', 'degree' or 'natural'")

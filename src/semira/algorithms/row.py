@@ -224,10 +224,7 @@ class Row:
 def load(path: str) -> Any:
     """Return what ``"module:name"`` names.
 
-    Raises
-    ------
-    InvalidValue
-        There is no such thing.
+    Raises InvalidValue if there is no such thing.
 
     Examples
     --------
@@ -269,10 +266,7 @@ def told_of(function: Callable[..., Any], name: str) -> str:
 def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:
     """Return the parameters of a function that have simple values, by name.
 
-    Parameters
-    ----------
-    function : callable
-        Its docstring is in the style of NumPy.
+    Its docstring is in the style of NumPy.
     """
     documented = _documented(inspect.getdoc(function) or "")
     found = {}

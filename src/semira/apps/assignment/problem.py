@@ -75,14 +75,9 @@ def device_of(cost: Any) -> str:
 def checked(cost: Any, maximize: bool, absent: str, xp: Any) -> tuple[Costs, bool]:
     """Return costs as arrays, and whether they are those of columns and rows.
 
-    Raises
-    ------
-    DomainMismatch
-        They are no numbers, or complex.
-    DimensionMismatch
-        They are not those of a matrix.
-    InvalidValue
-        There is NaN, or an infinite cost of the wrong sign; `absent` is unknown.
+    Raises DomainMismatch if they are no numbers, or complex, DimensionMismatch if they are not
+    those of a matrix, and InvalidValue if there is NaN, or an infinite cost of the wrong sign, or
+    `absent` is unknown.
     """
     if absent not in ABSENT:
         raise InvalidValue(f"{NAME}: absent={absent!r} is none of {', '.join(ABSENT)}")
@@ -149,10 +144,7 @@ def with_product(costs: Costs, x: Any, y: Any, xp: Any) -> Costs:
 def _numbers(array: Any) -> Any:
     """Return numbers of a dtype that kernels take.
 
-    Raises
-    ------
-    DomainMismatch
-        They are something else.
+    Raises DomainMismatch if they are something else.
     """
     if array.dtype.kind not in "biuf":
         raise DomainMismatch(f"{NAME}: costs are real numbers, not {array.dtype}")
@@ -166,10 +158,7 @@ def _numbers(array: Any) -> Any:
 def _bounds(values: Any, sign: float, xp: Any) -> tuple[float, bool]:
     """Return the greatest finite absolute cost, and whether there are infinite ones.
 
-    Raises
-    ------
-    InvalidValue
-        There is NaN, or a cost that every assignment would take.
+    Raises InvalidValue if there is NaN, or a cost that every assignment would take.
     """
     if not len(values):
         return 0.0, False

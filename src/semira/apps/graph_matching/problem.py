@@ -79,16 +79,10 @@ def checked(
 ) -> Problem:
     """Return the problem.
 
-    Raises
-    ------
-    DomainMismatch, DimensionMismatch
-        A graph is no square Matrix, or complex; the similarity has another shape.
-    DeviceMismatch
-        The matrices are on several devices.
-    InvalidWeight
-        A weight is NaN, or infinite.
-    InvalidIndex, IndexOutOfBound, InvalidValue
-        A seed is no pair of vertices, or a vertex has two partners.
+    Raises DomainMismatch or DimensionMismatch if a graph is no square Matrix, or complex, or the
+    similarity has another shape; DeviceMismatch if the matrices are on several devices;
+    InvalidWeight if a weight is NaN, or infinite; InvalidIndex, IndexOutOfBound or InvalidValue if
+    a seed is no pair of vertices, or a vertex has two partners.
     """
     sizes = check_square(A, NAME), check_square(other, NAME)
     if padding not in PADDINGS:
@@ -151,10 +145,7 @@ def _padded(A: Matrix, n: int) -> Matrix:
 def _pairs(given: Any, sizes: tuple[int, int], what: str) -> Pairs:
     """Return pairs of vertices as an array.
 
-    Raises
-    ------
-    InvalidIndex, IndexOutOfBound, DimensionMismatch
-        They are none.
+    Raises InvalidIndex, IndexOutOfBound or DimensionMismatch if they are none.
     """
     pairs = on_host(as_given([] if given is None else given, f"{NAME}: {what}"))
     if not pairs.size:

@@ -42,8 +42,6 @@ class Levels:
 def split(problem: Problem, progress: Callable[[int, int], None] | None = None) -> Levels:
     """Return the flow of an exact solution.
 
-    Notes
-    -----
     All vertices are one part at first. What they exceed the mean of their part by is to flow to
     those below it, over edges with room for ``lambda2`` times their weight. What cannot get there
     splits a part in two: edges between them are full, and each half goes on around its own mean.

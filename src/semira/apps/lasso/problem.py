@@ -52,12 +52,7 @@ class Problem:
 
 
 def memory(vertices: int, edges: int) -> int:
-    """Return the bytes that a call works with at most, beside the matrix.
-
-    Parameters
-    ----------
-    vertices, edges : int
-        Each edge once.
+    """Return the bytes that a call works with at most, beside the matrix; each edge counts once.
 
     Examples
     --------

@@ -47,13 +47,7 @@ class Pair:
 
 
 def choose(solver: str, device: str) -> tuple[str, str]:
-    """Return the solver, and why.
-
-    Raises
-    ------
-    InvalidValue
-        There is no such solver.
-    """
+    """Return the solver, and why; raises InvalidValue if there is no such solver."""
     if solver not in ("auto", *SOLVERS):
         raise InvalidValue(f"solver={solver!r} must be one of auto, {', '.join(SOLVERS)}")
     if solver != "auto":

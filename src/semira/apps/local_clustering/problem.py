@@ -110,10 +110,7 @@ def _without_loops(graph: Matrix) -> Matrix:
 def check_degrees(problem: Problem, rows: Rows, xp: Any) -> None:
     """Check that every seed has a neighbour: mass at others goes nowhere.
 
-    Raises
-    ------
-    InvalidValue
-        One has none.
+    Raises InvalidValue if one has none.
     """
     places = xp.asarray(problem.seeds)
     degrees = rows.indptr[places + 1] - rows.indptr[places]

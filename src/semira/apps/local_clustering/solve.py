@@ -84,12 +84,7 @@ class _Launch:
 def memory(n: int, problems: int, slots: int = SLOTS) -> int:
     """Return the bytes of a launch for some problems on a graph of n vertices, at most.
 
-    Parameters
-    ----------
-    n : int
-    problems : int
-    slots : int
-        Of a hash table.
+    A hash table has so many `slots`.
 
     Examples
     --------

@@ -88,10 +88,7 @@ def _steps(A: Matrix, mode: str, symmetric: bool) -> Matrix:
 def _both_weights(A: Matrix, symmetric: bool) -> Matrix:
     """Return a matrix with each edge in both directions; it stays with `A`.
 
-    Raises
-    ------
-    InvalidWeight
-        An edge has two weights.
+    Raises InvalidWeight if an edge has two weights.
     """
 
     def both_ways() -> Matrix:
@@ -110,12 +107,7 @@ def _both_weights(A: Matrix, symmetric: bool) -> Matrix:
 
 
 def check_weights(A: Matrix) -> None:
-    """Check that weights can be added up.
-
-    Raises
-    ------
-    DomainMismatch, InvalidWeight
-    """
+    """Check that weights can be added up; raises DomainMismatch or InvalidWeight if they cannot."""
     if A.dtype.kind not in "BIUF":
         raise DomainMismatch(
             f"local_scan: values of dtype {A.dtype} are no weights; use real numbers"
@@ -129,12 +121,8 @@ def check_weights(A: Matrix) -> None:
 def shift_of(A: Matrix) -> int:
     """Return how many times weights are doubled before they become integers.
 
-    Sums of all of them stay below 2**62, and are the same in any order.
-
-    Raises
-    ------
-    InvalidWeight
-        Sums of integers may not.
+    Sums of all of them stay below 2**62, and are the same in any order. Raises InvalidWeight if
+    sums of integers may not.
     """
     if A.nvals == 0 or A.dtype.kind == "B":
         return 0

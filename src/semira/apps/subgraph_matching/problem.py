@@ -46,13 +46,7 @@ class Step(NamedTuple):
 
 
 def check(A: Any, pattern: Any, labels: Any, pattern_labels: Any, limit: Any) -> None:
-    """Check matrices and the limit.
-
-    Raises
-    ------
-    DomainMismatch, DimensionMismatch, InvalidValue, NotImplementedException
-        As `subgraph_match`.
-    """
+    """Check matrices and the limit; raises what `subgraph_match` raises."""
     check_square(A, "subgraph_match")
     check_square(pattern, "subgraph_match(pattern=)")
     if not 1 <= pattern.nrows <= MOST:
@@ -105,10 +99,7 @@ def _check_largest(label: int) -> None:
 def labels_of(labels: Any, A: Any, xp: Any) -> Any:
     """Return the labels of the graph as an array of the device.
 
-    Raises
-    ------
-    DimensionMismatch, DomainMismatch, InvalidValue
-        As `subgraph_match`.
+    Raises what `subgraph_match` raises.
     """
     given = per_vertex(labels, A.nrows, "subgraph_match: labels", xp, A.device, kinds="biu")
     if given.dtype == np.uint64 and len(given):

@@ -51,13 +51,7 @@ def checked(
     seed: int,
     keep: str,
 ) -> Walks:
-    """Return what is asked for.
-
-    Raises
-    ------
-    InvalidValue
-        A parameter is out of its range.
-    """
+    """Return what is asked for; raises InvalidValue if a parameter is out of its range."""
     if kind not in KINDS:
         raise InvalidValue(f"kind={kind!r} must be one of {', '.join(KINDS)}")
     if keep not in KEPT:
@@ -103,10 +97,8 @@ class Ground:
 def ground_of(A: Any, walks: Walks, scores: Any, weighted: bool, xp: Any) -> Ground:
     """Return what walkers read of a matrix.
 
-    Raises
-    ------
-    InvalidValue, DomainMismatch, DimensionMismatch, InvalidWeight, NegativeWeight
-        Scores or weights are missing, of another length, or not such as the kind of walk needs.
+    Raises InvalidValue, DomainMismatch, DimensionMismatch, InvalidWeight or NegativeWeight if
+    scores or weights are missing, of another length, or not such as the kind of walk needs.
     """
     by_score = walks.kind in ("greedy", "stochastic_greedy")
     if (scores is not None) != by_score:
