@@ -255,8 +255,8 @@ def told_of(function: Callable[..., Any], name: str) -> str:
 
     Examples
     --------
-    >>> told_of(parameters_of, "function")
-    'Its docstring is in the style of NumPy.'
+    >>> told_of(load("semira.algorithms:bfs"), "parents")
+    'Also return, for each vertex reached, some vertex of the level before with an edge to it.'
     """
     documented = _documented(inspect.getdoc(function) or "")
     return _help(documented.get(name, ("", ""))[1], inspect.Parameter.empty, ())

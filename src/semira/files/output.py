@@ -85,11 +85,8 @@ def _open_raw(path: Writable, name: str) -> Iterator[Any]:
 def check_output(path: str | os.PathLike[str], *reads: str | os.PathLike[str]) -> None:
     """Refuse before the work what `open_output` would refuse after it; leaves nothing behind.
 
-    Raises
-    ------
-    FileWriteError
-        The folder is missing, the place is not writable, ..., or it is one of the files that are
-        read; among `reads` may be names of none.
+    Raises FileWriteError if the folder is missing, the place is not writable, ..., or it is one of
+    the files that are read; among `reads` may be names of none.
     """
     name = os.fspath(path)
     if name == "-":
