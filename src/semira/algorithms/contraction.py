@@ -22,23 +22,13 @@ Expand: TypeAlias = Callable[[Vector], Vector]
 def contracted(A: Matrix) -> tuple[Matrix, Expand]:
     """Return a graph with the strong components of `A`, in which chains are single vertices.
 
-    Parameters
-    ----------
-    A : Matrix, shape (n, n)
+    Beside it, what takes a component's label for every vertex of the smaller graph, one of its
+    vertices, and returns such labels for `A`.
 
-    Returns
-    -------
-    smaller : Matrix, shape (n, n)
-    expand : callable
-        Takes a component's label for every vertex of `smaller`, one of its vertices, and returns
-        such labels for `A`.
-
-    Notes
-    -----
-    Vertices that lead to each other by an edge become one; then the trees and cycles along the
-    only edge out of a vertex; then those along the only edge into one. As long as half of the
-    edges go, it begins anew. O((n + nvals) log n). Of what is left, vertices that nothing leads to
-    are taken off until there is none: O(n + nvals) in as many iterations as paths are long.
+    Vertices that lead to each other by an edge become one; then the trees and cycles along the only
+    edge out of a vertex; then those along the only edge into one. As long as half of the edges go,
+    it begins anew. O((n + nvals) log n). Of what is left, vertices that nothing leads to are taken
+    off until there is none: O(n + nvals) in as many iterations as paths are long.
     """
     left: Matrix = A.select(select.offdiag).new()
     steps: list[Expand] = []

@@ -285,13 +285,9 @@ def _run(
 ) -> tuple[int, Sequence[TraceRow]]:
     """Search until all is known; return how many searches that took, and their trace.
 
-    Parameters
-    ----------
-    thin : False or (Matrix, bool, Vector)
-        What tells whether the graph is a forest, if it may be one; see `_is_forest`.
-    search_rest : callable
-        Takes how many searches were made; searches from all vertices that are left if these are
-        few, and returns how many they were.
+    `thin` tells whether the graph is a forest, if it may be one; see `_is_forest`. `search_rest`
+    takes how many searches were made; it searches from all vertices that are left if these are few,
+    and returns how many they were.
     """
     made, trace = 0, Chained((), ())
     while True:

@@ -44,23 +44,15 @@ _NEVER = 1 << 62
 
 
 class Levels(NamedTuple):
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    level : Vector
-        Hops from the nearest source.
-    parent : Vector or None
-        The vertex each one was found from; a source itself.
-    iterations : int
-        Levels that were expanded.
-    trace : LateRows
-        The levels.
-    """
-
+    #: Hops from the nearest source.
     level: Vector
+    #: The vertex each one was found from; a source itself.
     parent: Vector | None
+    #: Levels that were expanded.
     iterations: int
+    #: The levels.
     trace: LateRows
 
 

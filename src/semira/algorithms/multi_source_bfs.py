@@ -9,15 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import (
-    Matrix,
-    ProductOptions,
-    Scalar,
-    Vector,
-    monoid,
-    repeat,
-    semiring,
-)
+from semira import Matrix, ProductOptions, Scalar, Vector, monoid, repeat, semiring
 from semira.algorithms.checks import check_count, check_square, check_vertices, vertex_dtype
 from semira.algorithms.levels import search_levels
 from semira.algorithms.naming import Vertex, takes_graph, vertices

@@ -29,20 +29,14 @@ _SKEW = 3
 
 
 class Oriented(NamedTuple):
-    """The edges of an undirected graph, each once.
+    """The edges of an undirected graph, each once."""
 
-    Attributes
-    ----------
-    edges : Matrix, shape (n, n)
-        An entry for each connected pair, from one end to the other; no vertex reaches itself.
-    by_degree : bool
-        Whether an entry leads to its end of higher degree.
-    places : Vector or None
-        The vertex that each row and column of `edges` belongs to; None: row i to vertex i.
-    """
-
+    #: Matrix, shape (n, n). An entry for each connected pair, from one end to the other; no vertex
+    #: reaches itself.
     edges: Matrix
+    #: Whether an entry leads to its end of higher degree.
     by_degree: bool
+    #: The vertex that each row and column of `edges` belongs to; None: row i to vertex i.
     places: Vector | None = None
 
 
@@ -50,12 +44,7 @@ def oriented_edges(A: Matrix, *, symmetric: bool, order: str) -> Oriented:
     """Return each connected pair once, and whether it leads to its end of higher degree.
 
     They stay with `A` (`Matrix.derived`). Their number is known: what is kept is then no longer
-    than that, and products know how long its rows are.
-
-    Raises
-    ------
-    InvalidValue
-        Unknown `order`.
+    than that, and products know how long its rows are. Raises InvalidValue if `order` is unknown.
     """
     if order not in ("auto", "degree", "natural"):
         raise InvalidValue(f"order={order!r}; choose 'auto', 'degree' or 'natural'")

@@ -23,22 +23,9 @@ _INDEX = 4
 def check_pairs(A: Matrix, number: Any, predecessors: bool) -> None:
     """Check that the distances that certainly exist fit into memory.
 
-    Parameters
-    ----------
-    A : Matrix, shape (n, n)
-    number : dtype
-        Of the distances.
-    predecessors : bool
-        Whether there is a predecessor with each.
-
-    Raises
-    ------
-    OutOfMemory
-        They do not fit, counting the blocks that the result is assembled from.
-
-    Notes
-    -----
-    Nothing is asked unless n**2 distances would be too many; then O(n + nvals) for the pairs.
+    With `predecessors` there is one with each. Raises OutOfMemory if they do not, counting the
+    blocks that the result is assembled from. Nothing is asked unless n**2 distances would be too
+    many; then O(n + nvals) for the pairs.
     """
     n, entry = A.nrows, _INDEX + number.itemsize
     # The blocks and the result that they are joined to; first of distances, then of predecessors.

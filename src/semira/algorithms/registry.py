@@ -304,13 +304,7 @@ _T = TypeVar("_T")
 
 
 class View(Mapping[str, _T]):
-    """A mapping that is made of the registry whenever it is read.
-
-    Parameters
-    ----------
-    make : callable
-        Returns the mapping as it is now.
-    """
+    """A mapping that `make` returns as it is now, made of the registry whenever it is read."""
 
     def __init__(self, make: Callable[[], Mapping[str, _T]]) -> None:
         self._make = make

@@ -20,38 +20,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What the fields of a result are, from which it is shown and exported.
+    """What the fields of a result are, from which it is shown and exported."""
 
-    Attributes
-    ----------
-    main : str
-        The field that answers: a Vector, a Matrix or a number.
-    beside : tuple of str
-        More Vectors, with entries where the main one has them; one may be None.
-    vertices : tuple of str
-        Fields and properties whose values are vertices.
-    answer : tuple of str
-        Properties that sum the answer up.
-    ranked : bool
-        Whether the largest values are of interest first.
-    rows : str
-        Field with the vertices that the rows of a main Matrix belong to; empty: row i is vertex i.
-    wide : bool
-        Columns of the main Matrix are no vertices.
-    tree : (str, str)
-        Field of the predecessors, and the option that asks for them.
-    vector_if : str
-        Option under which a main Matrix is a Vector instead.
-    """
-
+    #: The field that answers: a Vector, a Matrix or a number.
     main: str
+    #: More Vectors, with entries where the main one has them; one may be None.
     beside: tuple[str, ...] = ()
+    #: Fields and properties whose values are vertices.
     vertices: tuple[str, ...] = ()
+    #: Properties that sum the answer up.
     answer: tuple[str, ...] = ()
+    #: Whether the largest values are of interest first.
     ranked: bool = False
+    #: Field with the vertices that the rows of a main Matrix belong to; empty: row i is vertex i.
     rows: str = ""
+    #: Columns of the main Matrix are no vertices.
     wide: bool = False
+    #: Field of the predecessors, and the option that asks for them.
     tree: tuple[str, str] = ("", "")
+    #: Option under which a main Matrix is a Vector instead.
     vector_if: str = ""
 
 

@@ -63,20 +63,9 @@ def runs_kernels(A: Matrix, opts: Any = ()) -> bool:
 def is_sequential(A: Matrix, algorithm: str, names: Sequence[str], opts: Any = ()) -> bool:
     """Return whether the sequential algorithm is to be run, asked for or chosen by ``"auto"``.
 
-    Parameters
-    ----------
-    A : Matrix
-    algorithm : str
-    names : sequence of str
-        Algorithms that there are, the sequential one last.
-    opts : mapping
-        Options of products, of which it has none.
-
-    Raises
-    ------
-    InvalidValue
-        Unknown `algorithm`; the sequential one is asked for with options, or where objects lie in
-        memory of the device.
+    It is the last one of `names`. Raises InvalidValue if `algorithm` is unknown, or the sequential
+    one is asked for with options of products, of which it has none, or where objects lie in memory
+    of the device.
     """
     if algorithm not in names:
         raise InvalidValue(f"algorithm={algorithm!r}; choose {', '.join(names)}")
@@ -176,14 +165,7 @@ def forest(A: Matrix) -> Matrix:
 def entries_of(A: Matrix, keep: Any, values: Any = None, dtype: Any = None) -> Matrix:
     """Return the entries of a matrix that are marked, with its values or with others.
 
-    Parameters
-    ----------
-    A : Matrix
-    keep : array of bool, shape (nvals,)
-        Where the matrix lies, as `values`.
-    values : array, shape (nvals,), optional
-    dtype : optional
-        That of the matrix by default.
+    Marks and values lie where the matrix does. The dtype is that of the matrix by default.
     """
     with device(A.device), array_module(A.device) as xp:
         rows, kept = rows_of(A, values=values is None), xp.flatnonzero(keep)

@@ -20,23 +20,15 @@ from semira.bench.verify import Verdict, verify
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """How often each kernel is measured, and where searches start.
+    """How often each kernel is measured, and where searches start."""
 
-    Attributes
-    ----------
-    trials : dict of str to int
-        By kernel.
-    seconds : float
-        Budget of the warm calls of one case.
-    sources : int
-        Different start vertices, drawn at random; 0: the vertex with most edges alone.
-    wall : float
-        As that of `Budget`.
-    """
-
+    #: By kernel.
     trials: dict[str, int]
+    #: Budget of the warm calls of one case.
     seconds: float
+    #: Different start vertices, drawn at random; 0: the vertex with most edges alone.
     sources: int = 0
+    #: As that of `Budget`.
     wall: float = math.inf
 
     def budget(self, kernel: str) -> Budget:
@@ -77,28 +69,12 @@ def run_kernel(
     both_ways: bool = False,
     done: Callable[[Record], None] = lambda _record: None,
 ) -> list[Record]:
-    """Measure a kernel with each library, then check every answer.
+    """Measure a kernel with each library, then check every answer; return a record for each.
 
-    Parameters
-    ----------
-    kernel : "bfs", "sssp", "pagerank", "cc" or "tc"
-    graph : BenchGraph
-    libraries : sequence of Library
-    preset : Preset
-    trials, seconds : optional
-        In place of the preset's.
-    environment : dict, optional
-        Put into every record.
-    both_ways : bool
-        Every kernel, not only those that need it, is given the undirected graph.
-    done : callable
-        Called with each checked record.
-
-    Returns
-    -------
-    list of Record
-        One for each library; a library without the kernel, or one that refuses the graph, has a
-        record without times whose note says why.
+    `trials` and `seconds` take the place of the preset's; `environment` is put into every record.
+    `both_ways` gives the undirected graph to every kernel, not only to those that need it. `done`
+    is called with each checked record. A library without the kernel, or one that refuses the graph,
+    has a record without times whose note says why.
     """
     budget = preset.budget(kernel)
     budget = Budget(trials or budget.trials, seconds or budget.seconds, budget.wall)

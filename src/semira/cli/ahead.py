@@ -60,23 +60,15 @@ PATTERN = "BOOL"
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What one task compiled.
+    """What one task compiled."""
 
-    Attributes
-    ----------
-    title : str
-        Of the task: an algorithm or a kernel.
-    compiled, found : int
-        Kernels that were compiled now, and that the cache had.
-    seconds : float
-    refused : tuple of str
-        Why calls were left out, each reason once.
-    """
-
+    #: Of the task: an algorithm or a kernel.
     title: str
+    #: `compiled`, `found`: Kernels that were compiled now, and that the cache had.
     compiled: int = 0
     found: int = 0
     seconds: float = 0.0
+    #: Why calls were left out, each reason once.
     refused: tuple[str, ...] = ()
 
 
@@ -205,12 +197,7 @@ def tools_of_cpu() -> dict[str, str]:
 
 # cuda --------------------------------------------------------------------------------------------
 class StandIn(ReferenceBackend):
-    """Computes as the reference does, and lists the texts that a GPU would ask for.
-
-    Attributes
-    ----------
-    texts : dict of Text to None
-    """
+    """Computes as the reference does, and lists the texts that a GPU would ask for."""
 
     name = "cuda"
 
@@ -277,41 +264,27 @@ def tools_of_cuda(arch: str) -> dict[str, str]:
 # processes ---------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Request:
-    """What to compile.
+    """What to compile."""
 
-    Attributes
-    ----------
-    names : sequence of str
-        Algorithms, names of the registry.
-    dtypes : sequence of str
-        Of graphs; BOOL: without weights.
-    archs : sequence of str
-        Of GPUs; none: for ``cpu``.
-    large : bool
-        On a GPU: also for graphs of some hundred thousand edges and more.
-    jobs : int
-        Processes.
-    done : callable
-        Receives each finished task.
-    """
-
+    #: Algorithms, names of the registry.
     names: Sequence[str]
+    #: Of graphs; BOOL: without weights.
     dtypes: Sequence[str]
+    #: Of GPUs; none: for ``cpu``.
     archs: Sequence[str] = ()
+    #: On a GPU: also for graphs of some hundred thousand edges and more.
     large: bool = True
+    #: Processes.
     jobs: int = 1
+    #: Receives each finished task.
     done: Callable[[Done], Any] = field(default=lambda _: None)
 
 
 def compile_all(request: Request) -> list[Done]:
     """Compile what a request asks for; return what each task did.
 
-    Raises
-    ------
-    JitError
-        A kernel does not compile.
-    DeviceUnavailable
-        The compiler for GPUs is not installed.
+    Raises JitError if a kernel does not compile. Raises DeviceUnavailable if the compiler for GPUs
+    is not installed.
     """
     for dtype in request.dtypes:
         lookup_dtype(dtype)

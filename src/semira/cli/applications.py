@@ -104,10 +104,7 @@ def _metavar(row: Application, name: str) -> str:
 def check_given(row: Application, given: Mapping[str, Any]) -> None:
     """Refuse a call that lacks what has no default, before the graph is read.
 
-    Raises
-    ------
-    typer.BadParameter
-        It lacks something, or a value is none of those that there are.
+    Raises typer.BadParameter if it lacks something, or a value is none of those that there are.
     """
     # Options that are no parameters give others.
     several = [name for name in row.files if name not in _parameters(row)]
@@ -133,10 +130,7 @@ def _check_complete(row: Application, found: Mapping[str, Any]) -> None:
 def arguments_of(row: Application, given: Mapping[str, Any], graph: Graph) -> dict[str, Any]:
     """Return the arguments of the function: files are read, vertices looked up.
 
-    Raises
-    ------
-    GraphblasException
-        As the readers; a vertex is unknown.
+    Raises what the readers raise, and IndexOutOfBound if a vertex is unknown.
     """
     found: dict[str, Any] = {}
     for name, value in given.items():
@@ -177,9 +171,7 @@ FORMATS = ("csv", "npz", "parquet")
 def check_out(path: str, *reads: str) -> None:
     """Refuse before the work what `write_table` would refuse after it.
 
-    Raises
-    ------
-    InvalidValue, MissingLibrary, FileWriteError
+    Raises InvalidValue, MissingLibrary, FileWriteError.
     """
     kind = _format_of(path)
     if kind not in FORMATS:
@@ -199,9 +191,7 @@ def _format_of(path: str) -> str:
 def write_table(path: str, result: Answer) -> int:
     """Write the table of a result, names of vertices beside them; return how many rows.
 
-    Raises
-    ------
-    FileWriteError
+    Raises FileWriteError if it cannot be written.
     """
     table: dict[str, Any] = {}
     for name, column in result.columns().items():

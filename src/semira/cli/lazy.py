@@ -24,14 +24,9 @@ def help_of(command: Any) -> str:
 
 
 class LazyGroup(Group):
-    """A group whose commands are given by the place of their function, ``module:function``.
+    """A group whose commands are given by the place of their function, ``module:function``."""
 
-    Attributes
-    ----------
-    panels : mapping of str to mapping of str to str
-        By the title of a part of the help: names of commands to their places.
-    """
-
+    #: By the title of a part of the help: names of commands to their places.
     panels: ClassVar[Mapping[str, Mapping[str, str]]] = {}
 
     def list_commands(self, ctx: Any) -> list[str]:

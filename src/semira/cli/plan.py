@@ -177,10 +177,7 @@ def explain_product(
 def _devices(asked: Device | None) -> tuple[str, str]:
     """Return the device to plan for, and the one to run on: the cpu if the other is absent.
 
-    Raises
-    ------
-    DeviceUnavailable
-        Plans for the device cannot be made without it.
+    Raises DeviceUnavailable if plans for the device cannot be made without it.
     """
     name = None if asked is None or asked is Device.auto else asked.value
     if name is None or preview_of(name) is None:

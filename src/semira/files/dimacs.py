@@ -107,21 +107,10 @@ def _arcs(
 def read_dimacs(source: Source) -> EdgeList:
     """Read a DIMACS shortest-path graph (``p sp``, arcs ``a tail head weight``).
 
-    Parameters
-    ----------
-    source : Source
-
-    Returns
-    -------
-    EdgeList
-        Directed, one entry an arc, int64 values. Road networks list both arcs of a road.
-        ``meta["dup_op"]`` is ``"min"``: of parallel arcs the least one counts.
-
-    Raises
-    ------
-    FileFormatError
-        The problem line is missing or of another problem, a line is no arc, a vertex lies
-        outside 1..n, or there are more or fewer arcs than announced.
+    It is directed, with an entry for each arc and int64 values. Road networks list both arcs of a
+    road. ``meta["dup_op"]`` is ``"min"``: of parallel arcs the least one counts. Raises
+    FileFormatError if the problem line is missing or of another problem, a line is no arc, a vertex
+    lies outside 1..n, or there are more or fewer arcs than announced.
     """
     notes: list[str] = []
     blocks = source.blocks()

@@ -17,11 +17,7 @@ __all__ = ["AssignmentResult", "linear_sum_assignment", "memory"]
 
 
 def linear_sum_assignment(
-    cost: Matrix | Any,
-    maximize: bool = False,
-    *,
-    absent: str = "zero",
-    method: str = "auto",
+    cost: Matrix | Any, maximize: bool = False, *, absent: str = "zero", method: str = "auto"
 ) -> AssignmentResult:
     """Return pairs of rows and columns that have the least sum of costs.
 

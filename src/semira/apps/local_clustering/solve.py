@@ -59,25 +59,20 @@ Progress = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class Diffusion:
-    """What came of all problems.
+    """What came of all problems."""
 
-    Attributes
-    ----------
-    ptr : ndarray of int64
-        Where the entries of each problem begin.
-    vertices, values : array of the device
-    iterations, edges, proof : ndarray of int64, one for each problem
-        Rounds or steps; entries of the matrix that were walked; all mass in units of 2**-61
-        (push), or whether the tolerance was met (FISTA).
-    residual : ndarray of float64
-    """
-
+    #: ndarray of int64. Where the entries of each problem begin.
     ptr: NDArray[np.int64]
+    #: `vertices`, `values`: array of the device.
     vertices: Any
     values: Any
+    #: `iterations`, `edges`, `proof`: ndarray of int64, one for each problem. Rounds or steps;
+    #: entries of the matrix that were walked; all mass in units of 2**-61 (push), or whether the
+    #: tolerance was met (FISTA).
     iterations: NDArray[np.int64]
     edges: NDArray[np.int64]
     proof: NDArray[np.int64]
+    #: ndarray of float64.
     residual: NDArray[np.float64]
 
 
@@ -94,12 +89,7 @@ class _Launch:
 def memory(n: int, problems: int, slots: int = SLOTS) -> int:
     """Return the bytes of a launch for some problems on a graph of n vertices, at most.
 
-    Parameters
-    ----------
-    n : int
-    problems : int
-    slots : int
-        Of a hash table.
+    A hash table has so many `slots`.
 
     Examples
     --------

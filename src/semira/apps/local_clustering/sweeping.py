@@ -26,15 +26,11 @@ _BYTES = 4 << 30
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The best prefixes, and the conductance of each prefix.
+    """The best prefixes, and the conductance of each prefix."""
 
-    Attributes
-    ----------
-    profile : array of the device, float64
-    sizes, volumes, cuts, cuts_again : ndarray of int64
-    """
-
+    #: Array of the device, float64.
     profile: Any
+    #: `sizes`, `volumes`, `cuts`, `cuts_again`: ndarray of int64.
     sizes: NDArray[np.int64]
     volumes: NDArray[np.int64]
     cuts: NDArray[np.int64]

@@ -6,17 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from semira import (
-    Matrix,
-    Vector,
-    binary,
-    device,
-    dtypes,
-    free_memory,
-    indexunary,
-    select,
-    semiring,
-)
+from semira import Matrix, Vector, binary, device, dtypes, free_memory, indexunary, select, semiring
 from semira.algorithms.neighbours import by_rows
 from semira.algorithms.oriented_edges import Oriented, oriented_edges
 from semira.algorithms.triangle_kernels import add_corners, at_vertices
