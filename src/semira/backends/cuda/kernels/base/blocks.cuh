@@ -7,8 +7,9 @@ extern "C" __global__ void semira_count_block(const unsigned* present, long long
                                               unsigned* driven) {
   count_block(present, columns, rows, indptr, edges, driven);
 }
-extern "C" __global__ void semira_count_open(const unsigned* mask, long long columns, long long rows,
-                                             long long flip, const Offset* indptr, Count* open) {
+extern "C" __global__ void semira_count_open(const unsigned* mask, long long columns,
+                                             long long rows, long long flip, const Offset* indptr,
+                                             Count* open) {
   count_open(mask, columns, rows, flip != 0 ? ~0u : 0u, indptr, open);
 }
 extern "C" __global__ void semira_turn_block(const unsigned* present, long long columns,

@@ -3,7 +3,7 @@
 #include "matrix/entries.cuh"
 
 // Signed numbers of 4 or 8 bytes.
-__device__ __forceinline__ long long number_at(const void* list, long long bytes, long long at) {
+SEMIRA_INLINE long long number_at(const void* list, long long bytes, long long at) {
   return bytes == 4 ? static_cast<const int*>(list)[at] : static_cast<const long long*>(list)[at];
 }
 
@@ -13,14 +13,13 @@ extern "C" __global__ void semira_line_faults(const void* offsets, long long off
                                               long long lines, const void* indices,
                                               long long index_bytes, long long count,
                                               long long length, unsigned* faults) {
-  const Span span;
   bool is_wrong = false, is_unsorted = false;
-  for (long long i = span.first; i <= lines; i += span.step) {
+  for (const long long i : items_below(lines + 1)) {
     const long long own = number_at(offsets, offset_bytes, i);
     const long long before = i == 0 ? 0 : number_at(offsets, offset_bytes, i - 1);
     is_wrong = is_wrong || own < before || (i == 0 && own != 0) || (i == lines && own != count);
   }
-  for (long long e = span.first; e < count; e += span.step) {
+  for (const long long e : items_below(count)) {
     const long long own = number_at(indices, index_bytes, e);
     is_wrong = is_wrong || own < 0 || own >= length;
     if (e == 0 || own > number_at(indices, index_bytes, e - 1)) continue;

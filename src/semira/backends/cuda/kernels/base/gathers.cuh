@@ -2,8 +2,8 @@
 #pragma once
 #include "mxm/gather.cuh"
 
-#define SEMIRA_GATHER                                                                     \
-  long long *sizes, const long long *places, long long nrows, const Index *from_indices,  \
+#define SEMIRA_GATHER                                                                           \
+  long long *sizes, const long long *places, long long nrows, const Index *from_indices,        \
       const void *from_values, long long itemsize, Offset *indptr, Index *indices, Index *rows, \
       void *values
 extern "C" __global__ void __launch_bounds__(kScanThreads) semira_gather(SEMIRA_GATHER) {

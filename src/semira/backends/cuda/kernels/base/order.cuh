@@ -6,8 +6,7 @@
 template <class Word>
 __device__ void reorder(const void* in, const long long* order, long long n, long long size,
                         void* out) {
-  const Span span;
-  for (long long w = span.first; w < n * size; w += span.step) {
+  for (const long long w : items_below(n * size)) {
     const long long e = size == 1 ? w : w / size;
     static_cast<Word*>(out)[w] = static_cast<const Word*>(in)[order[e] * size + (w - e * size)];
   }
@@ -32,6 +31,5 @@ extern "C" __global__ void semira_reorder8(const void* in, const long long* orde
 // items[places[k]].
 extern "C" __global__ void semira_pick(const long long* items, const Offset* places, long long n,
                                        long long* out) {
-  const Span span;
-  for (long long k = span.first; k < n; k += span.step) out[k] = items[places[k]];
+  for (const long long k : items_below(n)) out[k] = items[places[k]];
 }

@@ -2,12 +2,12 @@
 #pragma once
 #include "mxm/counts.cuh"
 
-#define SEMIRA_PATTERNS                                                                \
+#define SEMIRA_PATTERNS \
   const Offset *a_indptr, const Index *a_indices, const Offset *b_indptr, const Index *b_indices
-#define SEMIRA_BINS                                                                       \
-  long long n, long long per_warp, long long most, long long limit0, long long limit1, long long limit2,      \
-      long long limit3, long long limit4, const Offset *few_indptr, Count *ledger,        \
-      Index *lists
+#define SEMIRA_BINS                                                                    \
+  long long n, long long per_warp, long long most, long long limit0, long long limit1, \
+      long long limit2, long long limit3, long long limit4, const Offset *few_indptr,  \
+      Count *ledger, Index *lists
 #define SEMIRA_LIMITS {limit0, limit1, limit2, limit3, limit4}
 
 // Partial products of every row, and the rows in bins by them; rows have no entries yet.
@@ -40,8 +40,7 @@ extern "C" __global__ void semira_count_masked_work(const Offset* a_indptr, cons
   count_masked_work({a_indptr, a_indices}, {mask_indptr, mask_indices}, nrows, columns, lines,
                     totals);
 }
-extern "C" __global__ void semira_count_looked_up(const Offset* a_indptr,
-                                                  const Offset* mask_indptr, long long nrows,
-                                                  long long* sizes) {
+extern "C" __global__ void semira_count_looked_up(const Offset* a_indptr, const Offset* mask_indptr,
+                                                  long long nrows, long long* sizes) {
   count_looked_up(a_indptr, mask_indptr, nrows, sizes);
 }

@@ -7,54 +7,54 @@
 
 using Complex64 = Complex<double>;
 
-__device__ __forceinline__ double no_number() { return __longlong_as_double(0x7ff8000000000000ll); }
-__device__ __forceinline__ double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
+SEMIRA_INLINE double no_number() { return __longlong_as_double(0x7ff8000000000000ll); }
+SEMIRA_INLINE double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
 
 template <class P>
-__device__ __forceinline__ P magnitude(const Complex<P>& z) {
+SEMIRA_INLINE P magnitude(const Complex<P>& z) {
   return hypot(z.real, z.imag);
 }
 template <class P>
-__device__ __forceinline__ Complex<P> conjugate(const Complex<P>& z) {
+SEMIRA_INLINE Complex<P> conjugate(const Complex<P>& z) {
   return {z.real, -z.imag};
 }
 template <class P>
-__device__ __forceinline__ bool isnan(const Complex<P>& z) {
+SEMIRA_INLINE bool isnan(const Complex<P>& z) {
   return z != z;
 }
 template <class P>
-__device__ __forceinline__ bool isinf(const Complex<P>& z) {
+SEMIRA_INLINE bool isinf(const Complex<P>& z) {
   return isinf(z.real) || isinf(z.imag);
 }
 template <class P>
-__device__ __forceinline__ bool isfinite(const Complex<P>& z) {
+SEMIRA_INLINE bool isfinite(const Complex<P>& z) {
   return isfinite(z.real) && isfinite(z.imag);
 }
 template <class P>
-__device__ __forceinline__ Complex<P> floor(const Complex<P>& z) {
+SEMIRA_INLINE Complex<P> floor(const Complex<P>& z) {
   return {floor(z.real), floor(z.imag)};
 }
 template <class P>
-__device__ __forceinline__ Complex<P> ceil(const Complex<P>& z) {
+SEMIRA_INLINE Complex<P> ceil(const Complex<P>& z) {
   return {ceil(z.real), ceil(z.imag)};
 }
 template <class P>
-__device__ __forceinline__ Complex<P> trunc(const Complex<P>& z) {
+SEMIRA_INLINE Complex<P> trunc(const Complex<P>& z) {
   return {trunc(z.real), trunc(z.imag)};
 }
 template <class P>
-__device__ __forceinline__ Complex<P> round(const Complex<P>& z) {
+SEMIRA_INLINE Complex<P> round(const Complex<P>& z) {
   return {round(z.real), round(z.imag)};
 }
 
 // By real part, then by imaginary part; a NaN wins.
 template <class P>
-__device__ __forceinline__ Complex<P> complex_max(const Complex<P>& a, const Complex<P>& b) {
+SEMIRA_INLINE Complex<P> complex_max(const Complex<P>& a, const Complex<P>& b) {
   if (a != a || b != b) return a != a ? a : b;
   return a.real > b.real || (a.real == b.real && a.imag >= b.imag) ? a : b;
 }
 template <class P>
-__device__ __forceinline__ Complex<P> complex_min(const Complex<P>& a, const Complex<P>& b) {
+SEMIRA_INLINE Complex<P> complex_min(const Complex<P>& a, const Complex<P>& b) {
   if (a != a || b != b) return a != a ? a : b;
   return a.real < b.real || (a.real == b.real && a.imag <= b.imag) ? a : b;
 }
@@ -64,8 +64,8 @@ __device__ inline Complex64 complex_div(const Complex64& a, const Complex64& b) 
   if (b.imag == 0) return {a.real / b.real, a.imag / b.real};
   if (b.real == 0) return {a.imag / b.imag, -a.real / b.imag};
   if (fabs(b.real) >= fabs(b.imag)) {
-    const double ratio = isinf(b.imag) ? copysign(1.0, b.real) * copysign(1.0, b.imag)
-                                       : b.imag / b.real;
+    const double ratio =
+        isinf(b.imag) ? copysign(1.0, b.real) * copysign(1.0, b.imag) : b.imag / b.real;
     const double size = b.real + b.imag * ratio;
     return {(a.real + a.imag * ratio) / size, (a.imag - a.real * ratio) / size};
   }
@@ -73,12 +73,12 @@ __device__ inline Complex64 complex_div(const Complex64& a, const Complex64& b) 
   return {(a.real * ratio + a.imag) / size, (a.imag * ratio - a.real) / size};
 }
 template <class P>
-__device__ __forceinline__ Complex<P> operator/(const Complex<P>& x, const Complex<P>& y) {
+SEMIRA_INLINE Complex<P> operator/(const Complex<P>& x, const Complex<P>& y) {
   return complex_div(x, y);
 }
 
 template <class P>
-__device__ __forceinline__ Complex<P> complex_sign(const Complex<P>& z) {
+SEMIRA_INLINE Complex<P> complex_sign(const Complex<P>& z) {
   if (z.real == 0 && z.imag == 0) return {0, 0};
   const P size = magnitude(z);
   return {z.real / size, z.imag / size};
@@ -161,14 +161,12 @@ __device__ inline Complex64 complex_pow(const Complex64& a, const Complex64& b) 
   if (a != a || b != b) return {no_number(), no_number()};
   if (b.real == 0 && b.imag == 0) return {1, 0};
   const Complex64 base = log(a);
-  return exp(Complex64(b.real * base.real - b.imag * base.imag,
-                       b.real * base.imag + b.imag * base.real));
+  return exp(
+      Complex64(b.real * base.real - b.imag * base.imag, b.real * base.imag + b.imag * base.real));
 }
 
 // An exact zero stays one where the other factor is infinite.
-__device__ __forceinline__ double zero_or_product(double zero, double x) {
-  return zero == 0 ? zero : zero * x;
-}
+SEMIRA_INLINE double zero_or_product(double zero, double x) { return zero == 0 ? zero : zero * x; }
 __device__ inline Complex64 sinh(const Complex64& z) {
   if (z.imag == 0) return {sinh(z.real), z.imag};
   if (isinf(z.real) && !isfinite(z.imag)) return {z.real, no_number()};
@@ -203,9 +201,7 @@ __device__ inline Complex64 tan(const Complex64& z) {
 }
 
 // Where an infinite part leads, seen from 0.
-__device__ __forceinline__ double direction(double x) {
-  return copysign(isinf(x) ? 1.0 : 0.0, x);
-}
+SEMIRA_INLINE double direction(double x) { return copysign(isinf(x) ? 1.0 : 0.0, x); }
 __device__ inline Complex64 asin(const Complex64& z) {
   if (isinf(z) && !isnan(z)) {
     return {atan2(direction(z.real), fabs(direction(z.imag))), copysign(infinity(), z.imag)};

@@ -14,7 +14,7 @@ using Count = unsigned long long;
 
 // Number of this block. A testing aid deals the numbers out in another order: results must not
 // depend on which block does what.
-__device__ __forceinline__ unsigned block_number() {
+SEMIRA_INLINE unsigned block_number() {
 #ifdef SEMIRA_PERMUTED
   // A prime above any grid it meets there, so that every number comes once.
   constexpr unsigned kPrime = 1000003;
@@ -69,11 +69,11 @@ template <class T>
 constexpr T kLowest = kIsSigned<T> ? static_cast<T>(-kHighest<T> - 1) : static_cast<T>(0);
 
 template <class To, class From>
-__device__ __forceinline__ To cast(From x);
+SEMIRA_INLINE To cast(From x);
 
 // x on a side of type A, if it can stand there: records are cast to nothing else.
 template <class A, class X>
-__device__ __forceinline__ A cast_side(X x) {
+SEMIRA_INLINE A cast_side(X x) {
   if constexpr (Same<A, X>::value || (!kIsRecord<A> && !kIsRecord<X>)) {
     return cast<A>(x);
   } else {
@@ -84,16 +84,14 @@ template <class To, class From>
 struct MixedCast;
 template <class A, class B, class From>
 struct MixedCast<Mixed<A, B>, From> {
-  static __device__ __forceinline__ Mixed<A, B> of(From x) {
-    return {cast_side<A>(x), cast_side<B>(x)};
-  }
+  static SEMIRA_INLINE Mixed<A, B> of(From x) { return {cast_side<A>(x), cast_side<B>(x)}; }
 };
 
 // Floats saturate when they become integers, NaN becomes 0, integers wrap, all but 0 is true. Of a
 // complex number the real part is kept. Records are cast only where an operator ignores the operand:
 // lowering refuses to move them into another dtype.
 template <class To, class From>
-__device__ __forceinline__ To cast(From x) {
+SEMIRA_INLINE To cast(From x) {
   if constexpr (Same<To, From>::value) {
     return x;
   } else if constexpr (kIsMixed<To>) {

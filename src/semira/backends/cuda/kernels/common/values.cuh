@@ -1,6 +1,11 @@
 // Values that are no numbers of C++: complex numbers, and records of any size.
 #pragma once
 
+// All functions are part of the kernels that call them.
+#define SEMIRA_INLINE __device__ __forceinline__
+// A loop over k = 0, 1, ... below a constant, written out by the compiler.
+#define SEMIRA_UNROLLED(k, count) _Pragma("unroll") for (int k = 0; k < (count); ++k)
+
 template <class P>
 struct alignas(2 * sizeof(P)) Complex {
   using Part = P;
@@ -49,7 +54,7 @@ constexpr bool kIsRecord<Record<kBytes, kAlign>> = true;
 
 // Whether `count` numbers of type F, from byte kOffset of each record on, are equal.
 template <class F, int kOffset, int kCount, class R>
-__device__ __forceinline__ bool same_fields(const R& x, const R& y) {
+SEMIRA_INLINE bool same_fields(const R& x, const R& y) {
   bool same = true;
   for (int k = 0; k < kCount; ++k) {
     F left, right;
@@ -62,11 +67,11 @@ __device__ __forceinline__ bool same_fields(const R& x, const R& y) {
 
 // How Python functions are given records and return them and complex numbers.
 template <class R>
-__device__ __forceinline__ unsigned char* bytes_of(R& record) {
+SEMIRA_INLINE unsigned char* bytes_of(R& record) {
   return reinterpret_cast<unsigned char*>(&record);
 }
 template <class R>
-__device__ __forceinline__ R record_at(const unsigned char* bytes) {
+SEMIRA_INLINE R record_at(const unsigned char* bytes) {
   R record;
   memcpy(&record, bytes, sizeof(R));
   return record;
@@ -76,7 +81,7 @@ struct Parts {
   P real, imag;
 };
 template <class P>
-__device__ __forceinline__ Complex<P> from_parts(const Parts<P>& z) {
+SEMIRA_INLINE Complex<P> from_parts(const Parts<P>& z) {
   return {z.real, z.imag};
 }
 
@@ -94,31 +99,31 @@ template <class A, class B>
 constexpr bool kIsMixed<Mixed<A, B>> = true;
 
 // Sums and products round like those of the host: no fused multiply-add.
-__device__ __forceinline__ float rounded_product(float x, float y) { return __fmul_rn(x, y); }
-__device__ __forceinline__ double rounded_product(double x, double y) { return __dmul_rn(x, y); }
+SEMIRA_INLINE float rounded_product(float x, float y) { return __fmul_rn(x, y); }
+SEMIRA_INLINE double rounded_product(double x, double y) { return __dmul_rn(x, y); }
 
 template <class P>
-__device__ __forceinline__ Complex<P> operator+(const Complex<P>& x, const Complex<P>& y) {
+SEMIRA_INLINE Complex<P> operator+(const Complex<P>& x, const Complex<P>& y) {
   return {x.real + y.real, x.imag + y.imag};
 }
 template <class P>
-__device__ __forceinline__ Complex<P> operator-(const Complex<P>& x, const Complex<P>& y) {
+SEMIRA_INLINE Complex<P> operator-(const Complex<P>& x, const Complex<P>& y) {
   return {x.real - y.real, x.imag - y.imag};
 }
 template <class P>
-__device__ __forceinline__ Complex<P> operator-(const Complex<P>& x) {
+SEMIRA_INLINE Complex<P> operator-(const Complex<P>& x) {
   return {-x.real, -x.imag};
 }
 template <class P>
-__device__ __forceinline__ Complex<P> operator*(const Complex<P>& x, const Complex<P>& y) {
+SEMIRA_INLINE Complex<P> operator*(const Complex<P>& x, const Complex<P>& y) {
   return {rounded_product(x.real, y.real) - rounded_product(x.imag, y.imag),
           rounded_product(x.real, y.imag) + rounded_product(x.imag, y.real)};
 }
 template <class P>
-__device__ __forceinline__ bool operator==(const Complex<P>& x, const Complex<P>& y) {
+SEMIRA_INLINE bool operator==(const Complex<P>& x, const Complex<P>& y) {
   return x.real == y.real && x.imag == y.imag;
 }
 template <class P>
-__device__ __forceinline__ bool operator!=(const Complex<P>& x, const Complex<P>& y) {
+SEMIRA_INLINE bool operator!=(const Complex<P>& x, const Complex<P>& y) {
   return !(x == y);
 }

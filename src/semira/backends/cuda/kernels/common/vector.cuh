@@ -22,7 +22,7 @@ struct VectorDescriptor {
 
 // `place`, which lies in device memory: what the compiler knows to lie there is loaded sooner.
 template <class V>
-__device__ __forceinline__ V* in_global(V* place) {
+SEMIRA_INLINE V* in_global(V* place) {
   __builtin_assume(__isGlobal(place));
   return place;
 }
@@ -38,7 +38,7 @@ struct Plane {
   __device__ explicit Plane(const PlaneDescriptor& d)
       : values(static_cast<T*>(d.values)), words(d.words), list(d.list) {}
 
-  __device__ __forceinline__ bool has(Index i) const {
+  SEMIRA_INLINE bool has(Index i) const {
     return words[static_cast<unsigned>(i) / kWarp] >> (static_cast<unsigned>(i) % kWarp) & 1u;
   }
 };
@@ -73,13 +73,13 @@ struct Vector {
     d.state->listed = listed ? 1 : 0;
   }
 
-  __device__ __forceinline__ unsigned num_words() const {
+  SEMIRA_INLINE unsigned num_words() const {
     return (static_cast<unsigned>(size) + kWarp - 1) / kWarp;
   }
-  __device__ __forceinline__ bool has(Index i) const { return here.has(i); }
+  SEMIRA_INLINE bool has(Index i) const { return here.has(i); }
 
   // The two planes change roles; what is in the old one stays there.
-  __device__ __forceinline__ void turn_over() {
+  SEMIRA_INLINE void turn_over() {
     const Plane<T> old = here;
     here = spare;
     spare = old;
@@ -88,7 +88,7 @@ struct Vector {
   }
 
   // Makes the spare plane, which a product has filled, the vector's own.
-  __device__ __forceinline__ void take_spare(Index produced, bool is_listed) {
+  SEMIRA_INLINE void take_spare(Index produced, bool is_listed) {
     old_nvals = nvals;
     old_listed = listed;
     turn_over();
@@ -105,27 +105,27 @@ struct HeldVector {
   Index size, nvals;
 };
 template <class T>
-__device__ __forceinline__ HeldVector<T> in_registers(const Vector<T>& vector) {
+SEMIRA_INLINE HeldVector<T> in_registers(const Vector<T>& vector) {
   return {vector.here, vector.spare, vector.size, vector.nvals};
 }
 template <class T>
-__device__ __forceinline__ Plane<T> in_registers(const Plane<T>& plane) {
+SEMIRA_INLINE Plane<T> in_registers(const Plane<T>& plane) {
   return plane;
 }
 // Of one that is known to have every entry.
 template <class T>
-__device__ __forceinline__ HeldVector<T> as_full(const Vector<T>& vector) {
+SEMIRA_INLINE HeldVector<T> as_full(const Vector<T>& vector) {
   const Index size = vector.size;
   return {vector.here, vector.spare, size, size};
 }
 template <class T>
-__device__ __forceinline__ Plane<T> as_full(const Plane<T>& plane) {
+SEMIRA_INLINE Plane<T> as_full(const Plane<T>& plane) {
   return plane;
 }
 
 // Whether a value of an index vector names a position of a vector of so many.
 template <class I>
-__device__ __forceinline__ bool is_position(const I value, Index size) {
+SEMIRA_INLINE bool is_position(const I value, Index size) {
   const long long place = static_cast<long long>(value);
   return place >= 0 && place < size;
 }
@@ -156,7 +156,7 @@ struct BlockList {
     valid = kMost;
   }
 
-  __device__ __forceinline__ Room reserve(unsigned positions, Count* cursor, unsigned most = ~0u) {
+  SEMIRA_INLINE Room reserve(unsigned positions, Count* cursor, unsigned most = ~0u) {
     if constexpr (kMost != 0) {
       const unsigned first = atomicAdd(&count, positions);
       if (first + positions <= kMost) return {first, true, false};
@@ -172,7 +172,7 @@ struct BlockList {
 
   // One thread, between two barriers of the block: asks for places behind the entries that
   // `cursor` counts. Then all write what was gathered, and meet again before the next one comes.
-  __device__ __forceinline__ void take(Count* cursor, Count* incomplete = nullptr) {
+  SEMIRA_INLINE void take(Count* cursor, Count* incomplete = nullptr) {
     taken = count < valid ? count : valid;
     if (taken != 0) start = static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(taken)));
     if (unlisted != 0) {
@@ -181,7 +181,7 @@ struct BlockList {
     }
     reset();
   }
-  __device__ __forceinline__ void write(Index* list, Index end) const {
+  SEMIRA_INLINE void write(Index* list, Index end) const {
     if (list == nullptr) return;
     for (unsigned k = threadIdx.x; k < taken; k += blockDim.x) list[end + start + k] = items[k];
   }
@@ -190,22 +190,22 @@ struct BlockList {
 // Positions that a block adds to a list that may stay incomplete. Where more than a 32nd of a long
 // vector is new, walking all words takes no longer than their list, whose end is one address for all.
 // Of short vectors blocks find unequally many: one gives up later (docs/decisions/0037).
-__device__ __forceinline__ unsigned most_listed(const Team& team, Index size) {
+SEMIRA_INLINE unsigned most_listed(const Team& team, Index size) {
   const unsigned even = static_cast<unsigned>(size) / (team.threads / blockDim.x);
   if (even <= 4 * kListed) return 4 * kListed;
   return even / 32 < kListed ? kListed : even / 32;
 }
 
 // Words that one warp takes at a time: few where they are few, so that all warps get some.
-__device__ __forceinline__ unsigned words_per_tile(const Team& team, unsigned num_words) {
+SEMIRA_INLINE unsigned words_per_tile(const Team& team, unsigned num_words) {
   const unsigned share = num_words / (4 * team.warps);
   return share < 1 ? 1 : (share > kWarp ? kWarp : share);
 }
 
 // Calls `body(w, word)` for every non-zero word; all lanes of a warp get the same w.
 template <class Body>
-__device__ __forceinline__ void for_each_word(const Team& team, const unsigned* words,
-                                              unsigned num_words, Body body) {
+SEMIRA_INLINE void for_each_word(const Team& team, const unsigned* words, unsigned num_words,
+                                 Body body) {
   const unsigned tile = words_per_tile(team, num_words);
   for (unsigned base = team.warp * tile; base < num_words; base += team.warps * tile) {
     const unsigned mine = base + team.lane;

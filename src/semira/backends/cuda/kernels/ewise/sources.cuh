@@ -9,7 +9,7 @@ template <class X>
 struct ScalarSource {
   using Value = X;
   Scalar<X> x;
-  __device__ __forceinline__ bool get(Index, X& z) const {
+  SEMIRA_INLINE bool get(Index, X& z) const {
     z = x.value;
     return x.has;
   }
@@ -20,7 +20,7 @@ template <class U>
 struct VectorSource {
   using Value = typename U::Value;
   U u;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     if (!u.has(i)) return false;
     z = u.values[i];
     return true;
@@ -32,7 +32,7 @@ template <class Op, class U>
 struct UnarySource {
   using Value = typename Op::R;
   U u;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     if (!u.has(i)) return false;
     z = Op::apply(cast<typename Op::T>(u.values[i]), i, 0);
     return true;
@@ -45,7 +45,7 @@ struct BoundSource {
   using Value = typename Op::R;
   U u;
   Scalar<X> x;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     using T = typename Op::T;
     if (!u.has(i)) return false;
     const T a = cast<T>(u.values[i]), b = cast<T>(x.value);
@@ -60,7 +60,7 @@ struct IndexSource {
   using Value = typename Op::R;
   U u;
   Scalar<X> thunk;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     if (!u.has(i)) return false;
     z = Op::apply(cast<typename Op::T>(u.values[i]), i, 0, cast<typename Op::Thunk>(thunk.value));
     return true;
@@ -73,7 +73,7 @@ struct SelectSource {
   using Value = typename U::Value;
   U u;
   Scalar<X> thunk;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     if (!u.has(i)) return false;
     z = u.values[i];
     return cast<bool>(
@@ -87,7 +87,7 @@ struct IntersectionSource {
   using Value = typename Op::R;
   U u;
   V v;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     using T = typename Op::T;
     if (!u.has(i) || !v.has(i)) return false;
     z = Op::apply(cast<T>(u.values[i]), cast<T>(v.values[i]), i, 0, 0);
@@ -101,7 +101,7 @@ struct UnionSource {
   using Value = typename Op::R;
   U u;
   V v;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     using T = typename Op::T;
     const bool in_u = u.has(i), in_v = v.has(i);
     if (in_u && in_v) {
@@ -123,7 +123,7 @@ struct FilledSource {
   V v;
   Scalar<X> x;
   Scalar<Y> y;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     using T = typename Op::T;
     const bool in_u = u.has(i), in_v = v.has(i);
     if (!in_u && !in_v) return false;

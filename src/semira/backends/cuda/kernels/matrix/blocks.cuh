@@ -4,16 +4,16 @@
 #include "matrix/entries.cuh"
 
 // Words of 32 rows.
-__device__ __forceinline__ long long words_of(long long rows) { return (rows + kWarp - 1) / kWarp; }
+SEMIRA_INLINE long long words_of(long long rows) { return (rows + kWarp - 1) / kWarp; }
 
 // Those bits of a word that stand for rows.
-__device__ __forceinline__ unsigned rows_in_word(long long rows, unsigned word) {
+SEMIRA_INLINE unsigned rows_in_word(long long rows, unsigned word) {
   const long long left = rows - static_cast<long long>(word) * kWarp;
   return left < kWarp ? (1u << left) - 1 : ~0u;
 }
 
 // Adds every lane's number to `total`.
-__device__ __forceinline__ void add_to(Count* total, Count mine) {
+SEMIRA_INLINE void add_to(Count* total, Count mine) {
 #pragma unroll
   for (int step = kWarp / 2; step > 0; step /= 2) mine += __shfl_xor_sync(kAllLanes, mine, step);
   if (threadIdx.x % kWarp == 0 && mine != 0) atomicAdd(total, mine);
@@ -21,12 +21,11 @@ __device__ __forceinline__ void add_to(Count* total, Count mine) {
 
 // Entries of the lines that a block's entries name, and the rows that have any, as words; `edges` and
 // `driven` are zero before. With null offsets nothing is counted but rows.
-__device__ __forceinline__ void count_block(const unsigned* present, long long columns, long long rows,
-                                            const Offset* indptr, Count* edges, unsigned* driven) {
-  const Span span;
+SEMIRA_INLINE void count_block(const unsigned* present, long long columns, long long rows,
+                               const Offset* indptr, Count* edges, unsigned* driven) {
   const long long words = words_of(rows);
   Count mine = 0;
-  for (long long item = span.first; item < columns * words; item += span.step) {
+  for (const long long item : items_below(columns * words)) {
     const unsigned bits = present[item];
     if (bits == 0) continue;
     const long long j = item / words;
@@ -39,13 +38,13 @@ __device__ __forceinline__ void count_block(const unsigned* present, long long c
 }
 
 // Positions of a block that a mask lets through, and entries of the lines at them.
-__device__ __forceinline__ void count_open(const unsigned* mask, long long columns, long long rows,
-                                           unsigned flip, const Offset* indptr, Count* open) {
-  const Span span;
+SEMIRA_INLINE void count_open(const unsigned* mask, long long columns, long long rows,
+                              unsigned flip, const Offset* indptr, Count* open) {
   const long long words = words_of(rows);
   Count positions = 0, edges = 0;
-  for (long long item = span.first; item < columns * words; item += span.step) {
-    const unsigned bits = (mask[item] ^ flip) & rows_in_word(rows, static_cast<unsigned>(item % words));
+  for (const long long item : items_below(columns * words)) {
+    const unsigned bits =
+        (mask[item] ^ flip) & rows_in_word(rows, static_cast<unsigned>(item % words));
     const long long j = item / words;
     positions += __popc(bits);
     edges += static_cast<Count>(indptr[j + 1] - indptr[j]) * __popc(bits);
@@ -56,8 +55,8 @@ __device__ __forceinline__ void count_open(const unsigned* mask, long long colum
 
 // Words by row: bit b of turned[i * tiles + t] is column 32 t + b of row i. A warp turns 32 columns of
 // 32 rows; `counts` are the bits of each word.
-__device__ __forceinline__ void turn_block(const unsigned* present, long long columns, long long rows,
-                                           unsigned* turned, Offset* counts) {
+SEMIRA_INLINE void turn_block(const unsigned* present, long long columns, long long rows,
+                              unsigned* turned, Offset* counts) {
   const Span span;
   const unsigned lane = threadIdx.x % kWarp;
   const long long words = words_of(rows), tiles = words_of(columns);
@@ -79,12 +78,11 @@ __device__ __forceinline__ void turn_block(const unsigned* present, long long co
 
 // The entries of turned words, row by row; `places` are the running sums of their counts. `origin`
 // tells where the value of each lies in the block, unless it is null.
-__device__ __forceinline__ void list_block(const unsigned* turned, const Offset* places,
-                                           long long columns, long long rows, Offset* indptr,
-                                           Index* indices, Index* entry_rows, long long* origin) {
-  const Span span;
+SEMIRA_INLINE void list_block(const unsigned* turned, const Offset* places, long long columns,
+                              long long rows, Offset* indptr, Index* indices, Index* entry_rows,
+                              long long* origin) {
   const long long tiles = words_of(columns);
-  for (long long item = span.first; item < rows * tiles * kWarp; item += span.step) {
+  for (const long long item : items_below(rows * tiles * kWarp)) {
     const long long at = item / kWarp, i = at / tiles, j = at % tiles * kWarp + item % kWarp;
     const unsigned bits = turned[at], bit = 1u << item % kWarp;
     if ((bits & bit) == 0) continue;
@@ -93,5 +91,5 @@ __device__ __forceinline__ void list_block(const unsigned* turned, const Offset*
     entry_rows[to] = static_cast<Index>(i);
     if (origin != nullptr) origin[to] = j * rows + i;
   }
-  for (long long i = span.first; i <= rows; i += span.step) indptr[i] = places[i * tiles];
+  for (const long long i : items_below(rows + 1)) indptr[i] = places[i * tiles];
 }

@@ -8,7 +8,7 @@ constexpr int kScanTile = kScanThreads * kScanItems;
 
 // Exclusive running sum over the block; `total` is the block's sum.
 template <class T>
-__device__ __forceinline__ T scan_block(T x, T& total) {
+SEMIRA_INLINE T scan_block(T x, T& total) {
   __shared__ T sums[kWarp];
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   T running = x;
@@ -30,11 +30,9 @@ __device__ __forceinline__ T scan_block(T x, T& total) {
 }
 
 template <class T>
-__device__ __forceinline__ T load_tile(const T* items, long long first, long long n,
-                                       T (&own)[kScanItems]) {
+SEMIRA_INLINE T load_tile(const T* items, long long first, long long n, T (&own)[kScanItems]) {
   T sum = 0;
-#pragma unroll
-  for (int k = 0; k < kScanItems; ++k) {
+  SEMIRA_UNROLLED(k, kScanItems) {
     own[k] = first + k < n ? items[first + k] : 0;
     sum += own[k];
   }
@@ -73,8 +71,7 @@ __device__ void scan_items(T* items, long long n, const T* sums) {
   const long long first =
       block_number() * static_cast<long long>(kScanTile) + threadIdx.x * kScanItems;
   T running = scan_block(load_tile(items, first, n, own), total) + sums[block_number()];
-#pragma unroll
-  for (int k = 0; k < kScanItems; ++k) {
+  SEMIRA_UNROLLED(k, kScanItems) {
     if (first + k < n) items[first + k] = running;
     running += own[k];
   }
@@ -91,8 +88,7 @@ __device__ void scan_few(T* items, long long n, const T* sums) {
   scan_block(mine, before);
   const long long first = tile * static_cast<long long>(kScanTile) + threadIdx.x * kScanItems;
   T running = scan_block(load_tile(items, first, n, own), total) + before;
-#pragma unroll
-  for (int k = 0; k < kScanItems; ++k) {
+  SEMIRA_UNROLLED(k, kScanItems) {
     if (first + k < n) items[first + k] = running;
     running += own[k];
   }

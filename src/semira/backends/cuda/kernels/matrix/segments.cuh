@@ -12,7 +12,7 @@ struct Run {
 };
 
 template <class Add, class T>
-__device__ __forceinline__ Run<T> joined(const Run<T>& left, const Run<T>& right) {
+SEMIRA_INLINE Run<T> joined(const Run<T>& left, const Run<T>& right) {
   if (right.fresh) return right;
   return Run<T>{Add::apply(left.value, right.value), left.fresh};
 }
@@ -23,8 +23,8 @@ struct RunBoard {
   T* values;
   bool* fresh;
 
-  __device__ __forceinline__ Run<T> at(unsigned t) const { return Run<T>{values[t], fresh[t]}; }
-  __device__ __forceinline__ void put(unsigned t, const Run<T>& run) const {
+  SEMIRA_INLINE Run<T> at(unsigned t) const { return Run<T>{values[t], fresh[t]}; }
+  SEMIRA_INLINE void put(unsigned t, const Run<T>& run) const {
     values[t] = run.value;
     fresh[t] = run.fresh;
   }
@@ -50,12 +50,12 @@ __device__ void scan_board(const RunBoard<T>& board, Run<T> mine) {
 }
 
 // Shared memory of a board; raw bytes, for T may have a constructor.
-#define SEMIRA_RUN_BOARD(T, board)                                           \
+#define SEMIRA_RUN_BOARD(T, board)                                                 \
   __shared__ __align__(16) unsigned char board##_values[sizeof(T) * kScanThreads]; \
-  __shared__ bool board##_fresh[kScanThreads];                               \
+  __shared__ bool board##_fresh[kScanThreads];                                     \
   const RunBoard<T> board { reinterpret_cast<T*>(board##_values), board##_fresh }
 
-__device__ __forceinline__ long long first_of_thread() {
+SEMIRA_INLINE long long first_of_thread() {
   return blockIdx.x * static_cast<long long>(kScanTile) +
          static_cast<long long>(threadIdx.x) * kScanItems;
 }
@@ -110,9 +110,7 @@ __device__ void scan_run_tiles(typename Add::T* values, bool* fresh, long long t
 template <class T>
 struct KeepRuns {
   T* out;
-  __device__ __forceinline__ void operator()(long long at, const T& value) const {
-    out[at] = value;
-  }
+  SEMIRA_INLINE void operator()(long long at, const T& value) const { out[at] = value; }
 };
 
 // Calls take(item, fold) with the fold of those from the head of the item's segment up to it.
@@ -146,8 +144,7 @@ template <class Before, class A>
 __device__ void merge_runs(const A* values, const long long* starts, const long long* lengths,
                            const long long* from, long long width, long long n, long long* to) {
   using T = typename Before::T;
-  const Span span;
-  for (long long p = span.first; p < n; p += span.step) {
+  for (const long long p : items_below(n)) {
     const long long start = starts[p], end = start + lengths[p];
     const long long place = p - start, run = place / width, mine = from[p];
     const bool is_left = run % 2 == 0;

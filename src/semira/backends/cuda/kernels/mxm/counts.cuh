@@ -6,7 +6,7 @@
 constexpr int kSearchCost = 8;
 
 // Adds up over the launch.
-__device__ __forceinline__ void add_to_total(Count mine, Count* total) {
+SEMIRA_INLINE void add_to_total(Count mine, Count* total) {
 #pragma unroll
   for (int step = kWarp / 2; step > 0; step /= 2) mine += __shfl_xor_sync(kAllLanes, mine, step);
   if (threadIdx.x % kWarp == 0 && mine != 0) atomicAdd(total, mine);
@@ -14,9 +14,8 @@ __device__ __forceinline__ void add_to_total(Count mine, Count* total) {
 
 // What a masked product takes: looks of dot products, and pairs of entries in the rows that the mask
 // names. `columns` and `lines` are the lengths of B's columns and rows. One warp a row.
-__device__ __forceinline__ void count_masked_work(const Pattern& a, const Pattern& mask,
-                                                  long long nrows, const Index* columns,
-                                                  const Index* lines, Count* totals) {
+SEMIRA_INLINE void count_masked_work(const Pattern& a, const Pattern& mask, long long nrows,
+                                     const Index* columns, const Index* lines, Count* totals) {
   const Group<kWarp> group;
   Count looks = 0, pairs = 0;
   for (long long i = group.first; i < nrows; i += group.step) {
@@ -36,7 +35,7 @@ __device__ __forceinline__ void count_masked_work(const Pattern& a, const Patter
 }
 
 // Exclusive sum of `x` over the block; `total` is the block's sum. `sums` has room for every warp.
-__device__ __forceinline__ unsigned before_in_block(unsigned x, unsigned* sums, unsigned& total) {
+SEMIRA_INLINE unsigned before_in_block(unsigned x, unsigned* sums, unsigned& total) {
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   unsigned running = x;
 #pragma unroll
@@ -57,8 +56,8 @@ __device__ __forceinline__ unsigned before_in_block(unsigned x, unsigned* sums, 
 }
 
 // Lengths of the rows of B that entries first, first + step, ... below end of A name.
-__device__ __forceinline__ long long lengths_of(const Pattern& a, const Pattern& b, Offset first,
-                                                Offset end, Offset step) {
+SEMIRA_INLINE long long lengths_of(const Pattern& a, const Pattern& b, Offset first, Offset end,
+                                   Offset step) {
   long long sum = 0;
   for (Offset e = first; e < end; e += step) {
     const Index k = a.indices[e];
@@ -69,8 +68,8 @@ __device__ __forceinline__ long long lengths_of(const Pattern& a, const Pattern&
 
 // Partial products of row i of A B, none behind the last row. A lane a row, the warp where it has more
 // than `most` entries.
-__device__ __forceinline__ long long products_of(const Pattern& a, const Pattern& b,
-                                                 long long nrows, long long i, long long most) {
+SEMIRA_INLINE long long products_of(const Pattern& a, const Pattern& b, long long nrows,
+                                    long long i, long long most) {
   const unsigned lane = threadIdx.x % kWarp;
   const Offset begin = i < nrows ? a.indptr[i] : 0, end = i < nrows ? a.indptr[i + 1] : 0;
   const bool is_long = end - begin > most;
@@ -89,8 +88,8 @@ __device__ __forceinline__ long long products_of(const Pattern& a, const Pattern
 // Entries of the rows of A B that are listed, by a table of `most` slots for each group.
 template <int kLanes>
 __device__ void count_by_table(const Pattern& a, const Pattern& b, const RowMask& mask,
-                               const RowList& list, const long long* work, long long ncols, long long most,
-                               long long* sizes) {
+                               const RowList& list, const long long* work, long long ncols,
+                               long long most, long long* sizes) {
   const Group<kLanes> group;
   __shared__ unsigned found[Group<kLanes>::kMost];
   Index* const memory = reinterpret_cast<Index*>(block_memory) + group.number * most;
@@ -114,7 +113,7 @@ __device__ void count_by_table(const Pattern& a, const Pattern& b, const RowMask
 
 // The lowest of the columns left over, over the block; `lowest` is kNoColumn before. The barriers
 // also end a window: what was written to shared memory is seen, and may be written again after.
-__device__ __forceinline__ unsigned lowest_column(unsigned next, unsigned* lowest) {
+SEMIRA_INLINE unsigned lowest_column(unsigned next, unsigned* lowest) {
   const unsigned least = __reduce_min_sync(kAllLanes, next);
   if (threadIdx.x % kWarp == 0 && least != kNoColumn) atomicMin(lowest, least);
   __syncthreads();
@@ -122,7 +121,7 @@ __device__ __forceinline__ unsigned lowest_column(unsigned next, unsigned* lowes
 }
 
 // Sets a bit of the block's bitmap; whether it was not set before.
-__device__ __forceinline__ bool claim(unsigned* words, unsigned at) {
+SEMIRA_INLINE bool claim(unsigned* words, unsigned at) {
   unsigned* const word = words + at / kWarp;
   const unsigned bit = 1u << at % kWarp;
   // Read first: most columns of a dense row are met many times.
@@ -132,10 +131,9 @@ __device__ __forceinline__ bool claim(unsigned* words, unsigned at) {
 
 // The same for rows of any size: a bitmap of `columns` columns (a power of two) at a time. Windows
 // without an entry are skipped.
-__device__ __forceinline__ void count_by_window(const Pattern& a, const Pattern& b,
-                                                const RowMask& mask, const RowList& list,
-                                                const long long* work, unsigned columns,
-                                                const Cursors& cursors, long long* sizes) {
+SEMIRA_INLINE void count_by_window(const Pattern& a, const Pattern& b, const RowMask& mask,
+                                   const RowList& list, const long long* work, unsigned columns,
+                                   const Cursors& cursors, long long* sizes) {
   const Group<0> group;
   __shared__ unsigned found, lowest;
   unsigned* const words = reinterpret_cast<unsigned*>(block_memory);
@@ -148,11 +146,11 @@ __device__ __forceinline__ void count_by_window(const Pattern& a, const Pattern&
     while (base != kNoColumn) {
       if (group.lane == 0) lowest = kNoColumn;
       __syncthreads();
-      const unsigned next = for_each_product_below(
-          group, a, b, mask, i, work[i], base + columns, is_first, cursors,
-          [&](Offset, Offset, Index, Index j) {
-            mine += claim(words, static_cast<unsigned>(j) - base) ? 1 : 0;
-          });
+      const unsigned next =
+          for_each_product_below(group, a, b, mask, i, work[i], base + columns, is_first, cursors,
+                                 [&](Offset, Offset, Index, Index j) {
+                                   mine += claim(words, static_cast<unsigned>(j) - base) ? 1 : 0;
+                                 });
       const unsigned left = lowest_column(next, &lowest);
       for (unsigned w = group.lane; w < columns / kWarp; w += group.lanes) words[w] = 0;
       base = left == kNoColumn ? kNoColumn : left & ~(columns - 1);
@@ -166,10 +164,9 @@ __device__ __forceinline__ void count_by_window(const Pattern& a, const Pattern&
 }
 
 // Entries of A's row i where the mask's row i has any: what a masked row has to look up.
-__device__ __forceinline__ void count_looked_up(const Offset* a_indptr, const Offset* mask_indptr,
-                                                long long nrows, long long* sizes) {
-  const Span span;
-  for (long long i = span.first; i < nrows; i += span.step) {
+SEMIRA_INLINE void count_looked_up(const Offset* a_indptr, const Offset* mask_indptr,
+                                   long long nrows, long long* sizes) {
+  for (const long long i : items_below(nrows)) {
     const bool any = mask_indptr[i + 1] != mask_indptr[i];
     sizes[i] = any ? a_indptr[i + 1] - a_indptr[i] : 0;
   }

@@ -17,13 +17,11 @@ struct Full {
       : values(entries.values),
         step_i(along_i * entries.value_stride),
         step_j(along_j * entries.value_stride) {}
-  __device__ __forceinline__ B value(long long i, long long j) const {
-    return values[i * step_i + j * step_j];
-  }
+  SEMIRA_INLINE B value(long long i, long long j) const { return values[i * step_i + j * step_j]; }
 };
 
 template <bool kExit, class Add>
-__device__ __forceinline__ bool is_final(const typename Add::T& value) {
+SEMIRA_INLINE bool is_final(const typename Add::T& value) {
   if constexpr (kExit) return Add::kIsAny || (Add::kHasTerminal && Add::is_terminal(value));
   return false;
 }
@@ -43,8 +41,7 @@ __device__ void full_times_sparse(const Full<A>& a, const Entries<B>& bt, const 
     if constexpr (Semiring::Multiply::kReadsB) y = bt.value(at);
     return multiply_values<Semiring>(x, y, i, k, j);
   };
-  const Span span;
-  for (long long item = span.first; item < num_rows * num_lines; item += span.step) {
+  for (const long long item : items_below(num_rows * num_lines)) {
     const Index i = static_cast<Index>(item / num_lines), c = static_cast<Index>(item % num_lines);
     const Index j = lines != nullptr ? lines[c] : c;
     Offset at = bt.indptr[j];

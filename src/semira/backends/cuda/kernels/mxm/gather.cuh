@@ -4,8 +4,8 @@
 #include "matrix/scan.cuh"
 
 // The row of entry e, which is between rows `low` and `high`.
-__device__ __forceinline__ long long row_of(const long long* starts, long long low, long long high,
-                                            long long e) {
+SEMIRA_INLINE long long row_of(const long long* starts, long long low, long long high,
+                               long long e) {
   while (low < high) {
     const long long middle = low + (high - low + 1) / 2;
     if (starts[middle] <= e) {
@@ -18,15 +18,15 @@ __device__ __forceinline__ long long row_of(const long long* starts, long long l
 }
 
 template <class Word>
-__device__ __forceinline__ void move_words(const void* from, void* to, long long count,
-                                           long long at_from, long long at_to) {
+SEMIRA_INLINE void move_words(const void* from, void* to, long long count, long long at_from,
+                              long long at_to) {
   for (long long w = 0; w < count; ++w) {
     static_cast<Word*>(to)[at_to * count + w] = static_cast<const Word*>(from)[at_from * count + w];
   }
 }
 
-__device__ __forceinline__ void move_value(const void* from, void* to, long long itemsize,
-                                           long long at_from, long long at_to) {
+SEMIRA_INLINE void move_value(const void* from, void* to, long long itemsize, long long at_from,
+                              long long at_to) {
   if (itemsize == 4) {
     move_words<unsigned>(from, to, 1, at_from, at_to);
   } else if (itemsize % 8 == 0) {
@@ -49,10 +49,10 @@ constexpr long long kGathered = 4 * kWarp;
 
 // `starts` are the running sums of the rows' sizes, nrows + 1 of them. Entries are shared out evenly: a
 // warp looks for the rows of its first and last one, each lane between these.
-__device__ __forceinline__ void gather_rows(const Scattered& from, const long long* starts,
-                                            long long nrows, const Written& out) {
+SEMIRA_INLINE void gather_rows(const Scattered& from, const long long* starts, long long nrows,
+                               const Written& out) {
   const Span span;
-  for (long long i = span.first; i <= nrows; i += span.step) {
+  for (const long long i : items_below(nrows + 1)) {
     out.indptr[i] = static_cast<Offset>(starts[i]);
   }
   const long long total = starts[nrows], lane = threadIdx.x % kWarp;
@@ -75,16 +75,15 @@ __device__ __forceinline__ void gather_rows(const Scattered& from, const long lo
 constexpr int kFewGathered = 2 * kScanTile;
 
 // The same from the sizes.
-__device__ __forceinline__ void gather_few_rows(const Scattered& from, const long long* sizes,
-                                                long long nrows, const Written& out) {
+SEMIRA_INLINE void gather_few_rows(const Scattered& from, const long long* sizes, long long nrows,
+                                   const Written& out) {
   __shared__ long long starts[kFewGathered + 1];
   long long before = 0;
   for (long long base = 0; base < nrows; base += kScanTile) {
     long long own[kScanItems], total;
     const long long first = base + threadIdx.x * kScanItems;
     long long running = before + scan_block(load_tile(sizes, first, nrows, own), total);
-#pragma unroll
-    for (int k = 0; k < kScanItems; ++k) {
+    SEMIRA_UNROLLED(k, kScanItems) {
       if (first + k < nrows) starts[first + k] = running;
       running += own[k];
     }

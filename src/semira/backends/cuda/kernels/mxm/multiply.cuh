@@ -12,8 +12,7 @@ constexpr bool kInOrder<InOrder<Semiring>> = true;
 
 // multiply(x, y), x of A_ik and y of B_kj, both loaded where they are read.
 template <class Semiring, class A, class B>
-__device__ __forceinline__ typename Semiring::Add::T multiply_values(A a, B b, Index i, Index k,
-                                                                     Index j) {
+SEMIRA_INLINE typename Semiring::Add::T multiply_values(A a, B b, Index i, Index k, Index j) {
   using Op = typename Semiring::Multiply;
   using T = typename Op::T;
   T x{}, y{};
@@ -24,10 +23,9 @@ __device__ __forceinline__ typename Semiring::Add::T multiply_values(A a, B b, I
 
 // multiply(A_ik, B_kj).
 template <class Semiring, class A, class B>
-__device__ __forceinline__ typename Semiring::Add::T multiply_entries(const Entries<A>& a,
-                                                                      const Entries<B>& b,
-                                                                      Offset at_a, Offset at_b,
-                                                                      Index i, Index k, Index j) {
+SEMIRA_INLINE typename Semiring::Add::T multiply_entries(const Entries<A>& a, const Entries<B>& b,
+                                                         Offset at_a, Offset at_b, Index i, Index k,
+                                                         Index j) {
   A x{};
   B y{};
   if constexpr (Semiring::Multiply::kReadsA) x = a.value(at_a);

@@ -13,7 +13,7 @@ struct KeepDots {
   static constexpr bool kTakesShares = false;
   T* found;
   Offset* flags;
-  __device__ __forceinline__ void operator()(Offset e, const T& value, bool has) const {
+  SEMIRA_INLINE void operator()(Offset e, const T& value, bool has) const {
     flags[e] = has ? 1 : 0;
     if (has) found[e] = value;
   }
@@ -21,12 +21,12 @@ struct KeepDots {
 
 // What a row of the trace tells of a sum, in the host's layout.
 struct SumTally {
-  Count entries;  // that the product would have had
+  Count entries;                 // that the product would have had
   long long begun_ns, ended_ns;  // by the GPU's clock
 };
 
 // All threads call it at the start of each launch; later it would take registers away.
-__device__ __forceinline__ void start_clock(SumTally* tally, long long first) {
+SEMIRA_INLINE void start_clock(SumTally* tally, long long first) {
   if (first == 0 && block_number() == 0 && threadIdx.x == 0) tally->begun_ns = clock_ns();
 }
 
@@ -34,15 +34,15 @@ __device__ __forceinline__ void start_clock(SumTally* tally, long long first) {
 // other.
 struct PartialSums {
   void* values;
-  Count* counts;    // how many dot products each part has summed up
-  long long first;  // part of this launch's first block
-  long long parts;  // parts of all launches; 0 unless this is the last one
+  Count* counts;     // how many dot products each part has summed up
+  long long first;   // part of this launch's first block
+  long long parts;   // parts of all launches; 0 unless this is the last one
   unsigned* ticket;  // blocks of the last launch that are done; zero before and after
   SumTally* tally;
 };
 
 // Sum over the block; every thread gets it.
-__device__ __forceinline__ Count count_block(Count mine) {
+SEMIRA_INLINE Count count_block(Count mine) {
   __shared__ Count found;
   __syncthreads();
   if (threadIdx.x == 0) found = 0;
@@ -62,7 +62,7 @@ struct DotSum {
   Count count = 0;
 
   template <class Found>
-  __device__ __forceinline__ void take(const Found& found, bool is_there) {
+  SEMIRA_INLINE void take(const Found& found, bool is_there) {
     if (!is_there) return;
     merge<Add>(value, has, cast<V>(cast<T>(found)), true);
     ++count;
@@ -70,7 +70,7 @@ struct DotSum {
 
   // A share of an entry; one lane of those that have shares counts the entry, if it is there.
   template <class Found>
-  __device__ __forceinline__ void take_share(const Found& found, bool is_there, bool counts) {
+  SEMIRA_INLINE void take_share(const Found& found, bool is_there, bool counts) {
     if (is_there) merge<Add>(value, has, cast<V>(cast<T>(found)), true);
     if (counts) ++count;
   }
@@ -78,7 +78,7 @@ struct DotSum {
   // All threads of the block call it, after their last `take`. `write(total)` is called by one
   // thread of the launch that is the last one.
   template <class Write>
-  __device__ __forceinline__ void finish(const PartialSums& to, Write write) {
+  SEMIRA_INLINE void finish(const PartialSums& to, Write write) {
     __shared__ bool is_last;
     const Count found = count_block(count);
     reduce_block<Add>(value, has);
@@ -119,11 +119,11 @@ struct SumDots {
   static constexpr bool kTakesShares = kShares;
   Sum& sum;
   template <class Found>
-  __device__ __forceinline__ void operator()(Offset, const Found& found, bool has) const {
+  SEMIRA_INLINE void operator()(Offset, const Found& found, bool has) const {
     sum.take(found, has);
   }
   template <class Found>
-  __device__ __forceinline__ void take_share(const Found& found, bool has, bool counts) const {
+  SEMIRA_INLINE void take_share(const Found& found, bool has, bool counts) const {
     sum.take_share(found, has, counts);
   }
 };

@@ -11,7 +11,7 @@ struct RegionSource {
   using Value = U;
   Plane<U> u;
   Region region;
-  __device__ __forceinline__ bool get(Index k, U& z) const {
+  SEMIRA_INLINE bool get(Index k, U& z) const {
     const Index i = region.at(static_cast<unsigned>(k));
     if (!u.has(i)) return false;
     z = u.values[i];
@@ -27,7 +27,7 @@ struct GatherSource {
   I index;
   Plane<U> u;
   Index nvals, size;
-  __device__ __forceinline__ bool get(Index i, U& z) const {
+  SEMIRA_INLINE bool get(Index i, U& z) const {
     if (!index.has(i)) return false;
     if (kGuards && !is_position(index.values[i], size)) return false;
     const Index from = static_cast<Index>(index.values[i]);
@@ -40,8 +40,7 @@ struct GatherSource {
 
 // Entry (major, minor) of a matrix by binary search.
 template <class A>
-__device__ __forceinline__ bool find_entry(const Compressed<A>& matrix, Index major, Index minor,
-                                           A& z) {
+SEMIRA_INLINE bool find_entry(const Compressed<A>& matrix, Index major, Index minor, A& z) {
   Offset low = matrix.indptr[major], high = matrix.indptr[major + 1];
   const Offset end = high;
   while (low < high) {
@@ -64,7 +63,7 @@ struct LineSource {
   Compressed<A> matrix;
   Index line;
   RegionT region;
-  __device__ __forceinline__ bool get(Index k, A& z) const {
+  SEMIRA_INLINE bool get(Index k, A& z) const {
     return find_entry(matrix, line, region.at(static_cast<unsigned>(k)), z);
   }
 };
@@ -75,20 +74,17 @@ struct DiagonalSource {
   using Value = A;
   Compressed<A> matrix;
   Index down, right;
-  __device__ __forceinline__ bool get(Index i, A& z) const {
-    return find_entry(matrix, i + down, i + right, z);
-  }
+  SEMIRA_INLINE bool get(Index i, A& z) const { return find_entry(matrix, i + down, i + right, z); }
 };
 
 // One entry as a scalar.
 template <class U>
-__device__ __forceinline__ Scalar<U> scalar_at(const Plane<U>& u, Index i) {
+SEMIRA_INLINE Scalar<U> scalar_at(const Plane<U>& u, Index i) {
   const bool has = u.has(i);
   return {has ? u.values[i] : U{}, has};
 }
 template <class A>
-__device__ __forceinline__ Scalar<A> scalar_at(const Compressed<A>& matrix, Index major,
-                                               Index minor) {
+SEMIRA_INLINE Scalar<A> scalar_at(const Compressed<A>& matrix, Index major, Index minor) {
   A z{};
   const bool has = find_entry(matrix, major, minor, z);
   return {z, has};

@@ -15,13 +15,12 @@ struct ByRow {
 };
 struct NoEpilogue {
   template <class By, class T>
-  __device__ __forceinline__ void operator()(By, Index, bool, const T&) const {}
+  SEMIRA_INLINE void operator()(By, Index, bool, const T&) const {}
 };
 
 // multiply(u_k, A_kj) for vxm, multiply(A_ik, u_k) for mxv. `from` is k, `to` the output position.
 template <class Semiring, class U, class A>
-__device__ __forceinline__ typename Semiring::Add::T multiply_values(U u, A entry, Index from,
-                                                                     Index to) {
+SEMIRA_INLINE typename Semiring::Add::T multiply_values(U u, A entry, Index from, Index to) {
   using Op = typename Semiring::Multiply;
   using T = typename Op::T;
   constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
@@ -38,9 +37,8 @@ __device__ __forceinline__ typename Semiring::Add::T multiply_values(U u, A entr
 
 // The same of values in memory; those that the operator ignores are not loaded.
 template <class Semiring, class U, class A>
-__device__ __forceinline__ typename Semiring::Add::T multiply(const U* u,
-                                                              const Compressed<A>& matrix,
-                                                              Index from, Index to, Offset at) {
+SEMIRA_INLINE typename Semiring::Add::T multiply(const U* u, const Compressed<A>& matrix,
+                                                 Index from, Index to, Offset at) {
   using Op = typename Semiring::Multiply;
   constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
   constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
@@ -65,9 +63,7 @@ SEMIRA_PHASE void sum_degrees(const Team& team, const Vector<U>& u, DrivenDegree
       if (word >> team.lane & 1u) mine += static_cast<Count>(degrees(w * kWarp + team.lane));
     });
   }
-  const Count values[1] = {mine};
-  Count* const sums[1] = {sum};
-  add_over_block(values, sums);
+  add_over_block<1>({mine}, {sum});
 }
 
 // Entries of a list, or words, that a block counts for itself rather than wait for the others: four
@@ -75,13 +71,13 @@ SEMIRA_PHASE void sum_degrees(const Team& team, const Vector<U>& u, DrivenDegree
 constexpr unsigned kCountedAlone = 2048;
 
 template <class U>
-__device__ __forceinline__ bool is_counted_alone(const Vector<U>& u) {
+SEMIRA_INLINE bool is_counted_alone(const Vector<U>& u) {
   return (u.listed ? static_cast<unsigned>(u.nvals) : u.num_words()) <= kCountedAlone;
 }
 
 // The same sum, which every block makes for itself; all threads of the block get it.
 template <class U>
-__device__ __forceinline__ Count count_degrees(const Vector<U>& u, DrivenDegrees degrees) {
+SEMIRA_INLINE Count count_degrees(const Vector<U>& u, DrivenDegrees degrees) {
   __shared__ Count partial[kWarp];
   __shared__ Count sum;
   Count mine = 0;

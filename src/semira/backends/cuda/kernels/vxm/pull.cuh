@@ -18,7 +18,7 @@ constexpr int kPullBatch = 4;
 constexpr int kLaneEdges = 8;
 
 // Place of bit n, counted from 0, of those that `word` has set.
-__device__ __forceinline__ int nth_bit(unsigned word, unsigned n) {
+SEMIRA_INLINE int nth_bit(unsigned word, unsigned n) {
   int place = 0;
 #pragma unroll
   for (int half = kWarp / 2; half > 0; half /= 2) {
@@ -41,28 +41,25 @@ struct Gather {
   Held matrix;
 
   // The same in registers, where every position is known to have an entry.
-  __device__ __forceinline__ Gather<Semiring, U, A> of_full() const { return {nullptr, u, matrix}; }
+  SEMIRA_INLINE Gather<Semiring, U, A> of_full() const { return {nullptr, u, matrix}; }
 
   // Walks edges first, first + step, ... below end, kPullBatch in flight; returns edges read.
   template <bool kExit>
-  __device__ __forceinline__ unsigned walk(Partial<Add>& sum, Index to, Offset first, Offset end,
-                                           int step) const {
+  SEMIRA_INLINE unsigned walk(Partial<Add>& sum, Index to, Offset first, Offset end,
+                              int step) const {
     Index from[kPullBatch];
     unsigned word[kPullBatch];
     unsigned read = 0;
-#pragma unroll
-    for (int b = 0; b < kPullBatch; ++b) {
+    SEMIRA_UNROLLED(b, kPullBatch) {
       const Offset at = first + b * step;
       from[b] = at < end ? matrix.indices[at] : -1;
     }
-#pragma unroll
-    for (int b = 0; b < kPullBatch; ++b) {
+    SEMIRA_UNROLLED(b, kPullBatch) {
       word[b] = from[b] < 0 ? 0 : ~0u;
       if (present != nullptr && from[b] >= 0)
         word[b] = present[static_cast<unsigned>(from[b]) / kWarp];
     }
-#pragma unroll
-    for (int b = 0; b < kPullBatch; ++b) {
+    SEMIRA_UNROLLED(b, kPullBatch) {
       read += from[b] >= 0 ? 1 : 0;
       const bool hit = word[b] >> (static_cast<unsigned>(from[b]) % kWarp) & 1u;
       if (hit && !sum.template settled<kExit>()) {
@@ -75,8 +72,8 @@ struct Gather {
   // Walks the rows of a word, of which this lane's goes from `at` to `end`, until none is
   // unfinished; at most kRows of them at a time.
   template <bool kExit, int kRows>
-  __device__ __forceinline__ unsigned walk_rows(Partial<Add>& sum, Index first_row, Offset at,
-                                                const Offset end, const unsigned lane) const {
+  SEMIRA_INLINE unsigned walk_rows(Partial<Add>& sum, Index first_row, Offset at, const Offset end,
+                                   const unsigned lane) const {
     unsigned read = 0, patience = 1;
     unsigned unfinished = __ballot_sync(kAllLanes, at < end);
     while (unfinished != 0) {
@@ -128,7 +125,7 @@ struct Gather {
 // Positions that a warp takes at once: a word of them, or fewer where that leaves warps without.
 // Sums that are made in the order of the walk must not depend on the number of warps.
 template <bool kExit>
-__device__ __forceinline__ unsigned rows_of_turn(unsigned rows, unsigned warps) {
+SEMIRA_INLINE unsigned rows_of_turn(unsigned rows, unsigned warps) {
   unsigned count = kWarp;
   if (kExit) {
     while (count > 1 && rows / count < warps) count /= 2;
@@ -137,13 +134,13 @@ __device__ __forceinline__ unsigned rows_of_turn(unsigned rows, unsigned warps) 
 }
 
 template <bool kExit, int kRows>
-__device__ __forceinline__ unsigned turn_of_pull(Index rows, unsigned warps) {
-  return rows_of_turn<kExit && kRows != kAlone>(static_cast<unsigned>(rows), warps);
+SEMIRA_INLINE unsigned turn_of_pull(Index rows, unsigned warps) {
+  return rows_of_turn < kExit && kRows != kAlone > (static_cast<unsigned>(rows), warps);
 }
 
 // Whether each word of the result is one warp's.
 template <bool kExit, int kRows>
-__device__ __forceinline__ bool pulls_words(const Team& team, Index rows) {
+SEMIRA_INLINE bool pulls_words(const Team& team, Index rows) {
   return turn_of_pull<kExit, kRows>(rows, team.warps) == kWarp;
 }
 
@@ -206,16 +203,14 @@ SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A
     }
     epilogue(ByRow{}, row, sum.has, sum.value);
   }
-  const Count values[3] = {inserted, touched, edges};
-  Count* const sums[3] = {&counters->inserted, &counters->touched, &counters->edges};
-  add_over_block(values, sums);
+  add_over_block<3>({inserted, touched, edges},
+                    {&counters->inserted, &counters->touched, &counters->edges});
 }
 
 // Each row by a whole block. `out` is empty before.
 template <bool kExit, class Semiring, class U, class A, class MaskT, class Degrees>
-SEMIRA_PHASE void spmv_pull_block(const Team& team, const Gather<Semiring, U, A> gather,
-                                  Index rows, const MaskT mask,
-                                  const Plane<typename Semiring::Add::T> out,
+SEMIRA_PHASE void spmv_pull_block(const Team& team, const Gather<Semiring, U, A> gather, Index rows,
+                                  const MaskT mask, const Plane<typename Semiring::Add::T> out,
                                   const Degrees degrees, Counters* counters) {
   using Add = typename Semiring::Add;
   Count inserted = 0, touched = 0, edges = 0;
@@ -238,7 +233,6 @@ SEMIRA_PHASE void spmv_pull_block(const Team& team, const Gather<Semiring, U, A>
     ++inserted;
     if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(row));
   }
-  const Count values[3] = {inserted, touched, edges};
-  Count* const sums[3] = {&counters->inserted, &counters->touched, &counters->edges};
-  add_over_block(values, sums);
+  add_over_block<3>({inserted, touched, edges},
+                    {&counters->inserted, &counters->touched, &counters->edges});
 }
