@@ -24,16 +24,10 @@ extern "C" __global__ void semira_line_faults(const void* offsets, long long off
     is_wrong = is_wrong || own < 0 || own >= length;
     if (e == 0 || own > number_at(indices, index_bytes, e - 1)) continue;
     // Whether a line begins here.
-    long long low = 0, high = lines;
-    while (low < high) {
-      const long long middle = low + (high - low) / 2;
-      if (number_at(offsets, offset_bytes, middle) < e) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    is_unsorted = is_unsorted || number_at(offsets, offset_bytes, low) != e;
+    const auto begin = [&](long long line) { return number_at(offsets, offset_bytes, line); };
+    const long long line =
+        first_where(0ll, lines, [&](long long each) { return begin(each) >= e; });
+    is_unsorted = is_unsorted || begin(line) != e;
   }
   const bool wrong = __syncthreads_or(is_wrong), unsorted = __syncthreads_or(is_unsorted);
   if (threadIdx.x == 0 && (wrong || unsorted)) atomicOr(faults, wrong + 2u * unsorted);

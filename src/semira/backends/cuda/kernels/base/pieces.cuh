@@ -27,11 +27,7 @@ extern "C" __global__ void semira_cut_pieces(const Offset* indptr, const Index* 
                                              int* many) {
   const long long count = pieces[n];
   for (const long long p : items_below(count)) {
-    long long line = 0, end = n;
-    while (end - line > 1) {
-      const long long middle = (line + end) / 2;
-      (pieces[middle] <= p ? line : end) = middle;
-    }
+    const long long line = first_where(1ll, n, [&](long long at) { return pieces[at] > p; }) - 1;
     const long long k = p - pieces[line], i = rows != nullptr ? rows[line] : line;
     const bool is_long = slots[line + 1] > slots[line];
     begins[p] = indptr[i] + k * length;

@@ -63,30 +63,28 @@ SEMIRA_INLINE void hardware_add(T* address, T x) {
   }
 }
 
-// The least or greatest of *address and x, by one atomic that nobody waits for. Numbers of one sign
+// The least or greatest of *address and x, by one atomic; returns what was there. Numbers of one sign
 // are ordered like the integers that their bits are, those below zero the other way round. The
 // identity is a NaN whose bits lose against every number's: positive for the least, negative for
 // the greatest.
 template <bool kLeast, class T>
-SEMIRA_INLINE void hardware_extreme(T* address, T x) {
+SEMIRA_INLINE T hardware_extreme(T* address, T x) {
+  using Signed = Choose<sizeof(T) == 8, long long, int>;
+  using Unsigned = Choose<sizeof(T) == 8, unsigned long long, unsigned>;
   if constexpr (kIsFloat<T>) {
-    using Signed = Choose<sizeof(T) == 8, long long, int>;
-    using Unsigned = Choose<sizeof(T) == 8, unsigned long long, unsigned>;
     const Signed bits = *reinterpret_cast<Signed*>(&x);
     if (bits >= 0) {
-      hardware_extreme<kLeast>(reinterpret_cast<Signed*>(address), bits);
-    } else {
-      hardware_extreme<!kLeast>(reinterpret_cast<Unsigned*>(address), static_cast<Unsigned>(bits));
+      Signed old = hardware_extreme<kLeast>(reinterpret_cast<Signed*>(address), bits);
+      return *reinterpret_cast<T*>(&old);
     }
+    Unsigned* const word = reinterpret_cast<Unsigned*>(address);
+    Unsigned old = hardware_extreme<!kLeast>(word, static_cast<Unsigned>(bits));
+    return *reinterpret_cast<T*>(&old);
   } else {
-    using Word = Choose<sizeof(T) == 8, Choose<kIsSigned<T>, long long, unsigned long long>,
-                        Choose<kIsSigned<T>, int, unsigned>>;
+    using Word = Choose<kIsSigned<T>, Signed, Unsigned>;
     Word* const word = reinterpret_cast<Word*>(address);
-    if constexpr (kLeast) {
-      atomicMin(word, static_cast<Word>(x));
-    } else {
-      atomicMax(word, static_cast<Word>(x));
-    }
+    const Word given = static_cast<Word>(x);
+    return static_cast<T>(kLeast ? atomicMin(word, given) : atomicMax(word, given));
   }
 }
 

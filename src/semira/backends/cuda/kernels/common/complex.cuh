@@ -30,22 +30,15 @@ template <class P>
 SEMIRA_INLINE bool isfinite(const Complex<P>& z) {
   return isfinite(z.real) && isfinite(z.imag);
 }
-template <class P>
-SEMIRA_INLINE Complex<P> floor(const Complex<P>& z) {
-  return {floor(z.real), floor(z.imag)};
-}
-template <class P>
-SEMIRA_INLINE Complex<P> ceil(const Complex<P>& z) {
-  return {ceil(z.real), ceil(z.imag)};
-}
-template <class P>
-SEMIRA_INLINE Complex<P> trunc(const Complex<P>& z) {
-  return {trunc(z.real), trunc(z.imag)};
-}
-template <class P>
-SEMIRA_INLINE Complex<P> round(const Complex<P>& z) {
-  return {round(z.real), round(z.imag)};
-}
+#define SEMIRA_OF_PARTS(f)                          \
+  template <class P>                                \
+  SEMIRA_INLINE Complex<P> f(const Complex<P>& z) { \
+    return {f(z.real), f(z.imag)};                  \
+  }
+SEMIRA_OF_PARTS(floor)
+SEMIRA_OF_PARTS(ceil)
+SEMIRA_OF_PARTS(trunc)
+SEMIRA_OF_PARTS(round)
 
 // By real part, then by imaginary part; a NaN wins.
 template <class P>
@@ -133,14 +126,9 @@ __device__ inline Complex64 log(const Complex64& z) {
   return {log(size), angle};
 }
 __device__ inline Complex64 log1p(const Complex64& z) { return log(Complex64(z.real + 1, z.imag)); }
-__device__ inline Complex64 log2(const Complex64& z) {
-  const Complex64 natural = log(z);
-  return {natural.real * 1.4426950408889634, natural.imag * 1.4426950408889634};
-}
-__device__ inline Complex64 log10(const Complex64& z) {
-  const Complex64 natural = log(z);
-  return {natural.real * 0.4342944819032518, natural.imag * 0.4342944819032518};
-}
+SEMIRA_INLINE Complex64 scaled(const Complex64& z, double by) { return {z.real * by, z.imag * by}; }
+__device__ inline Complex64 log2(const Complex64& z) { return scaled(log(z), 1.4426950408889634); }
+__device__ inline Complex64 log10(const Complex64& z) { return scaled(log(z), 0.4342944819032518); }
 __device__ inline Complex64 exp2(const Complex64& z) {
   if (z.imag == 0) return {exp2(z.real), 0};
   // The product with the complex number log(2): an infinite part leaves no angle.
@@ -189,16 +177,12 @@ __device__ inline Complex64 tanh(const Complex64& z) {
   const double beta = 1 + slope * slope, size = 1 + beta * s * s;
   return {beta * rho * s / size, slope / size};
 }
-// Functions of z as those of iz.
-__device__ inline Complex64 sin(const Complex64& z) {
-  const Complex64 turned = sinh(Complex64(-z.imag, z.real));
-  return {turned.imag, -turned.real};
-}
-__device__ inline Complex64 cos(const Complex64& z) { return cosh(Complex64(-z.imag, z.real)); }
-__device__ inline Complex64 tan(const Complex64& z) {
-  const Complex64 turned = tanh(Complex64(-z.imag, z.real));
-  return {turned.imag, -turned.real};
-}
+// i z, and z / i: functions of z as those of i z.
+SEMIRA_INLINE Complex64 turned(const Complex64& z) { return {-z.imag, z.real}; }
+SEMIRA_INLINE Complex64 turned_back(const Complex64& z) { return {z.imag, -z.real}; }
+__device__ inline Complex64 sin(const Complex64& z) { return turned_back(sinh(turned(z))); }
+__device__ inline Complex64 cos(const Complex64& z) { return cosh(turned(z)); }
+__device__ inline Complex64 tan(const Complex64& z) { return turned_back(tanh(turned(z))); }
 
 // Where an infinite part leads, seen from 0.
 SEMIRA_INLINE double direction(double x) { return copysign(isinf(x) ? 1.0 : 0.0, x); }
@@ -229,10 +213,7 @@ __device__ inline Complex64 acosh(const Complex64& z) {
   return {asinh(below.real * above.real + below.imag * above.imag),
           2 * atan2(below.imag, above.real)};
 }
-__device__ inline Complex64 asinh(const Complex64& z) {
-  const Complex64 turned = asin(Complex64(-z.imag, z.real));
-  return {turned.imag, -turned.real};
-}
+__device__ inline Complex64 asinh(const Complex64& z) { return turned_back(asin(turned(z))); }
 __device__ inline Complex64 atanh(const Complex64& z) {
   const double x = z.real, y = z.imag;
   if (!isfinite(z) || fabs(x) > 1e150 || fabs(y) > 1e150) {
@@ -247,7 +228,4 @@ __device__ inline Complex64 atanh(const Complex64& z) {
   const double real = copysign(log1p(4 * fabs(x) / gap) / 4, x);
   return {real, atan2(2 * y, (1 - x) * (1 + x) - y * y) / 2};
 }
-__device__ inline Complex64 atan(const Complex64& z) {
-  const Complex64 turned = atanh(Complex64(-z.imag, z.real));
-  return {turned.imag, -turned.real};
-}
+__device__ inline Complex64 atan(const Complex64& z) { return turned_back(atanh(turned(z))); }

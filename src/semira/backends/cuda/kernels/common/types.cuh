@@ -29,12 +29,41 @@ SEMIRA_INLINE unsigned block_number() {
 constexpr int kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
+// Sum over this lane and those before it; all lanes of the warp call it.
+template <class T>
+SEMIRA_INLINE T sum_upto(unsigned lane, T x) {
+#pragma unroll
+  for (int step = 1; step < kWarp; step *= 2) {
+    const T other = __shfl_up_sync(kAllLanes, x, step);
+    if (lane >= static_cast<unsigned>(step)) x += other;
+  }
+  return x;
+}
+
+// The first of low, low + 1, ... that `fits`, as all behind it do; `high` if none does.
+template <class P, class Fits>
+SEMIRA_INLINE P first_where(P low, P high, const Fits& fits) {
+  while (low < high) {
+    const P middle = low + (high - low) / 2;
+    if (!fits(middle)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 // What the end of a row counts for where an entry counts for one, in equal shares of a matrix; by
 // what was fastest (docs/decisions/0045), to finish 32 rows takes a warp as long as 200 entries.
 constexpr int kRowItems = 6;
 
 // How threads at once add up by a monoid at one dtype; jit/accumulation.py decides.
 enum class Method { kAny, kSum, kLeast, kGreatest, kSwap, kLock };
+
+// Type of a semiring's sums.
+template <class Semiring>
+using SumOf = typename Semiring::Add::T;
 
 template <class A, class B>
 struct Same {

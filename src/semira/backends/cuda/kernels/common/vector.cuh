@@ -231,12 +231,7 @@ SEMIRA_PHASE void build_list(const Team& team, const Vector<T>& v, Count* cursor
     unsigned filled = __ballot_sync(kAllLanes, word != 0);
     if (filled == 0) continue;
     const unsigned own = static_cast<unsigned>(__popc(word));
-    unsigned upto = own;
-#pragma unroll
-    for (int step = 1; step < kWarp; step *= 2) {
-      const unsigned other = __shfl_up_sync(kAllLanes, upto, step);
-      if (team.lane >= static_cast<unsigned>(step)) upto += other;
-    }
+    const unsigned upto = sum_upto(team.lane, own);
     unsigned end = 0;
     if (team.lane == kWarp - 1) {
       end = static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(upto)));

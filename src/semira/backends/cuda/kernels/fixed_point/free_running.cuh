@@ -65,7 +65,6 @@ struct Ranked {
   static constexpr bool kLeast = Add::kMethod == Method::kLeast;
   static_assert(kLeast || Add::kMethod == Method::kGreatest, "min or max");
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "the hardware's atomics");
-  using Signed = Choose<sizeof(T) == 8, long long, int>;
   using Unsigned = Choose<sizeof(T) == 8, unsigned long long, unsigned>;
   static constexpr Unsigned kTop = static_cast<Unsigned>(1) << (8 * sizeof(T) - 1);
 
@@ -118,26 +117,6 @@ struct Ranked {
     }
     const unsigned long long found = rank(edge);
     return found < nearest ? nearest : found;
-  }
-  // The better one of *at and x stays there; returns what was. See `hardware_extreme`.
-  static SEMIRA_INLINE T exchange(T* at, T x) {
-    if constexpr (kIsFloat<T>) {
-      Signed bits = *reinterpret_cast<Signed*>(&x);
-      if (bits >= 0) {
-        Signed* const word = reinterpret_cast<Signed*>(at);
-        Signed old = kLeast ? atomicMin(word, bits) : atomicMax(word, bits);
-        return *reinterpret_cast<T*>(&old);
-      }
-      Unsigned* const word = reinterpret_cast<Unsigned*>(at);
-      const Unsigned low = static_cast<Unsigned>(bits);
-      Unsigned old = kLeast ? atomicMax(word, low) : atomicMin(word, low);
-      return *reinterpret_cast<T*>(&old);
-    } else {
-      using Word = Choose<kIsSigned<T>, Signed, Unsigned>;
-      Word* const word = reinterpret_cast<Word*>(at);
-      const Word given = static_cast<Word>(x);
-      return static_cast<T>(kLeast ? atomicMin(word, given) : atomicMax(word, given));
-    }
   }
 };
 
@@ -234,8 +213,6 @@ struct FreeRunning {
   // Sends what one position offers along its edges; returns how many positions have become open.
   // What a batch asks of the memory is asked for together.
   SEMIRA_INLINE int relax(Index v, T value) const {
-    using Op = typename Semiring::Multiply;
-    constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
     const A* const weights = static_cast<const A*>(p.weights);
     const Offset first = p.indptr[v], end = p.indptr[v + 1];
     int opened = 0;
@@ -247,13 +224,13 @@ struct FreeRunning {
         const Offset at = end - edge > k ? edge + k : end - 1;
         to[k] = p.indices[at];
         A weight{};
-        if constexpr (kReadsMatrix) weight = weights[at * static_cast<Offset>(p.stride)];
+        if constexpr (kReadsMatrix<Semiring>) weight = weights[at * static_cast<Offset>(p.stride)];
         offer[k] = multiply_values<Semiring>(value, weight, v, to[k]);
       }
       SEMIRA_UNROLLED(k, kFixedBatch) held[k] = as_left(values() + to[k]);
       SEMIRA_UNROLLED(k, kFixedBatch) {
         is[k] = end - edge > k && Order::improves(offer[k], held[k]);
-        if (is[k]) held[k] = Order::exchange(values() + to[k], offer[k]);
+        if (is[k]) held[k] = hardware_extreme<Order::kLeast>(values() + to[k], offer[k]);
       }
       bool any = false;
       SEMIRA_UNROLLED(k, kFixedBatch) {

@@ -35,24 +35,26 @@ struct Items {
 };
 SEMIRA_INLINE Items items_below(long long n) { return {{}, n}; }
 
+// Words of 32 rows.
+SEMIRA_INLINE long long words_of(long long rows) { return (rows + kWarp - 1) / kWarp; }
+
 // First position in sorted `list[low, high)` that holds at least `x`.
 template <class T, class P>
 SEMIRA_INLINE P lower_bound(const T* list, P low, P high, T x) {
-  while (low < high) {
-    const P middle = low + (high - low) / 2;
-    if (list[middle] < x) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+  return first_where(low, high, [&](P at) { return !(list[at] < x); });
 }
 
 // Last position of a rising list of `n + 1` offsets that holds at most `x`: the owner of item x.
 template <class P>
 SEMIRA_INLINE long long owner_in(const P* offsets, long long n, P x) {
   return lower_bound<P, long long>(offsets, 0, n + 1, x + 1) - 1;
+}
+
+// Adds every lane's number to `total`.
+SEMIRA_INLINE void add_to(Count* total, Count mine) {
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) mine += __shfl_xor_sync(kAllLanes, mine, step);
+  if (threadIdx.x % kWarp == 0 && mine != 0) atomicAdd(total, mine);
 }
 
 template <class A>

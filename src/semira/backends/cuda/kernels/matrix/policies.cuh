@@ -20,11 +20,10 @@ struct Intersect {
   }
 };
 
-// f(a_ij, b_ij) where both are; an entry that is alone passes unchanged.
-template <class Op, class A, class B>
-struct Unite {
+// Every entry of two matrices.
+template <class A, class B>
+struct Union {
   static constexpr bool kHasY = true;
-  using R = typename Op::R;
   Entries<A> a;
   Entries<B> b;
   SEMIRA_INLINE bool keep_x(Offset, Index, Index) const { return true; }
@@ -32,6 +31,14 @@ struct Unite {
     Offset at;
     return !a.find(i, j, at);
   }
+};
+
+// f(a_ij, b_ij) where both are; an entry that is alone passes unchanged.
+template <class Op, class A, class B>
+struct Unite : Union<A, B> {
+  using R = typename Op::R;
+  using Union<A, B>::a;
+  using Union<A, B>::b;
   SEMIRA_INLINE R value_x(Offset e, Index i, Index j) const {
     using T = typename Op::T;
     Offset at;
@@ -43,19 +50,13 @@ struct Unite {
 
 // f(a_ij, b_ij), a missing side taking its default.
 template <class Op, class A, class B, class P, class Q>
-struct UniteFilled {
-  static constexpr bool kHasY = true;
+struct UniteFilled : Union<A, B> {
   using R = typename Op::R;
   using T = typename Op::T;
-  Entries<A> a;
-  Entries<B> b;
+  using Union<A, B>::a;
+  using Union<A, B>::b;
   Scalar<P> missing_a;
   Scalar<Q> missing_b;
-  SEMIRA_INLINE bool keep_x(Offset, Index, Index) const { return true; }
-  SEMIRA_INLINE bool keep_y(Offset, Index i, Index j) const {
-    Offset at;
-    return !a.find(i, j, at);
-  }
   SEMIRA_INLINE R value_x(Offset e, Index i, Index j) const {
     Offset at;
     const T y = b.find(i, j, at) ? cast<T>(b.value(at)) : cast<T>(missing_b.value);

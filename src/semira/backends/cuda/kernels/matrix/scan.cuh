@@ -11,12 +11,7 @@ template <class T>
 SEMIRA_INLINE T scan_block(T x, T& total) {
   __shared__ T sums[kWarp];
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  T running = x;
-#pragma unroll
-  for (int step = 1; step < kWarp; step *= 2) {
-    const T other = __shfl_up_sync(kAllLanes, running, step);
-    if (lane >= static_cast<unsigned>(step)) running += other;
-  }
+  const T running = sum_upto(lane, x);
   __syncthreads();
   if (lane == kWarp - 1) sums[warp] = running;
   __syncthreads();
@@ -94,3 +89,11 @@ __device__ void scan_few(T* items, long long n, const T* sums) {
   }
   if (tile == gridDim.x - 1 && threadIdx.x == 0) items[n] = before + total;
 }
+
+// The kernels of these sums, of items of type T.
+#define SEMIRA_SCAN extern "C" __global__ void __launch_bounds__(kScanThreads)
+#define SEMIRA_SCANS(tiles_name, sums_name, items_name, few_name, T)                           \
+  SEMIRA_SCAN tiles_name(const T* items, long long n, T* sums) { scan_tiles(items, n, sums); } \
+  SEMIRA_SCAN sums_name(T* sums, long long tiles) { scan_sums(sums, tiles); }                  \
+  SEMIRA_SCAN items_name(T* items, long long n, const T* sums) { scan_items(items, n, sums); } \
+  SEMIRA_SCAN few_name(T* items, long long n, const T* sums) { scan_few(items, n, sums); }

@@ -150,21 +150,14 @@ __device__ void merge_runs(const A* values, const long long* starts, const long 
     const bool is_left = run % 2 == 0;
     const T x = cast<T>(values[mine]);
     const long long sibling = start + (is_left ? run + 1 : run - 1) * width;
-    long long low = sibling < end ? sibling : end;
-    long long high = low + width < end ? low + width : end;
-    const long long base = low;
-    while (low < high) {
-      const long long middle = low + (high - low) / 2;
-      const T y = cast<T>(values[from[middle]]);
+    const long long base = sibling < end ? sibling : end;
+    const long long high = base + width < end ? base + width : end;
+    const long long behind = first_where(base, high, [&](long long at) {
+      const T y = cast<T>(values[from[at]]);
       // Of equal ones, those of the left run come first.
-      const bool is_before = is_left ? static_cast<bool>(Before::apply(y, x, 0, 0, 0))
-                                     : !static_cast<bool>(Before::apply(x, y, 0, 0, 0));
-      if (is_before) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    to[start + run / 2 * 2 * width + place % width + (low - base)] = mine;
+      return is_left ? !static_cast<bool>(Before::apply(y, x, 0, 0, 0))
+                     : static_cast<bool>(Before::apply(x, y, 0, 0, 0));
+    });
+    to[start + run / 2 * 2 * width + place % width + (behind - base)] = mine;
   }
 }

@@ -3,7 +3,6 @@
 // A word of presence serves 32 rows: a column of B is walked once for all of them, and left when none
 // waits for more. Nothing is added up by two threads at a time, so sums have one order.
 #pragma once
-#include "matrix/blocks.cuh"
 #include "mxm/full.cuh"
 
 // Entries of a column that one lane walks before its warp helps; those from which a column waits for a
@@ -63,7 +62,7 @@ struct BlockTally {
 template <class Semiring, class A, class B>
 SEMIRA_INLINE void write_one_value(void* out) {
   if (block_number() != 0 || threadIdx.x != 0) return;
-  *static_cast<typename Semiring::Add::T*>(out) = multiply_values<Semiring>(A{}, B{}, 0, 0, 0);
+  *static_cast<SumOf<Semiring>*>(out) = multiply_values<Semiring>(A{}, B{}, 0, 0, 0);
 }
 
 // All that is asked for is which rows get something: 32 rows an operation.
@@ -210,9 +209,9 @@ struct Gather {
 
 template <bool kExit, class Semiring, class A, class B>
 __device__ void pull_values(const Gather<kExit, Semiring, A, B>& gather, const Waiting& waiting,
-                            long long items, unsigned* found, typename Semiring::Add::T* out,
+                            long long items, unsigned* found, SumOf<Semiring>* out,
                             BlockTally tally) {
-  using T = typename Semiring::Add::T;
+  using T = SumOf<Semiring>;
   const Span span;
   const long long lane = threadIdx.x % kWarp, words = waiting.words;
   for (long long base = span.first - lane; base < items; base += span.step) {
@@ -248,8 +247,8 @@ __device__ void pull_values(const Gather<kExit, Semiring, A, B>& gather, const W
 // The words put off: a block each, its warps take equal shares one after the other.
 template <bool kExit, class Semiring, class A, class B>
 __device__ void pull_long_values(const Gather<kExit, Semiring, A, B>& gather,
-                                 const Waiting& waiting, unsigned* found,
-                                 typename Semiring::Add::T* out, BlockTally tally) {
+                                 const Waiting& waiting, unsigned* found, SumOf<Semiring>* out,
+                                 BlockTally tally) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   if constexpr (sizeof(T) <= kWidestShared) {

@@ -5,44 +5,10 @@
 // A search costs about as much as so many entries that pass by a table.
 constexpr int kSearchCost = 8;
 
-// Adds up over the launch.
-SEMIRA_INLINE void add_to_total(Count mine, Count* total) {
-#pragma unroll
-  for (int step = kWarp / 2; step > 0; step /= 2) mine += __shfl_xor_sync(kAllLanes, mine, step);
-  if (threadIdx.x % kWarp == 0 && mine != 0) atomicAdd(total, mine);
-}
-
-// What a masked product takes: looks of dot products, and pairs of entries in the rows that the mask
-// names. `columns` and `lines` are the lengths of B's columns and rows. One warp a row.
-SEMIRA_INLINE void count_masked_work(const Pattern& a, const Pattern& mask, long long nrows,
-                                     const Index* columns, const Index* lines, Count* totals) {
-  const Group<kWarp> group;
-  Count looks = 0, pairs = 0;
-  for (long long i = group.first; i < nrows; i += group.step) {
-    const Offset named = mask.indptr[i], named_end = mask.indptr[i + 1];
-    const Offset begin = a.indptr[i], end = a.indptr[i + 1];
-    if (named == named_end || begin == end) continue;
-    const long long searches = static_cast<long long>(end - begin) * kSearchCost;
-    for (Offset e = named + static_cast<Offset>(group.lane); e < named_end; e += kWarp) {
-      looks += static_cast<Count>(clipped(columns[mask.indices[e]], searches));
-    }
-    for (Offset e = begin + static_cast<Offset>(group.lane); e < end; e += kWarp) {
-      pairs += static_cast<Count>(lines[a.indices[e]]);
-    }
-  }
-  add_to_total(looks, totals);
-  add_to_total(pairs, totals + 1);
-}
-
 // Exclusive sum of `x` over the block; `total` is the block's sum. `sums` has room for every warp.
 SEMIRA_INLINE unsigned before_in_block(unsigned x, unsigned* sums, unsigned& total) {
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  unsigned running = x;
-#pragma unroll
-  for (unsigned step = 1; step < kWarp; step *= 2) {
-    const unsigned other = __shfl_up_sync(kAllLanes, running, step);
-    if (lane >= step) running += other;
-  }
+  const unsigned running = sum_upto(lane, x);
   if (lane == kWarp - 1) sums[warp] = running;
   __syncthreads();
   unsigned before = 0;
@@ -53,36 +19,6 @@ SEMIRA_INLINE unsigned before_in_block(unsigned x, unsigned* sums, unsigned& tot
   }
   __syncthreads();
   return before + running - x;
-}
-
-// Lengths of the rows of B that entries first, first + step, ... below end of A name.
-SEMIRA_INLINE long long lengths_of(const Pattern& a, const Pattern& b, Offset first, Offset end,
-                                   Offset step) {
-  long long sum = 0;
-  for (Offset e = first; e < end; e += step) {
-    const Index k = a.indices[e];
-    sum += b.indptr[k + 1] - b.indptr[k];
-  }
-  return sum;
-}
-
-// Partial products of row i of A B, none behind the last row. A lane a row, the warp where it has more
-// than `most` entries.
-SEMIRA_INLINE long long products_of(const Pattern& a, const Pattern& b, long long nrows,
-                                    long long i, long long most) {
-  const unsigned lane = threadIdx.x % kWarp;
-  const Offset begin = i < nrows ? a.indptr[i] : 0, end = i < nrows ? a.indptr[i + 1] : 0;
-  const bool is_long = end - begin > most;
-  long long mine = is_long ? 0 : lengths_of(a, b, begin, end, 1);
-  for (unsigned left = __ballot_sync(kAllLanes, is_long); left != 0; left &= left - 1) {
-    const int owner = __ffs(static_cast<int>(left)) - 1;
-    const Offset from = __shfl_sync(kAllLanes, begin, owner) + static_cast<Offset>(lane);
-    long long sum = lengths_of(a, b, from, __shfl_sync(kAllLanes, end, owner), kWarp);
-#pragma unroll
-    for (int step = kWarp / 2; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
-    if (static_cast<int>(lane) == owner) mine = sum;
-  }
-  return mine;
 }
 
 // Entries of the rows of A B that are listed, by a table of `most` slots for each group.
@@ -160,14 +96,5 @@ SEMIRA_INLINE void count_by_window(const Pattern& a, const Pattern& b, const Row
     if (mine != 0) atomicAdd(&found, mine);
     __syncthreads();
     if (group.lane == 0) sizes[i] = found;
-  }
-}
-
-// Entries of A's row i where the mask's row i has any: what a masked row has to look up.
-SEMIRA_INLINE void count_looked_up(const Offset* a_indptr, const Offset* mask_indptr,
-                                   long long nrows, long long* sizes) {
-  for (const long long i : items_below(nrows)) {
-    const bool any = mask_indptr[i + 1] != mask_indptr[i];
-    sizes[i] = any ? a_indptr[i + 1] - a_indptr[i] : 0;
   }
 }

@@ -26,7 +26,7 @@ SEMIRA_INLINE void load_tile(const Full<V>& full, long long first_i, long long f
 // The result has `nrows` x `ncols` entries, sums are over `inner` products.
 template <class Semiring, class A, class B>
 __device__ void multiply_dense(const Full<A>& a, const Full<B>& b, long long nrows, long long inner,
-                               long long ncols, typename Semiring::Add::T* out) {
+                               long long ncols, SumOf<Semiring>* out) {
   using Add = typename Semiring::Add;
   using Op = typename Semiring::Multiply;
   __shared__ __align__(16) unsigned char left_memory[kDepth * kTile * sizeof(A)];

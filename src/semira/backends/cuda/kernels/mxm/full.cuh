@@ -31,7 +31,7 @@ SEMIRA_INLINE bool is_final(const typename Add::T& value) {
 template <bool kExit, class Semiring, class A, class B>
 __device__ void full_times_sparse(const Full<A>& a, const Entries<B>& bt, const Index* lines,
                                   long long num_lines, long long num_rows, Index* rows,
-                                  Index* indices, typename Semiring::Add::T* values) {
+                                  Index* indices, SumOf<Semiring>* values) {
   using Add = typename Semiring::Add;
   const auto product = [&](Offset at, Index i, Index j) {
     const Index k = bt.indices[at];

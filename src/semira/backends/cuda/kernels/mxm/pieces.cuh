@@ -20,7 +20,7 @@ struct LinePieces {
 
 template <int kColumns, bool kLanes, bool kExit, class Semiring, class A, class B>
 SEMIRA_INLINE void multiply_by_piece(const SparseTimesFull<Semiring, A, B>& product,
-                                     const LinePieces<typename Semiring::Add::T>& pieces,
+                                     const LinePieces<SumOf<Semiring>>& pieces,
                                      const Sharing& sharing) {
   const Turns<kColumns> turns(sharing, pieces.count, product.ncols);
   turns.each([&](long long piece, long long j) {
@@ -97,8 +97,7 @@ __device__ void add_pieces(const LinePieces<typename Add::T>& pieces, long long 
 
 template <bool kExit, class Semiring, class A, class B>
 __device__ void spmm_by_piece(const SparseTimesFull<Semiring, A, B>& product,
-                              const LinePieces<typename Semiring::Add::T>& pieces,
-                              const Sharing& sharing) {
+                              const LinePieces<SumOf<Semiring>>& pieces, const Sharing& sharing) {
   with_columns(product, [&](auto across) {
     constexpr int kColumns = decltype(across)::kCount;
     if (sharing.lanes > 1)

@@ -17,9 +17,9 @@ SEMIRA_INLINE typename Add::T resting_value() {
 // Adds A_ik B_kj to `*sum`, which rests at the identity; `claim` says whether nothing was added
 // before. `any` keeps what came first, and under a lock the first value is stored as it is.
 template <class Semiring, class A, class B, class Claim>
-SEMIRA_INLINE void accumulate_product(typename Semiring::Add::T* sum, Claim claim,
-                                      const Entries<A>& a, const Entries<B>& b, Offset at_a,
-                                      Offset at_b, Index i, Index k, Index j) {
+SEMIRA_INLINE void accumulate_product(SumOf<Semiring>* sum, Claim claim, const Entries<A>& a,
+                                      const Entries<B>& b, Offset at_a, Offset at_b, Index i,
+                                      Index k, Index j) {
   using Add = typename Semiring::Add;
   if constexpr (Add::kIsAny) {
     if (claim()) *sum = multiply_entries<Semiring>(a, b, at_a, at_b, i, k, j);

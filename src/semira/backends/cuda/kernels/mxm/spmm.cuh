@@ -21,7 +21,7 @@ constexpr int kAhead = 4;
 
 template <class Semiring, class A, class B>
 struct SparseTimesFull {
-  using T = typename Semiring::Add::T;
+  using T = SumOf<Semiring>;
   const Entries<A>& a;
   Full<B> b;
   const Index* lines;
@@ -185,7 +185,7 @@ SEMIRA_INLINE void add_entries(const SparseTimesFull<Semiring, A, B>& product, I
 template <int kTogether, bool kLanes, bool kExit, int kColumns, class Semiring, class A, class B>
 SEMIRA_INLINE void sum_in_turns(const SparseTimesFull<Semiring, A, B>& product,
                                 const Turns<kColumns>& turns, Index i, Offset begin, Offset end,
-                                long long j, typename Semiring::Add::T* place) {
+                                long long j, SumOf<Semiring>* place) {
   LaneSums<kColumns, kExit, Semiring, B> sums;
   if constexpr (!kLanes) {
     add_entries<kTogether>(product, i, begin, end, Offset{1}, j, sums);
@@ -278,7 +278,7 @@ struct Carries {
 // in the share are written, the rest of a row that began before is carried.
 template <int kColumns, class Semiring, class A, class B>
 SEMIRA_INLINE void multiply_by_share(const SparseTimesFull<Semiring, A, B>& product,
-                                     const Carries<typename Semiring::Add::T>& carries) {
+                                     const Carries<SumOf<Semiring>>& carries) {
   using Sums = LaneSums<kColumns, false, Semiring, B>;
   const Entries<A>& a = product.a;
   const long long packs = product.ncols / kColumns;
@@ -372,7 +372,7 @@ struct Across {
 };
 template <class Semiring, class A, class B, class Run>
 SEMIRA_INLINE void with_columns(const SparseTimesFull<Semiring, A, B>& product, const Run& run) {
-  constexpr int kMost = kAcross<B, typename Semiring::Add::T>;
+  constexpr int kMost = kAcross<B, SumOf<Semiring>>;
   if constexpr (kMost > 1) {
     if (product.is_packed(kMost)) return run(Across<kMost>{});
   }
@@ -399,7 +399,7 @@ __device__ void spmm_by_row(const SparseTimesFull<Semiring, A, B>& product) {
 }
 template <class Semiring, class A, class B>
 __device__ void spmm_by_share(const SparseTimesFull<Semiring, A, B>& product,
-                              const Carries<typename Semiring::Add::T>& carries) {
+                              const Carries<SumOf<Semiring>>& carries) {
   with_columns(product,
                [&](auto across) { multiply_by_share<decltype(across)::kCount>(product, carries); });
 }

@@ -29,14 +29,24 @@ SEMIRA_INLINE S comparable(S sum) {
 template <class K, bool kPrefers, bool kDraws>
 struct Ties {
   using Key = K;
-  static constexpr bool kPrefersOwn = kPrefers;
   Plane<K> preferred;
   long long seed;
 
-  // Greater for what comes first; equal where the smaller key does.
-  SEMIRA_INLINE unsigned long long rank(K key, Index row, bool has, K own) const {
+  // The key that a row prefers, if it has one.
+  struct Own {
+    K key = 0;
+    bool is_there = false;
+  };
+  SEMIRA_INLINE Own own_of(Index row) const {
     if constexpr (kPrefers) {
-      if (has && key == own) return ~0ull;
+      if (preferred.has(row)) return {preferred.values[row], true};
+    }
+    return {};
+  }
+  // Greater for what comes first; equal where the smaller key does.
+  SEMIRA_INLINE unsigned long long rank(K key, Index row, const Own& own) const {
+    if constexpr (kPrefers) {
+      if (own.is_there && key == own.key) return ~0ull;
     }
     if constexpr (kDraws) {
       const unsigned long long drawn =
@@ -252,16 +262,11 @@ SEMIRA_INLINE bool mode_of_row(const Rows& rows, const TiesT& ties, Index row, O
   }
   // Where one key alone has the largest sum, nothing is drawn.
   if (!__any_sync(kAllLanes, is_tied)) return all != 0;
-  bool has_own = false;
-  K own = 0;
-  if constexpr (TiesT::kPrefersOwn) {
-    has_own = all != 0 && ties.preferred.has(row);
-    if (has_own) own = ties.preferred.values[row];
-  }
+  const auto own = all != 0 ? ties.own_of(row) : typename TiesT::Own{};
   RankedKey<K, S> best{0, 0, 0, false};
   SEMIRA_UNROLLED(e, kEach) {
     if ((held.tied[e] >> lane & 1u) == 0) continue;
-    best.take({0, ties.rank(held.key[e], row, has_own, own), held.key[e], true});
+    best.take({0, ties.rank(held.key[e], row, own), held.key[e], true});
   }
 #pragma unroll
   for (int step = kLanes / 2; step > 0; step /= 2) {
@@ -412,12 +417,7 @@ SEMIRA_INLINE RankedKey<K, S> mode_by_block(KeyTable<K, S, kSmall>& table, const
   using Bits = decltype(mixed(K()));
   __shared__ RankedKey<K, S> of_warps[kWarp];
   const Offset begin = rows.matrix.indptr[row], end = rows.matrix.indptr[row + 1];
-  bool has_own = false;
-  K own = 0;
-  if constexpr (TiesT::kPrefersOwn) {
-    has_own = ties.preferred.has(row);
-    if (has_own) own = ties.preferred.values[row];
-  }
+  const auto own = ties.own_of(row);
   // Of a row that may fill no more than half of them fewer places are used.
   unsigned used = Table::kMost;
   while (used / 4 >= static_cast<Count>(end - begin)) used /= 2;
@@ -443,9 +443,9 @@ SEMIRA_INLINE RankedKey<K, S> mode_by_block(KeyTable<K, S, kSmall>& table, const
       const S sum = comparable(table.sums.get(is_last ? Table::kMost : slot));
       RankedKey<K, S> met{sum, 0, key, true};
       if (best.has && met.sum == best.sum) {
-        if (!is_ranked) best.rank = ties.rank(best.key, row, has_own, own);
+        if (!is_ranked) best.rank = ties.rank(best.key, row, own);
         is_ranked = true;
-        met.rank = ties.rank(key, row, has_own, own);
+        met.rank = ties.rank(key, row, own);
         best.take(met);
       } else if (!best.has || met.sum > best.sum) {
         best = met;
@@ -454,7 +454,7 @@ SEMIRA_INLINE RankedKey<K, S> mode_by_block(KeyTable<K, S, kSmall>& table, const
     }
     __syncthreads();
   }
-  if (best.has && !is_ranked) best.rank = ties.rank(best.key, row, has_own, own);
+  if (best.has && !is_ranked) best.rank = ties.rank(best.key, row, own);
   const int lane = static_cast<int>(threadIdx.x % kWarp);
 #pragma unroll 1
   for (int step = kWarp / 2; step > 0; step /= 2) best.take(best.from_lane(lane ^ step));

@@ -36,6 +36,14 @@ struct Partial {
     value = has ? Add::apply(value, z) : z;
     has = true;
   }
+  SEMIRA_INLINE void add(const Partial& other) {
+    if (other.has) add(other.value);
+  }
+  // What another lane has; all lanes of the warp call it.
+  SEMIRA_INLINE Partial of_lane(int lane) const {
+    const bool is_there = __shfl_sync(kAllLanes, has, lane) != 0;
+    return {shuffle(value, lane), is_there};
+  }
   template <bool kExit>
   SEMIRA_INLINE bool settled() const {
     if constexpr (!kExit) return false;
@@ -50,10 +58,7 @@ template <class Add>
 SEMIRA_INLINE void add_over_lanes(Partial<Add>& sum) {
 #pragma unroll
   for (int step = kWarp / 2; step > 0; step /= 2) {
-    const int other = static_cast<int>(threadIdx.x % kWarp) ^ step;
-    const bool has = __shfl_sync(kAllLanes, sum.has, other) != 0;
-    const typename Add::T value = shuffle(sum.value, other);
-    if (has) sum.add(value);
+    sum.add(sum.of_lane(static_cast<int>(threadIdx.x % kWarp) ^ step));
   }
 }
 

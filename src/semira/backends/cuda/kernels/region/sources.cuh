@@ -41,18 +41,11 @@ struct GatherSource {
 // Entry (major, minor) of a matrix by binary search.
 template <class A>
 SEMIRA_INLINE bool find_entry(const Compressed<A>& matrix, Index major, Index minor, A& z) {
-  Offset low = matrix.indptr[major], high = matrix.indptr[major + 1];
-  const Offset end = high;
-  while (low < high) {
-    const Offset middle = low + (high - low) / 2;
-    if (matrix.indices[middle] < minor) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low == end || matrix.indices[low] != minor) return false;
-  z = matrix.value(low);
+  const Offset end = matrix.indptr[major + 1];
+  const Offset at = first_where(matrix.indptr[major], end,
+                                [&](Offset e) { return !(matrix.indices[e] < minor); });
+  if (at == end || matrix.indices[at] != minor) return false;
+  z = matrix.value(at);
   return true;
 }
 

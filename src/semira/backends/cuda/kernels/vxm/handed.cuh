@@ -97,10 +97,9 @@ struct Handed {
       add(mine, mine + each < stop ? mine + each : stop, source, part);
       __syncwarp();
       reduce_warp<Add>(part.value, part.has);
-      const bool has = __shfl_sync(kAllLanes, part.has, 0) != 0;
-      const T value = shuffle(part.value, 0);
+      part = part.of_lane(0);
       if (lane == source) {
-        all = Partial<Add>{value, has};
+        all = part;
         low = high;
       }
     }

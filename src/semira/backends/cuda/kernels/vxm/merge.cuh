@@ -33,13 +33,11 @@ struct Carries {
 template <bool kOwners, bool kHot = false, class Semiring, class U, class A, class MaskT,
           class Degrees>
 SEMIRA_PHASE void spmv_pull_shares(const Team& team, SharedGather<Semiring, U, A> gather,
-                                   Index rows, const MaskT mask,
-                                   const Plane<typename Semiring::Add::T>& out,
-                                   const Degrees degrees,
-                                   const Carries<typename Semiring::Add::T> carries,
+                                   Index rows, const MaskT mask, const Plane<SumOf<Semiring>>& out,
+                                   const Degrees degrees, const Carries<SumOf<Semiring>> carries,
                                    Counters* counters) {
   constexpr bool kMasked = !Same<MaskT, NoMask>::value;
-  constexpr int kItems = kLaneItems<typename Semiring::Add::T>;
+  constexpr int kItems = kLaneItems<SumOf<Semiring>>;
   unsigned inserted = 0, touched = 0, carried = 0;
   Count edges = 0;
   const Compressed<A>& matrix = gather.matrix;
@@ -116,10 +114,8 @@ SEMIRA_PHASE void spmv_pull_shares(const Team& team, SharedGather<Semiring, U, A
 template <bool kOwners, bool kHot = false, bool kIsProgram = false, class Semiring, class U,
           class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring, U, A> gather,
-                                  Index rows, const MaskT mask,
-                                  const Plane<typename Semiring::Add::T>& out,
-                                  const Degrees degrees,
-                                  const Carries<typename Semiring::Add::T> carries,
+                                  Index rows, const MaskT mask, const Plane<SumOf<Semiring>>& out,
+                                  const Degrees degrees, const Carries<SumOf<Semiring>> carries,
                                   Counters* counters) {
   if (is_short(gather.matrix, rows)) {
     if (is_for_one_lane(gather.matrix, rows)) {
@@ -129,7 +125,7 @@ SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring,
     }
     return;
   }
-  if constexpr (kIsProgram && !kHot && sizeof(typename Semiring::Add::T) <= 16) {
+  if constexpr (kIsProgram && !kHot && sizeof(SumOf<Semiring>) <= 16) {
     if (is_middling(gather.matrix)) {
       spmv_pull_middling<kOwners>(team, gather, rows, mask, out, degrees, counters);
       return;

@@ -32,9 +32,6 @@ template <bool kOwners, class Semiring, class U, class A>
 struct MiddlingRows {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
-  using Op = typename Semiring::Multiply;
-  static constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
-  static constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
   static constexpr int kItems = kLaneItems<T>, kStripe = kItems * kWarp;
   static constexpr int kStripes = sizeof(T) <= 4 ? 2 : 1, kStage = kStripes * kStripe;
   static_assert(kStage * sizeof(T) <= kStageBytes);
@@ -57,12 +54,12 @@ struct MiddlingRows {
       const int mine = kItems * (h * kWarp + rows.lane);
       const Offset from = at + (base + mine < stop ? mine : 0);
       column[h] = load_once(reinterpret_cast<const Pack<Index, kItems>*>(matrix.indices + from));
-      if constexpr (kReadsMatrix) {
+      if constexpr (kReadsMatrix<Semiring>) {
         if (strided)
           a[h] = load_once(reinterpret_cast<const Pack<A, kItems>*>(matrix.values + from));
       }
     }
-    if constexpr (kReadsMatrix) {
+    if constexpr (kReadsMatrix<Semiring>) {
       if (!strided) {
         const A value = in_global(matrix.values)[0];
         SEMIRA_UNROLLED(h, kStripes) {
@@ -71,7 +68,7 @@ struct MiddlingRows {
       }
     }
     U x[kStripes][kItems] = {};
-    if constexpr (kReadsU) {
+    if constexpr (kReadsU<Semiring>) {
       SEMIRA_UNROLLED(h, kStripes) {
         SEMIRA_UNROLLED(k, kItems) x[h][k] = in_global(gather.u)[column[h].items[k]];
       }
@@ -134,9 +131,9 @@ struct MiddlingRows {
 template <bool kOwners, class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_middling(const Team& team, const SharedGather<Semiring, U, A>& gather,
                                      Index rows, const MaskT& mask,
-                                     const Plane<typename Semiring::Add::T>& out,
-                                     const Degrees& degrees, Counters* counters) {
-  using T = typename Semiring::Add::T;
+                                     const Plane<SumOf<Semiring>>& out, const Degrees& degrees,
+                                     Counters* counters) {
+  using T = SumOf<Semiring>;
   using Walk = MiddlingRows<kOwners, Semiring, U, A>;
   const Compressed<A>& matrix = gather.matrix;
   const unsigned size = static_cast<unsigned>(rows);

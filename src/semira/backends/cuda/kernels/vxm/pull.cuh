@@ -101,19 +101,14 @@ struct Gather {
         walked += kPullBatch * kWarp;
       }
       for (unsigned step = lanes / 2; step > 0; step /= 2) {
-        const int other = static_cast<int>(lane ^ step);
-        const bool has = __shfl_sync(kAllLanes, part.has, other) != 0;
-        const typename Add::T value = shuffle(part.value, other);
-        if (has) part.add(value);
+        part.add(part.of_lane(static_cast<int>(lane ^ step)));
       }
       // Back to the lanes whose rows these were.
       const unsigned rank = __popc(unfinished & ((1u << lane) - 1));
       const bool took_part = (unfinished >> lane & 1u) && rank < rows;
-      const int place = static_cast<int>(rank % rows * lanes);
-      const bool has = __shfl_sync(kAllLanes, part.has, place) != 0;
-      const typename Add::T value = shuffle(part.value, place);
+      part = part.of_lane(static_cast<int>(rank % rows * lanes));
       if (took_part) {
-        sum = Partial<Add>{value, has};
+        sum = part;
         at += walked;
       }
       unfinished = __ballot_sync(kAllLanes, at < end && !sum.template settled<kExit>());
@@ -149,8 +144,7 @@ SEMIRA_INLINE bool pulls_words(const Team& team, Index rows) {
 template <bool kExit, int kRows, class Semiring, class U, class A, class MaskT, class Degrees,
           class Epilogue = NoEpilogue>
 SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A> gather,
-                                   Index rows, const MaskT mask,
-                                   const Plane<typename Semiring::Add::T> out,
+                                   Index rows, const MaskT mask, const Plane<SumOf<Semiring>> out,
                                    const Degrees degrees, Counters* counters,
                                    const Epilogue epilogue = {}, const bool stale = false) {
   using Add = typename Semiring::Add;
@@ -210,7 +204,7 @@ SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A
 // Each row by a whole block. `out` is empty before.
 template <bool kExit, class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_block(const Team& team, const Gather<Semiring, U, A> gather, Index rows,
-                                  const MaskT mask, const Plane<typename Semiring::Add::T> out,
+                                  const MaskT mask, const Plane<SumOf<Semiring>> out,
                                   const Degrees degrees, Counters* counters) {
   using Add = typename Semiring::Add;
   Count inserted = 0, touched = 0, edges = 0;

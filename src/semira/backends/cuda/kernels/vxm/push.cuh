@@ -69,6 +69,10 @@ struct KeepAll {
   SEMIRA_INLINE void narrow(const Index (&)[kBatch], const T (&)[kBatch], bool (&)[kBatch]) const {}
 };
 template <class Op, bool kProductFirst, class T>
+SEMIRA_INLINE bool is_discarded(T z, T other, Index i) {
+  return kProductFirst ? Op::apply(z, other, i, 0, 0) : Op::apply(other, z, i, 0, 0);
+}
+template <class Op, bool kProductFirst, class T>
 struct KeepUnless {
   const Plane<T>& held;
   bool is_full;  // every position has an entry
@@ -90,9 +94,7 @@ struct KeepUnless {
     }
     __syncwarp();
     SEMIRA_UNROLLED(b, kBatch) {
-      if (!word[b]) continue;
-      open[b] = !(kProductFirst ? Op::apply(z[b], other[b], i[b], 0, 0)
-                                : Op::apply(other[b], z[b], i[b], 0, 0));
+      if (word[b]) open[b] = !is_discarded<Op, kProductFirst>(z[b], other[b], i[b]);
     }
   }
 };
@@ -109,8 +111,7 @@ struct KeepUnlessBlank {
     SEMIRA_UNROLLED(b, kBatch) other[b] = in_global(values)[i[b]];
     __syncwarp();
     SEMIRA_UNROLLED(b, kBatch) {
-      open[b] = open[b] && !(kProductFirst ? Op::apply(z[b], other[b], i[b], 0, 0)
-                                           : Op::apply(other[b], z[b], i[b], 0, 0));
+      open[b] = open[b] && !is_discarded<Op, kProductFirst>(z[b], other[b], i[b]);
     }
   }
 };
@@ -211,6 +212,19 @@ struct Scatter {
     }
   }
 
+  // Scatters edges at, at + step, ... below `end` of a row, up to kBatch a lane.
+  SEMIRA_INLINE void row(Index row, Offset at, Offset step, Offset end, unsigned lane) {
+    Index from[kBatch];
+    Offset edge[kBatch];
+    bool live[kBatch];
+    SEMIRA_UNROLLED(b, kBatch) {
+      from[b] = row;
+      edge[b] = at + b * step;
+      live[b] = edge[b] < end;
+    }
+    (*this)(from, edge, live, lane);
+  }
+
   // The offsets of rows of the next product, where `wanted`; nobody waits for them yet.
   SEMIRA_INLINE void find_rows(const Index (&to)[kBatch], const bool (&wanted)[kBatch],
                                Offset (&begin)[kBatch], Offset (&end)[kBatch]) const {
@@ -227,14 +241,11 @@ struct Scatter {
   SEMIRA_INLINE void load_operands(const Index (&from)[kBatch], const Offset (&at)[kBatch],
                                    const bool (&wanted)[kBatch], U (&x)[kBatch],
                                    A (&a)[kBatch]) const {
-    using Op = typename Semiring::Multiply;
-    constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
-    constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
     SEMIRA_UNROLLED(b, kBatch) {
-      if constexpr (kReadsU) {
+      if constexpr (kReadsU<Semiring>) {
         if (wanted[b]) x[b] = in_global(u)[from[b]];
       }
-      if constexpr (kReadsMatrix) {
+      if constexpr (kReadsMatrix<Semiring>) {
         a[b] = in_global(matrix.values)[wanted[b] ? at[b] * matrix.value_stride : 0];
       }
     }
@@ -244,12 +255,7 @@ struct Scatter {
   SEMIRA_INLINE void append(const Index (&to)[kBatch], const bool (&fresh)[kBatch],
                             unsigned num_fresh, unsigned lane) {
     if (!__any_sync(kAllLanes, num_fresh != 0)) return;
-    unsigned place = num_fresh;
-#pragma unroll
-    for (int step = 1; step < kWarp; step *= 2) {
-      const unsigned other = __shfl_up_sync(kAllLanes, place, step);
-      if (lane >= static_cast<unsigned>(step)) place += other;
-    }
+    unsigned place = sum_upto(lane, num_fresh);
     Room room = {};
     if (lane == kWarp - 1) room = fresh_list.reserve(place, &counters->inserted, most_listed);
     if (__shfl_sync(kAllLanes, room.none, kWarp - 1)) return;
@@ -354,12 +360,7 @@ SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, Scatte
     }
     if (degree > longest) degree = 0;
     // The warp shares out the edges.
-    int running = static_cast<int>(degree);
-#pragma unroll
-    for (int step = 1; step < kWarp; step *= 2) {
-      const int other = __shfl_up_sync(kAllLanes, running, step);
-      if (team.lane >= static_cast<unsigned>(step)) running += other;
-    }
+    const int running = sum_upto(team.lane, static_cast<int>(degree));
     const int total = __shfl_sync(kAllLanes, running, kWarp - 1);
     if (end > total) end = total;
     const Offset shift = begin - (running - static_cast<int>(degree));
@@ -396,15 +397,7 @@ SEMIRA_PHASE void spmspv_push_chunks(const Team& team, ScatterT scatter, const C
     const Offset row_end = scatter.matrix.indptr[row + 1];
     const Offset end = row_end - start < kChunkEdges ? row_end : start + kChunkEdges;
     for (Offset first = start; first < end; first += kBatch * kWarp) {
-      Index from[kBatch];
-      Offset at[kBatch];
-      bool live[kBatch];
-      SEMIRA_UNROLLED(b, kBatch) {
-        from[b] = row;
-        at[b] = first + b * kWarp + static_cast<int>(team.lane);
-        live[b] = at[b] < end;
-      }
-      scatter(from, at, live, team.lane);
+      scatter.row(row, first + static_cast<int>(team.lane), kWarp, end, team.lane);
     }
   }
   scatter.close(0);
@@ -427,15 +420,7 @@ SEMIRA_PHASE void spmspv_push_rows(const Team& team, const Vector<U>& u, Scatter
     if (kEmpties && rank == 0 && k < num) u.here.words[static_cast<unsigned>(row) / kWarp] = 0;
     for (at0 += static_cast<Offset>(rank); __any_sync(kAllLanes, at0 < end);
          at0 += static_cast<Offset>(kBatch * group)) {
-      Index from[kBatch];
-      Offset at[kBatch];
-      bool live[kBatch];
-      SEMIRA_UNROLLED(b, kBatch) {
-        from[b] = row;
-        at[b] = at0 + static_cast<Offset>(b * group);
-        live[b] = at[b] < end;
-      }
-      scatter(from, at, live, team.lane);
+      scatter.row(row, at0, static_cast<Offset>(group), end, team.lane);
     }
   }
   scatter.close(touched);
@@ -455,15 +440,7 @@ SEMIRA_PHASE void spmspv_push_positions(const Team& team, const Vector<U>& u, Sc
     const Offset end = mine ? scatter.matrix.indptr[row + 1] : 0;
     touched += static_cast<Count>(end - at0);
     for (; __any_sync(kAllLanes, at0 < end); at0 += kBatch) {
-      Index from[kBatch];
-      Offset at[kBatch];
-      bool live[kBatch];
-      SEMIRA_UNROLLED(b, kBatch) {
-        from[b] = row;
-        at[b] = at0 + b;
-        live[b] = at[b] < end;
-      }
-      scatter(from, at, live, team.lane);
+      scatter.row(row, at0, 1, end, team.lane);
     }
   }
   scatter.close(touched);

@@ -53,10 +53,7 @@ template <int kLanes, bool kHot, class Semiring, class U, class A, class Held>
 struct ShortRows {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
-  using Op = typename Semiring::Multiply;
   static_assert(kLanes == 1 || kLanes == 2);
-  static constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
-  static constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
   static constexpr int kRows = kLanes, kApart = kWarp / kRows;
 
   const Gather<Semiring, U, A, Held>& gather;
@@ -100,7 +97,7 @@ struct ShortRows {
           column[h][b] = hit[h][b] ? in_global(matrix.indices)[at] : 0;
           if (kept != nullptr) kept->columns[h * kShortBatch + b][threadIdx.x] = column[h][b];
         }
-        if constexpr (kReadsMatrix) {
+        if constexpr (kReadsMatrix<Semiring>) {
           a[h][b] = hit[h][b] ? in_global(matrix.values)[at * matrix.value_stride] : A{};
         }
       }
@@ -111,7 +108,7 @@ struct ShortRows {
       }
     }
     U x[kRows][kShortBatch];
-    if constexpr (kReadsU) {
+    if constexpr (kReadsU<Semiring>) {
       // Where nothing was hit any value will do. The first is there even if `u` has no positions
       // (`plane_sizes`), so that this needs no branch.
       const U* const u = in_global(gather.u);
@@ -162,12 +159,8 @@ struct ShortRows {
 
   // Adds up what the two lanes of a row have; lane k gets what the row of lane 2 k came to.
   SEMIRA_INLINE Partial<Add> over_lanes(Partial<Add> part) const {
-    const bool other_has = __shfl_sync(kAllLanes, part.has, lane ^ 1) != 0;
-    const T other = shuffle(part.value, lane ^ 1);
-    if (other_has) part.add(other);
-    const int source = kLanes * (lane % kApart);
-    const bool has_sum = __shfl_sync(kAllLanes, part.has, source) != 0;
-    return {shuffle(part.value, source), has_sum};
+    part.add(part.of_lane(lane ^ 1));
+    return part.of_lane(kLanes * (lane % kApart));
   }
 };
 
@@ -254,11 +247,10 @@ SEMIRA_INLINE auto store_rows(const Team& team, const Plane<T>& out, const Degre
 template <int kLanes, bool kHot = false, class Semiring, class U, class A, class MaskT,
           class Degrees>
 SEMIRA_PHASE void spmv_pull_short(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                  Index rows, const MaskT& mask,
-                                  const Plane<typename Semiring::Add::T>& out,
+                                  Index rows, const MaskT& mask, const Plane<SumOf<Semiring>>& out,
                                   const Degrees& degrees, Counters* counters) {
   Tally tally = {};
-  const Plane<typename Semiring::Add::T> plane = out;
+  const Plane<SumOf<Semiring>> plane = out;
   const auto finish = store_rows(team, plane, degrees);
   const auto begin = begins_nothing(finish);
   unsigned done = 0;

@@ -128,12 +128,8 @@ SEMIRA_INLINE const Index* columns_of(const Compressed<A>& matrix) {
 // in shared memory.
 template <bool kOwners, bool kHot, int kItems, class Semiring, class U, class A>
 SEMIRA_INLINE unsigned multiply_stripe(const SharedGather<Semiring, U, A>& gather, const Rows& rows,
-                                       int base, int low, int stop,
-                                       typename Semiring::Add::T (&z)[kItems]) {
-  using Op = typename Semiring::Multiply;
-  using T = typename Semiring::Add::T;
-  constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
-  constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
+                                       int base, int low, int stop, SumOf<Semiring> (&z)[kItems]) {
+  using T = SumOf<Semiring>;
   const Compressed<A>& matrix = gather.matrix;
   const StripeSource<kHot, U> source(gather.present, gather.u, matrix);
   const int first = base + kItems * rows.lane;
@@ -143,7 +139,7 @@ SEMIRA_INLINE unsigned multiply_stripe(const SharedGather<Semiring, U, A>& gathe
   bool hit[kItems];
   load_items(columns_of<kHot>(matrix) + at, together, stop - first, column);
   A a[kItems] = {};
-  if constexpr (kReadsMatrix) {
+  if constexpr (kReadsMatrix<Semiring>) {
     if (matrix.value_stride == 0) {
       SEMIRA_UNROLLED(k, kItems) a[k] = in_global(matrix.values)[0];
     } else {
@@ -166,7 +162,7 @@ SEMIRA_INLINE unsigned multiply_stripe(const SharedGather<Semiring, U, A>& gathe
     }
   }
   U x[kItems] = {};
-  if constexpr (kReadsU) {
+  if constexpr (kReadsU<Semiring>) {
     SEMIRA_UNROLLED(k, kItems) x[k] = source.value(column[k]);
   }
   unsigned hits = 0;

@@ -96,13 +96,10 @@ template <bool kOwners, bool kFull, class Semiring, class U, class A, class Mask
 struct TileWalk {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
-  using Op = typename Semiring::Multiply;
   static constexpr int kItems = kTileLane<T>, kTile = kItems * kWarp, kPack = 4;
   static constexpr bool kMasked = !Same<MaskT, NoMask>::value;
   static_assert(!(kFull && kMasked), "what is open differs from walk to walk");
   enum Keeping { kNothing, kForNextTime, kSinceLastTime };
-  static constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
-  static constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
 
   const SharedGather<Semiring, U, A>& gather;
   const MaskT& mask;
@@ -185,16 +182,8 @@ struct TileWalk {
 
   // Row of an entry that this share has.
   SEMIRA_INLINE Index owner(Offset at) const {
-    Index from = first_row, upto = last_row < rows ? last_row : rows - 1;
-    while (from < upto) {
-      const Index middle = from + (upto - from) / 2;
-      if (gather.matrix.indptr[middle + 1] <= at) {
-        from = middle + 1;
-      } else {
-        upto = middle;
-      }
-    }
-    return from;
+    return first_where(first_row, last_row < rows ? last_row : rows - 1,
+                       [&](Index row) { return gather.matrix.indptr[row + 1] > at; });
   }
 
   // Asks for an array's items of this lane's entries.
@@ -213,7 +202,7 @@ struct TileWalk {
   }
   // Asks for the values of this lane's entries.
   SEMIRA_INLINE void fetch_values(A (&a)[kItems]) const {
-    if constexpr (kReadsMatrix) {
+    if constexpr (kReadsMatrix<Semiring>) {
       const Compressed<A>& matrix = gather.matrix;
       if (matrix.value_stride == 0) {
         SEMIRA_UNROLLED(k, kItems) a[k] = in_global(matrix.values)[0];
@@ -247,7 +236,7 @@ struct TileWalk {
       }
     }
     U x[kItems] = {};
-    if constexpr (kReadsU) {
+    if constexpr (kReadsU<Semiring>) {
       SEMIRA_UNROLLED(k, kItems) x[k] = in_global(gather.u)[column[k]];
     }
     const Offset at = origin + from;
@@ -428,8 +417,8 @@ template <bool kOwners, bool kFull = false, class Semiring, class U, class A, cl
           class Begin>
 SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>& gather,
                             Index rows, const MaskT& mask, Begin begin,
-                            const Handed<typename Semiring::Add::T> handed, Tally& tally,
-                            bool keeps = false, bool is_kept = false) {
+                            const Handed<SumOf<Semiring>> handed, Tally& tally, bool keeps = false,
+                            bool is_kept = false) {
   using Add = typename Semiring::Add;
   const Compressed<A>& matrix = gather.matrix;
   const int lane = static_cast<int>(team.lane);
@@ -490,7 +479,7 @@ SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>
 template <bool kOwners, class Semiring, class U, class A, class MaskT, class Begin>
 SEMIRA_PHASE void sum_all_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
                                Index rows, const MaskT& mask, Begin begin,
-                               const Handed<typename Semiring::Add::T> handed, Tally& tally,
+                               const Handed<SumOf<Semiring>> handed, Tally& tally,
                                unsigned done = 0) {
   if (is_short(gather.matrix, rows)) {
     sum_short_rows<2>(team, gather, rows, mask, begin, tally, done);
@@ -504,9 +493,9 @@ SEMIRA_PHASE void sum_all_rows(const Team& team, const SharedGather<Semiring, U,
 // next time. Both may be null.
 template <bool kOwners, class Semiring, class U, class A, class Begin>
 SEMIRA_PHASE unsigned sum_full_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                    Index rows, Begin begin,
-                                    const Handed<typename Semiring::Add::T> handed, Tally& tally,
-                                    KeptRows* kept = nullptr, bool* is_kept = nullptr) {
+                                    Index rows, Begin begin, const Handed<SumOf<Semiring>> handed,
+                                    Tally& tally, KeptRows* kept = nullptr,
+                                    bool* is_kept = nullptr) {
   const unsigned size = static_cast<unsigned>(rows);
   const bool was_kept = is_kept != nullptr && *is_kept;
   unsigned done = size / kWarp;
@@ -525,10 +514,8 @@ SEMIRA_PHASE unsigned sum_full_rows(const Team& team, const SharedGather<Semirin
 // `out` is empty before.
 template <bool kOwners, class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_tiles(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                  Index rows, const MaskT& mask,
-                                  const Plane<typename Semiring::Add::T>& out,
-                                  const Degrees& degrees,
-                                  const Handed<typename Semiring::Add::T> handed,
+                                  Index rows, const MaskT& mask, const Plane<SumOf<Semiring>>& out,
+                                  const Degrees& degrees, const Handed<SumOf<Semiring>> handed,
                                   Counters* counters) {
   Tally tally = {};
   const auto finish = store_rows(team, out, degrees);
