@@ -5,8 +5,7 @@
 #include "matrix/entries.cuh"
 
 // The items of a group of threads: `first`, `first + step`, ...; `lane` is the thread in its group.
-template <int kLanes>
-struct Group {
+template <int kLanes> struct Group {
   long long first, step;
   int lane;
   __device__ Group()

@@ -3,14 +3,12 @@
 #include "common/vector.cuh"
 
 constexpr unsigned kLocks = 4096;
-template <class T>
-__device__ unsigned locks_of[kLocks];  // 1: held
+template <class T> __device__ unsigned locks_of[kLocks];  // 1: held
 
 // Runs `body` while no other thread has the lock of `address`. Lanes of a warp may want the same
 // lock: each tries once a round, and whoever got it gives it back before the next round. So no
 // lane waits for another one that waits for it, however the compiler lays out the loop.
-template <class T, class Body>
-SEMIRA_INLINE void with_lock(const T* address, Body body) {
+template <class T, class Body> SEMIRA_INLINE void with_lock(const T* address, Body body) {
   const unsigned long long place = reinterpret_cast<unsigned long long>(address) / sizeof(T);
   unsigned* lock = &locks_of<T>[place % kLocks];
   const unsigned together = __activemask();
@@ -28,8 +26,7 @@ SEMIRA_INLINE void with_lock(const T* address, Body body) {
 }
 
 // Compare-and-swap on the aligned word that holds the value: 1- and 2-byte dtypes share one.
-template <class Add, class Word, class T>
-SEMIRA_INLINE void swap_accumulate(T* address, T x) {
+template <class Add, class Word, class T> SEMIRA_INLINE void swap_accumulate(T* address, T x) {
   const unsigned long long place = reinterpret_cast<unsigned long long>(address);
   Word* word = reinterpret_cast<Word*>(place & ~static_cast<unsigned long long>(sizeof(Word) - 1));
   const int shift = 8 * static_cast<int>(place & (sizeof(Word) - 1));
@@ -49,8 +46,7 @@ SEMIRA_INLINE void swap_accumulate(T* address, T x) {
   }
 }
 
-template <class T>
-SEMIRA_INLINE void hardware_add(T* address, T x) {
+template <class T> SEMIRA_INLINE void hardware_add(T* address, T x) {
   if constexpr (kIsComplex<T>) {
     atomicAdd(&address->real, x.real);
     atomicAdd(&address->imag, x.imag);
@@ -67,8 +63,7 @@ SEMIRA_INLINE void hardware_add(T* address, T x) {
 // are ordered like the integers that their bits are, those below zero the other way round. The
 // identity is a NaN whose bits lose against every number's: positive for the least, negative for
 // the greatest.
-template <bool kLeast, class T>
-SEMIRA_INLINE T hardware_extreme(T* address, T x) {
+template <bool kLeast, class T> SEMIRA_INLINE T hardware_extreme(T* address, T x) {
   using Signed = Choose<sizeof(T) == 8, long long, int>;
   using Unsigned = Choose<sizeof(T) == 8, unsigned long long, unsigned>;
   if constexpr (kIsFloat<T>) {
@@ -113,8 +108,7 @@ SEMIRA_INLINE void atomic_accumulate(T* address, T x, bool seen = true) {
 }
 
 // Makes entry i of a plane present; true if it was not. `seen`: its presence was read already.
-template <class T>
-SEMIRA_INLINE bool claim_entry(const Plane<T>& out, Index i, bool seen) {
+template <class T> SEMIRA_INLINE bool claim_entry(const Plane<T>& out, Index i, bool seen) {
   const unsigned bit = 1u << (static_cast<unsigned>(i) % kWarp);
   // Reading first spares most atomics; the old bit decides who owns the entry.
   return !seen && !(atomicOr(&out.words[static_cast<unsigned>(i) / kWarp], bit) & bit);

@@ -10,30 +10,20 @@ using Complex64 = Complex<double>;
 SEMIRA_INLINE double no_number() { return __longlong_as_double(0x7ff8000000000000ll); }
 SEMIRA_INLINE double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
 
-template <class P>
-SEMIRA_INLINE P magnitude(const Complex<P>& z) {
-  return hypot(z.real, z.imag);
-}
-template <class P>
-SEMIRA_INLINE Complex<P> conjugate(const Complex<P>& z) {
+template <class P> SEMIRA_INLINE P magnitude(const Complex<P>& z) { return hypot(z.real, z.imag); }
+template <class P> SEMIRA_INLINE Complex<P> conjugate(const Complex<P>& z) {
   return {z.real, -z.imag};
 }
-template <class P>
-SEMIRA_INLINE bool isnan(const Complex<P>& z) {
-  return z != z;
-}
-template <class P>
-SEMIRA_INLINE bool isinf(const Complex<P>& z) {
+template <class P> SEMIRA_INLINE bool isnan(const Complex<P>& z) { return z != z; }
+template <class P> SEMIRA_INLINE bool isinf(const Complex<P>& z) {
   return isinf(z.real) || isinf(z.imag);
 }
-template <class P>
-SEMIRA_INLINE bool isfinite(const Complex<P>& z) {
+template <class P> SEMIRA_INLINE bool isfinite(const Complex<P>& z) {
   return isfinite(z.real) && isfinite(z.imag);
 }
-#define SEMIRA_OF_PARTS(f)                          \
-  template <class P>                                \
-  SEMIRA_INLINE Complex<P> f(const Complex<P>& z) { \
-    return {f(z.real), f(z.imag)};                  \
+#define SEMIRA_OF_PARTS(f)                                             \
+  template <class P> SEMIRA_INLINE Complex<P> f(const Complex<P>& z) { \
+    return {f(z.real), f(z.imag)};                                     \
   }
 SEMIRA_OF_PARTS(floor)
 SEMIRA_OF_PARTS(ceil)
@@ -41,13 +31,11 @@ SEMIRA_OF_PARTS(trunc)
 SEMIRA_OF_PARTS(round)
 
 // By real part, then by imaginary part; a NaN wins.
-template <class P>
-SEMIRA_INLINE Complex<P> complex_max(const Complex<P>& a, const Complex<P>& b) {
+template <class P> SEMIRA_INLINE Complex<P> complex_max(const Complex<P>& a, const Complex<P>& b) {
   if (a != a || b != b) return a != a ? a : b;
   return a.real > b.real || (a.real == b.real && a.imag >= b.imag) ? a : b;
 }
-template <class P>
-SEMIRA_INLINE Complex<P> complex_min(const Complex<P>& a, const Complex<P>& b) {
+template <class P> SEMIRA_INLINE Complex<P> complex_min(const Complex<P>& a, const Complex<P>& b) {
   if (a != a || b != b) return a != a ? a : b;
   return a.real < b.real || (a.real == b.real && a.imag <= b.imag) ? a : b;
 }
@@ -65,13 +53,11 @@ __device__ inline Complex64 complex_div(const Complex64& a, const Complex64& b) 
   const double ratio = b.real / b.imag, size = b.imag + b.real * ratio;
   return {(a.real * ratio + a.imag) / size, (a.imag * ratio - a.real) / size};
 }
-template <class P>
-SEMIRA_INLINE Complex<P> operator/(const Complex<P>& x, const Complex<P>& y) {
+template <class P> SEMIRA_INLINE Complex<P> operator/(const Complex<P>& x, const Complex<P>& y) {
   return complex_div(x, y);
 }
 
-template <class P>
-SEMIRA_INLINE Complex<P> complex_sign(const Complex<P>& z) {
+template <class P> SEMIRA_INLINE Complex<P> complex_sign(const Complex<P>& z) {
   if (z.real == 0 && z.imag == 0) return {0, 0};
   const P size = magnitude(z);
   return {z.real / size, z.imag / size};

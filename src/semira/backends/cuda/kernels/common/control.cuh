@@ -87,8 +87,7 @@ struct Journal {
   }
 
   // The most iterations of a loop: a scalar that may hold anything. 0: the program ends here.
-  template <class X>
-  __device__ Count limit(const Team& team, const X& most) const {
+  template <class X> __device__ Count limit(const Team& team, const X& most) const {
     if (most.has && most.value >= 1) return static_cast<Count>(most.value);
     if (team.thread == 0) {
       control->result->bad_limit = most.has ? 1 : 2;

@@ -81,8 +81,7 @@ struct GridBarrier {
 
   // Joins all blocks of the grid. With kLong the others may be long in coming: polls then leave the
   // memory to them.
-  template <bool kLong>
-  SEMIRA_INLINE void meet() {
+  template <bool kLong> SEMIRA_INLINE void meet() {
     __syncthreads();
     if (threadIdx.x == 0) {
       target += gridDim.x;
@@ -103,8 +102,7 @@ struct GridBarrier {
 };
 
 // `x` of lane `source`, for values of any size.
-template <class T>
-SEMIRA_INLINE T shuffle(T x, int source, unsigned lanes = kAllLanes) {
+template <class T> SEMIRA_INLINE T shuffle(T x, int source, unsigned lanes = kAllLanes) {
   if constexpr (sizeof(T) == 8) {
     unsigned long long bits = *reinterpret_cast<unsigned long long*>(&x);
     bits = __shfl_sync(lanes, bits, source);

@@ -11,8 +11,7 @@ struct NoMask {
   SEMIRA_INLINE bool allows(Index) const { return true; }
 };
 
-template <class M, bool kStructural, bool kComplement>
-struct Mask {
+template <class M, bool kStructural, bool kComplement> struct Mask {
   const unsigned* words;
   const M* values;
 

@@ -37,8 +37,7 @@ struct MatrixDescriptor {
 // `diagonals` are distances between columns and their rows, in rising order; then the bits of each
 // row, which of them it has (methods/diagonals).
 
-template <class A>
-struct Compressed {
+template <class A> struct Compressed {
   const Offset* __restrict__ indptr;
   const Index* __restrict__ indices;
   const A* __restrict__ values;

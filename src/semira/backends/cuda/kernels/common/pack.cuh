@@ -9,12 +9,10 @@ constexpr int kPackAlign =
     (sizeof(V) * kItems & -(sizeof(V) * kItems)) < 16 ? (sizeof(V) * kItems & -(sizeof(V) * kItems))
                                                       : 16;
 
-template <class V, int kItems>
-struct alignas(kPackAlign<V, kItems>) Pack {
+template <class V, int kItems> struct alignas(kPackAlign<V, kItems>) Pack {
   V items[kItems];
 };
 
-template <int kItems, class V>
-SEMIRA_INLINE bool is_packed(const V* array) {
+template <int kItems, class V> SEMIRA_INLINE bool is_packed(const V* array) {
   return reinterpret_cast<unsigned long long>(array) % kPackAlign<V, kItems> == 0;
 }

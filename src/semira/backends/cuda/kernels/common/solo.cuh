@@ -9,8 +9,7 @@
 #include "common/vector.cuh"
 
 // Items that walking a vector's entries takes.
-template <class T>
-SEMIRA_INLINE Count entries_walked(const Vector<T>& v) {
+template <class T> SEMIRA_INLINE Count entries_walked(const Vector<T>& v) {
   return static_cast<Count>(v.nvals) + (v.listed ? 0 : v.num_words());
 }
 

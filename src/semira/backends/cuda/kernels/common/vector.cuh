@@ -21,14 +21,12 @@ struct VectorDescriptor {
 };
 
 // `place`, which lies in device memory: what the compiler knows to lie there is loaded sooner.
-template <class V>
-SEMIRA_INLINE V* in_global(V* place) {
+template <class V> SEMIRA_INLINE V* in_global(V* place) {
   __builtin_assume(__isGlobal(place));
   return place;
 }
 
-template <class T>
-struct Plane {
+template <class T> struct Plane {
   using Value = T;
   T* values;
   unsigned* words;
@@ -48,8 +46,7 @@ struct Plane {
 //
 // `listed` says that `list` holds the positions of all entries, in any order; `old_nvals` and
 // `old_listed` are those of the spare plane until it is cleared.
-template <class T>
-struct Vector {
+template <class T> struct Vector {
   using Value = T;
   Plane<T> here, spare;
   Index size, nvals, old_nvals;
@@ -99,33 +96,23 @@ struct Vector {
 
 // What a phase reads of a vector, or of a plane, in registers: the phase stores, and whatever it
 // stores might be in shared memory for all that the compiler knows.
-template <class T>
-struct HeldVector {
+template <class T> struct HeldVector {
   Plane<T> here, spare;
   Index size, nvals;
 };
-template <class T>
-SEMIRA_INLINE HeldVector<T> in_registers(const Vector<T>& vector) {
+template <class T> SEMIRA_INLINE HeldVector<T> in_registers(const Vector<T>& vector) {
   return {vector.here, vector.spare, vector.size, vector.nvals};
 }
-template <class T>
-SEMIRA_INLINE Plane<T> in_registers(const Plane<T>& plane) {
-  return plane;
-}
+template <class T> SEMIRA_INLINE Plane<T> in_registers(const Plane<T>& plane) { return plane; }
 // Of one that is known to have every entry.
-template <class T>
-SEMIRA_INLINE HeldVector<T> as_full(const Vector<T>& vector) {
+template <class T> SEMIRA_INLINE HeldVector<T> as_full(const Vector<T>& vector) {
   const Index size = vector.size;
   return {vector.here, vector.spare, size, size};
 }
-template <class T>
-SEMIRA_INLINE Plane<T> as_full(const Plane<T>& plane) {
-  return plane;
-}
+template <class T> SEMIRA_INLINE Plane<T> as_full(const Plane<T>& plane) { return plane; }
 
 // Whether a value of an index vector names a position of a vector of so many.
-template <class I>
-SEMIRA_INLINE bool is_position(const I value, Index size) {
+template <class I> SEMIRA_INLINE bool is_position(const I value, Index size) {
   const long long place = static_cast<long long>(value);
   return place >= 0 && place < size;
 }
@@ -143,8 +130,7 @@ constexpr unsigned kListed = 1024;
 // Positions that a block's threads add to a list, gathered in shared memory: the list's end, one
 // address for the whole grid, is asked for once a block and not once a warp. Without room, every
 // warp asks for itself; of a list that may stay incomplete, beyond so many positions nobody asks.
-template <unsigned kMost>
-struct BlockList {
+template <unsigned kMost> struct BlockList {
   unsigned count;     // positions asked for
   unsigned valid;     // those that found room here
   unsigned unlisted;  // those that are only counted
@@ -251,14 +237,12 @@ SEMIRA_PHASE void build_list(const Team& team, const Vector<T>& v, Count* cursor
 }
 
 // Empties the spare plane word by word, whatever is known of it.
-template <class T>
-SEMIRA_PHASE void wipe_spare(const Team& team, const Vector<T>& v) {
+template <class T> SEMIRA_PHASE void wipe_spare(const Team& team, const Vector<T>& v) {
   for (unsigned w = team.thread; w < v.num_words(); w += team.threads) v.spare.words[w] = 0;
 }
 
 // Empties the spare plane: through its list where it has one, else word by word.
-template <class T>
-SEMIRA_PHASE void clear_spare(const Team& all, const Vector<T>& v) {
+template <class T> SEMIRA_PHASE void clear_spare(const Team& all, const Vector<T>& v) {
   const Team team = from_the_end(all);
   const Plane<T> plane = v.spare;
   if (v.old_listed) {

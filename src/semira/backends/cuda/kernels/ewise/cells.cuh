@@ -9,8 +9,7 @@
 #include "common/matrix.cuh"
 #include "ewise/sources.cuh"
 
-template <class T>
-struct Cell {
+template <class T> struct Cell {
   using Value = T;
   struct Only {
     T value;
@@ -24,10 +23,7 @@ struct Cell {
 };
 
 // A position nobody has looked at: without an entry.
-template <class T>
-SEMIRA_INLINE Cell<T> empty_cell() {
-  return {{T{}}, false, false, false};
-}
+template <class T> SEMIRA_INLINE Cell<T> empty_cell() { return {{T{}}, false, false, false}; }
 // Presence; the value is fetched apart, so that all words are under way before the first value.
 // `full`: every position has an entry, so that no value waits for a word; `none`: none has.
 template <class T>
@@ -37,12 +33,10 @@ SEMIRA_INLINE Cell<T> open_cell(const Plane<T>& plane, Index i, bool live, bool 
   return {{T{}}, has, has, false};
 }
 // Of a vector whose list is walked.
-template <class T>
-SEMIRA_INLINE Cell<T> listed_cell(const Plane<T>&, bool live) {
+template <class T> SEMIRA_INLINE Cell<T> listed_cell(const Plane<T>&, bool live) {
   return {{T{}}, live, live, false};
 }
-template <class T>
-SEMIRA_INLINE void fetch(Cell<T>& cell, const Plane<T>& plane, Index i) {
+template <class T> SEMIRA_INLINE void fetch(Cell<T>& cell, const Plane<T>& plane, Index i) {
   if (cell.had) cell.values.value = in_global(static_cast<const T*>(plane.values))[i];
 }
 // The same where what is stored later may not depend on it.
@@ -56,8 +50,7 @@ SEMIRA_INLINE void fetch_replaced(Cell<T>& cell, const Plane<T>& plane, Index i)
 // line, still on its way, makes L1 miss what others read: PageRank of USA-road-NE took 3.5 times as
 // long in FP64 (docs/decisions/0045). Compilers cannot know that there is one block in z. Records of more
 // than 16 bytes do not wait.
-template <class T>
-SEMIRA_INLINE T once_arrived(T value, T before) {
+template <class T> SEMIRA_INLINE T once_arrived(T value, T before) {
   if constexpr (sizeof(T) <= 16) {
     constexpr unsigned kWords = (sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned);
     const unsigned zero = blockDim.z - 1;
@@ -71,8 +64,7 @@ SEMIRA_INLINE T once_arrived(T value, T before) {
   return value;
 }
 
-template <class M, bool kStructural, bool kComplement>
-struct CellMask {
+template <class M, bool kStructural, bool kComplement> struct CellMask {
   Cell<M> cell;
   SEMIRA_INLINE bool allows(Index) const {
     bool set = cell.present;
@@ -114,8 +106,7 @@ struct Changes {
   Count edges;
 };
 
-template <class T>
-SEMIRA_INLINE void count_change(const Cell<T>& cell, Changes& changes) {
+template <class T> SEMIRA_INLINE void count_change(const Cell<T>& cell, Changes& changes) {
   changes.inserted += cell.present && !cell.had ? 1 : 0;
   changes.deleted += cell.had && !cell.present ? 1 : 0;
 }
@@ -183,8 +174,7 @@ SEMIRA_INLINE void append_to(const Team& team, List& block, Index* list, Index e
 }
 
 // List that new entries are appended to; null if the vector has none.
-template <class T>
-SEMIRA_INLINE Index* kept_list(const Vector<T>& v) {
+template <class T> SEMIRA_INLINE Index* kept_list(const Vector<T>& v) {
   return v.listed ? v.here.list : nullptr;
 }
 
@@ -247,23 +237,17 @@ SEMIRA_INLINE bool is_bad_position(const Cell<I>& cell, Index size, const Contro
   return is_bad;
 }
 
-template <bool kOnes>
-struct Flag {
+template <bool kOnes> struct Flag {
   static constexpr bool kOn = kOnes;
 };
 
 // A walk that brings along, in registers, what a product has for the position.
-template <class Sum>
-struct Given {
+template <class Sum> struct Given {
   const Sum& sum;
 };
-template <class Sum>
-SEMIRA_INLINE Given<Sum> given_sum(const Sum& sum) {
-  return {sum};
-}
+template <class Sum> SEMIRA_INLINE Given<Sum> given_sum(const Sum& sum) { return {sum}; }
 // The cell of a product's result as it was brought.
-template <class T, class Sum>
-SEMIRA_INLINE Cell<T> filled_cell(const Given<Sum>& given) {
+template <class T, class Sum> SEMIRA_INLINE Cell<T> filled_cell(const Given<Sum>& given) {
   return {{given.sum.value}, given.sum.has, given.sum.has, false};
 }
 
@@ -293,8 +277,7 @@ struct Always {
 };
 
 // Calls `at` for the positions of the words that have all of theirs.
-template <class At>
-SEMIRA_INLINE void walk_full_words(const Team& team, Index size, At at) {
+template <class At> SEMIRA_INLINE void walk_full_words(const Team& team, Index size, At at) {
   const unsigned num_words = static_cast<unsigned>(size) / kWarp;
   for (unsigned w = team.warp; w < num_words; w += team.warps) {
     at(Flag<false>{}, static_cast<Index>(w * kWarp + team.lane), Always{});

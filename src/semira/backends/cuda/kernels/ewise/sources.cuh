@@ -5,8 +5,7 @@
 #include "scalar/scalar.cuh"
 
 // x everywhere.
-template <class X>
-struct ScalarSource {
+template <class X> struct ScalarSource {
   using Value = X;
   Scalar<X> x;
   SEMIRA_INLINE bool get(Index, X& z) const {
@@ -16,8 +15,7 @@ struct ScalarSource {
 };
 
 // u_i.
-template <class U>
-struct VectorSource {
+template <class U> struct VectorSource {
   using Value = typename U::Value;
   U u;
   SEMIRA_INLINE bool get(Index i, Value& z) const {
@@ -28,8 +26,7 @@ struct VectorSource {
 };
 
 // f(u_i).
-template <class Op, class U>
-struct UnarySource {
+template <class Op, class U> struct UnarySource {
   using Value = typename Op::R;
   U u;
   SEMIRA_INLINE bool get(Index i, Value& z) const {
@@ -40,8 +37,7 @@ struct UnarySource {
 };
 
 // f(u_i, x), or f(x, u_i) if the scalar stands on the left.
-template <class Op, bool kScalarLeft, class U, class X>
-struct BoundSource {
+template <class Op, bool kScalarLeft, class U, class X> struct BoundSource {
   using Value = typename Op::R;
   U u;
   Scalar<X> x;
@@ -55,8 +51,7 @@ struct BoundSource {
 };
 
 // f(u_i, i, 0, thunk).
-template <class Op, class U, class X>
-struct IndexSource {
+template <class Op, class U, class X> struct IndexSource {
   using Value = typename Op::R;
   U u;
   Scalar<X> thunk;
@@ -68,8 +63,7 @@ struct IndexSource {
 };
 
 // u_i where f(u_i, i, 0, thunk).
-template <class Op, class U, class X>
-struct SelectSource {
+template <class Op, class U, class X> struct SelectSource {
   using Value = typename U::Value;
   U u;
   Scalar<X> thunk;
@@ -82,8 +76,7 @@ struct SelectSource {
 };
 
 // f(u_i, v_i) where both are.
-template <class Op, class U, class V>
-struct IntersectionSource {
+template <class Op, class U, class V> struct IntersectionSource {
   using Value = typename Op::R;
   U u;
   V v;
@@ -96,8 +89,7 @@ struct IntersectionSource {
 };
 
 // f(u_i, v_i) where both are; an entry that is alone passes unchanged.
-template <class Op, class U, class V>
-struct UnionSource {
+template <class Op, class U, class V> struct UnionSource {
   using Value = typename Op::R;
   U u;
   V v;
@@ -116,8 +108,7 @@ struct UnionSource {
 };
 
 // f(u_i, v_i), a missing side taking its default.
-template <class Op, class U, class V, class X, class Y>
-struct FilledSource {
+template <class Op, class U, class V, class X, class Y> struct FilledSource {
   using Value = typename Op::R;
   U u;
   V v;

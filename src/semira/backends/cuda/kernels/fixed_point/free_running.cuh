@@ -53,14 +53,12 @@ struct FixedProblem {
 };
 
 // A value as others have left it, past L1.
-template <class V>
-SEMIRA_INLINE V as_left(const V* at) {
+template <class V> SEMIRA_INLINE V as_left(const V* at) {
   return *static_cast<const volatile V*>(at);
 }
 
 // How values of a monoid are ordered: a lower rank is better.
-template <class Add>
-struct Ranked {
+template <class Add> struct Ranked {
   using T = typename Add::T;
   static constexpr bool kLeast = Add::kMethod == Method::kLeast;
   static_assert(kLeast || Add::kMethod == Method::kGreatest, "min or max");
@@ -169,8 +167,7 @@ __device__ void open_values(const FixedProblem& p, const void* from_first, const
 }
 
 // Presence of what the launch has reached, and how many entries there are.
-template <class Add>
-__device__ void close_values(const FixedProblem& p, VectorState* state) {
+template <class Add> __device__ void close_values(const FixedProblem& p, VectorState* state) {
   using T = typename Add::T;
   const T* const values = static_cast<const T*>(p.values);
   const unsigned lane = threadIdx.x % kWarp;
@@ -192,8 +189,7 @@ __device__ void close_values(const FixedProblem& p, VectorState* state) {
   if (rank == 0 && lane == 0) state->listed = 0;
 }
 
-template <class Semiring, class A>
-struct FreeRunning {
+template <class Semiring, class A> struct FreeRunning {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   using Order = Ranked<Add>;
@@ -434,8 +430,7 @@ struct FreeRunning {
   }
 };
 
-template <class Semiring, class A>
-__device__ void run_freely(const FixedProblem& p) {
+template <class Semiring, class A> __device__ void run_freely(const FixedProblem& p) {
   __shared__ FixedRange own;
   const FreeRunning<Semiring, A> search{p, own};
   if (blockIdx.x == 0) {

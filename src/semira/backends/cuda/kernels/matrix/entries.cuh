@@ -39,14 +39,12 @@ SEMIRA_INLINE Items items_below(long long n) { return {{}, n}; }
 SEMIRA_INLINE long long words_of(long long rows) { return (rows + kWarp - 1) / kWarp; }
 
 // First position in sorted `list[low, high)` that holds at least `x`.
-template <class T, class P>
-SEMIRA_INLINE P lower_bound(const T* list, P low, P high, T x) {
+template <class T, class P> SEMIRA_INLINE P lower_bound(const T* list, P low, P high, T x) {
   return first_where(low, high, [&](P at) { return !(list[at] < x); });
 }
 
 // Last position of a rising list of `n + 1` offsets that holds at most `x`: the owner of item x.
-template <class P>
-SEMIRA_INLINE long long owner_in(const P* offsets, long long n, P x) {
+template <class P> SEMIRA_INLINE long long owner_in(const P* offsets, long long n, P x) {
   return lower_bound<P, long long>(offsets, 0, n + 1, x + 1) - 1;
 }
 
@@ -57,8 +55,7 @@ SEMIRA_INLINE void add_to(Count* total, Count mine) {
   if (threadIdx.x % kWarp == 0 && mine != 0) atomicAdd(total, mine);
 }
 
-template <class A>
-struct Entries {
+template <class A> struct Entries {
   using Value = A;
   const Offset* __restrict__ indptr;
   const Index* __restrict__ indices;
@@ -91,8 +88,7 @@ struct EveryPosition {
   SEMIRA_INLINE bool allows(Index, Index) const { return true; }
 };
 
-template <class M, bool kStructural, bool kComplement>
-struct EntryMask {
+template <class M, bool kStructural, bool kComplement> struct EntryMask {
   Entries<M> mask;
   __device__ explicit EntryMask(const Entries<M>& m) : mask(m) {}
   SEMIRA_INLINE bool allows(Index i, Index j) const {

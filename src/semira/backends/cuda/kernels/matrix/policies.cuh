@@ -5,8 +5,7 @@
 #include "scalar/scalar.cuh"
 
 // f(a_ij, b_ij) where both are.
-template <class Op, class A, class B>
-struct Intersect {
+template <class Op, class A, class B> struct Intersect {
   static constexpr bool kHasY = false;
   Entries<A> a;
   Entries<B> b;
@@ -21,8 +20,7 @@ struct Intersect {
 };
 
 // Every entry of two matrices.
-template <class A, class B>
-struct Union {
+template <class A, class B> struct Union {
   static constexpr bool kHasY = true;
   Entries<A> a;
   Entries<B> b;
@@ -34,8 +32,7 @@ struct Union {
 };
 
 // f(a_ij, b_ij) where both are; an entry that is alone passes unchanged.
-template <class Op, class A, class B>
-struct Unite : Union<A, B> {
+template <class Op, class A, class B> struct Unite : Union<A, B> {
   using R = typename Op::R;
   using Union<A, B>::a;
   using Union<A, B>::b;
@@ -49,8 +46,7 @@ struct Unite : Union<A, B> {
 };
 
 // f(a_ij, b_ij), a missing side taking its default.
-template <class Op, class A, class B, class P, class Q>
-struct UniteFilled : Union<A, B> {
+template <class Op, class A, class B, class P, class Q> struct UniteFilled : Union<A, B> {
   using R = typename Op::R;
   using T = typename Op::T;
   using Union<A, B>::a;
@@ -68,8 +64,7 @@ struct UniteFilled : Union<A, B> {
 };
 
 // Entries where f(a_ij, i, j, thunk).
-template <class Op, class A, class X>
-struct Select {
+template <class Op, class A, class X> struct Select {
   static constexpr bool kHasY = false;
   Entries<A> a;
   Scalar<X> thunk;
@@ -81,16 +76,14 @@ struct Select {
 };
 
 // Entries that were flagged before, with values of their own.
-template <class R>
-struct Flagged {
+template <class R> struct Flagged {
   static constexpr bool kHasY = false;
   const R* found;
   SEMIRA_INLINE R value_x(Offset e, Index, Index) const { return found[e]; }
 };
 
 // Values of ``out accum= t``: x is t, y is what the output held.
-template <class Accum, class T, class Out>
-struct Accumulated {
+template <class Accum, class T, class Out> struct Accumulated {
   static constexpr bool kHasY = true;
   Entries<T> t;
   Entries<Out> out;
@@ -149,15 +142,13 @@ struct AssignRegion : Accumulated<Accum, T, Out> {
 };
 
 // f of every value, the pattern unchanged.
-template <class Op, class A>
-struct MapUnary {
+template <class Op, class A> struct MapUnary {
   Entries<A> a;
   SEMIRA_INLINE typename Op::R operator()(Offset e) const {
     return Op::apply(cast<typename Op::T>(a.value(e)), a.rows[e], a.indices[e]);
   }
 };
-template <class Op, bool kScalarLeft, class A, class X>
-struct MapBound {
+template <class Op, bool kScalarLeft, class A, class X> struct MapBound {
   Entries<A> a;
   Scalar<X> x;
   SEMIRA_INLINE typename Op::R operator()(Offset e) const {
@@ -167,8 +158,7 @@ struct MapBound {
     return kScalarLeft ? Op::apply(v, u, i, j, j) : Op::apply(u, v, i, j, j);
   }
 };
-template <class Op, class A, class X>
-struct MapIndex {
+template <class Op, class A, class X> struct MapIndex {
   Entries<A> a;
   Scalar<X> thunk;
   SEMIRA_INLINE typename Op::R operator()(Offset e) const {
@@ -177,8 +167,7 @@ struct MapIndex {
   }
 };
 // Of two values at the same place, where both matrices have one pattern.
-template <class Op, class A, class B>
-struct MapPair {
+template <class Op, class A, class B> struct MapPair {
   Entries<A> a;
   Entries<B> b;
   SEMIRA_INLINE typename Op::R operator()(Offset e) const {
@@ -188,8 +177,7 @@ struct MapPair {
   }
 };
 // Entries need no places: a product with a full operand has whole rows without a list of them.
-template <class R, class A>
-struct MapCast {
+template <class R, class A> struct MapCast {
   Entries<A> a;
   SEMIRA_INLINE R operator()(Offset e) const { return cast<R>(a.value(e)); }
 };

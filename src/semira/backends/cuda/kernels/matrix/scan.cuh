@@ -7,8 +7,7 @@ constexpr int kScanItems = 8;
 constexpr int kScanTile = kScanThreads * kScanItems;
 
 // Exclusive running sum over the block; `total` is the block's sum.
-template <class T>
-SEMIRA_INLINE T scan_block(T x, T& total) {
+template <class T> SEMIRA_INLINE T scan_block(T x, T& total) {
   __shared__ T sums[kWarp];
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const T running = sum_upto(lane, x);
@@ -35,8 +34,7 @@ SEMIRA_INLINE T load_tile(const T* items, long long first, long long n, T (&own)
 }
 
 // Sums of the tiles, one block a tile.
-template <class T>
-__device__ void scan_tiles(const T* items, long long n, T* sums) {
+template <class T> __device__ void scan_tiles(const T* items, long long n, T* sums) {
   T own[kScanItems], total;
   const long long first =
       block_number() * static_cast<long long>(kScanTile) + threadIdx.x * kScanItems;
@@ -45,8 +43,7 @@ __device__ void scan_tiles(const T* items, long long n, T* sums) {
 }
 
 // Running sums of the tile sums, by one block; `sums[tiles]` becomes the total.
-template <class T>
-__device__ void scan_sums(T* sums, long long tiles) {
+template <class T> __device__ void scan_sums(T* sums, long long tiles) {
   T carry = 0;
   for (long long base = 0; base < tiles; base += kScanThreads) {
     const long long at = base + threadIdx.x;
@@ -60,8 +57,7 @@ __device__ void scan_sums(T* sums, long long tiles) {
 }
 
 // Every item becomes the sum of those before it; `items[n]` becomes the total.
-template <class T>
-__device__ void scan_items(T* items, long long n, const T* sums) {
+template <class T> __device__ void scan_items(T* items, long long n, const T* sums) {
   T own[kScanItems], total;
   const long long first =
       block_number() * static_cast<long long>(kScanTile) + threadIdx.x * kScanItems;
@@ -75,8 +71,7 @@ __device__ void scan_items(T* items, long long n, const T* sums) {
 
 // The same from tile sums that are not summed up yet: few tiles, each block adds up those before its
 // own. `sums` is not read if there is one tile.
-template <class T>
-__device__ void scan_few(T* items, long long n, const T* sums) {
+template <class T> __device__ void scan_few(T* items, long long n, const T* sums) {
   T own[kScanItems], mine = 0, before, total;
   const unsigned tile = block_number();
   for (unsigned k = threadIdx.x; k < tile; k += kScanThreads) mine += sums[k];

@@ -5,21 +5,18 @@
 
 // The fold of consecutive items; `fresh` says that a head is among them, so that nothing before
 // them counts.
-template <class T>
-struct Run {
+template <class T> struct Run {
   T value;
   bool fresh;
 };
 
-template <class Add, class T>
-SEMIRA_INLINE Run<T> joined(const Run<T>& left, const Run<T>& right) {
+template <class Add, class T> SEMIRA_INLINE Run<T> joined(const Run<T>& left, const Run<T>& right) {
   if (right.fresh) return right;
   return Run<T>{Add::apply(left.value, right.value), left.fresh};
 }
 
 // What the threads of a block tell each other.
-template <class T>
-struct RunBoard {
+template <class T> struct RunBoard {
   T* values;
   bool* fresh;
 
@@ -31,8 +28,7 @@ struct RunBoard {
 };
 
 // Leaves on the board, for each thread, the fold of the runs of all threads up to it.
-template <class Add, class T>
-__device__ void scan_board(const RunBoard<T>& board, Run<T> mine) {
+template <class Add, class T> __device__ void scan_board(const RunBoard<T>& board, Run<T> mine) {
   const unsigned t = threadIdx.x;
   __syncthreads();
   board.put(t, mine);
@@ -107,8 +103,7 @@ __device__ void scan_run_tiles(typename Add::T* values, bool* fresh, long long t
 }
 
 // Keeps the result of every item.
-template <class T>
-struct KeepRuns {
+template <class T> struct KeepRuns {
   T* out;
   SEMIRA_INLINE void operator()(long long at, const T& value) const { out[at] = value; }
 };

@@ -59,15 +59,13 @@ struct BlockTally {
 };
 
 // The product of any two entries, where the multiplication reads neither; for every thread to call.
-template <class Semiring, class A, class B>
-SEMIRA_INLINE void write_one_value(void* out) {
+template <class Semiring, class A, class B> SEMIRA_INLINE void write_one_value(void* out) {
   if (block_number() != 0 || threadIdx.x != 0) return;
   *static_cast<SumOf<Semiring>*>(out) = multiply_values<Semiring>(A{}, B{}, 0, 0, 0);
 }
 
 // All that is asked for is which rows get something: 32 rows an operation.
-template <bool kExit>
-struct Presence {
+template <bool kExit> struct Presence {
   const Index* __restrict__ indices;
   const unsigned* __restrict__ present;
   long long words;
@@ -159,8 +157,7 @@ __device__ void pull_long_presence(const Entries<B>& bt, const Waiting& waiting,
 }
 
 // Values: a lane for each row of a word.
-template <bool kExit, class Semiring, class A, class B>
-struct Gather {
+template <bool kExit, class Semiring, class A, class B> struct Gather {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Entries<B>& bt;

@@ -4,8 +4,7 @@
 #include "mxm/spmm.cuh"
 
 // What sums of the result begin with.
-template <class Add>
-SEMIRA_INLINE void open_sums(long long count, typename Add::T* out) {
+template <class Add> SEMIRA_INLINE void open_sums(long long count, typename Add::T* out) {
   for (const long long at : items_below(count)) out[at] = resting_value<Add>();
 }
 

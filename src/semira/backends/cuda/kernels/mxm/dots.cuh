@@ -23,8 +23,7 @@ SEMIRA_INLINE void for_each_until(const Spread& spread, Offset length, Body body
 }
 
 // One lane's share of a dot product.
-template <bool kExit, class Semiring, class A, class B>
-struct Dot {
+template <bool kExit, class Semiring, class A, class B> struct Dot {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Entries<A>& a;

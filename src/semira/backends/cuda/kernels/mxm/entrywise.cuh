@@ -77,8 +77,7 @@ SEMIRA_INLINE void merge_lines(Product& dot, const Line& row, const Line& column
 }
 
 // The entries of the mask that a warp has, one a lane.
-template <bool kExit, class Semiring, class A, class B, class Emit>
-struct WarpEntries {
+template <bool kExit, class Semiring, class A, class B, class Emit> struct WarpEntries {
   using Product = Dot<kExit, Semiring, A, B>;
   const Group<kWarp>& group;
   const Entries<A>& a;
@@ -101,8 +100,7 @@ struct WarpEntries {
   }
 
   // One lane's entry, alone. False: it is too long for that.
-  template <int kMeeting>
-  SEMIRA_INLINE bool meet_alone(Product& dot, unsigned search_cost) const {
+  template <int kMeeting> SEMIRA_INLINE bool meet_alone(Product& dot, unsigned search_cost) const {
     if (kMeeting == kMerge ||
         (kMeeting == kByCount && is_merged(row.length, column.length, search_cost))) {
       merge_lines(dot, row, column);
@@ -116,10 +114,7 @@ struct WarpEntries {
 
 // Leaves every entry to its lane.
 struct LookUpNothing {
-  template <class Warp>
-  SEMIRA_INLINE unsigned operator()(const Warp&, bool) const {
-    return 0;
-  }
+  template <class Warp> SEMIRA_INLINE unsigned operator()(const Warp&, bool) const { return 0; }
 };
 
 // The dot products of all entries of the mask. Calls `emit(e, value, has)` once for each entry, or its

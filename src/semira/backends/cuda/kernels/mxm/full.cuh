@@ -8,8 +8,7 @@
 
 // A full matrix: entry (i, j) is values[i * step_i + j * step_j]. Steps are 0 where all entries share
 // one value.
-template <class B>
-struct Full {
+template <class B> struct Full {
   const B* __restrict__ values;
   long long step_i, step_j;
 
@@ -20,8 +19,7 @@ struct Full {
   SEMIRA_INLINE B value(long long i, long long j) const { return values[i * step_i + j * step_j]; }
 };
 
-template <bool kExit, class Add>
-SEMIRA_INLINE bool is_final(const typename Add::T& value) {
+template <bool kExit, class Add> SEMIRA_INLINE bool is_final(const typename Add::T& value) {
   if constexpr (kExit) return Add::kIsAny || (Add::kHasTerminal && Add::is_terminal(value));
   return false;
 }

@@ -4,8 +4,7 @@
 #include "mxm/full.cuh"
 
 // Row i of A: pairs (k, value).
-template <class A>
-struct SparseRow {
+template <class A> struct SparseRow {
   const Entries<A>& a;
   Offset begin;
   long long length;
@@ -15,8 +14,7 @@ struct SparseRow {
   SEMIRA_INLINE Index k(long long n) const { return a.indices[begin + static_cast<Offset>(n)]; }
   SEMIRA_INLINE A value(long long n) const { return a.value(begin + static_cast<Offset>(n)); }
 };
-template <class A>
-struct FullRow {
+template <class A> struct FullRow {
   const Full<A>& a;
   Index i;
   long long length;

@@ -3,12 +3,9 @@
 #include "matrix/entries.cuh"
 
 // A semiring whose sums are added up in the order of k, the same in every run.
-template <class Semiring>
-struct InOrder : Semiring {};
-template <class Semiring>
-constexpr bool kInOrder = false;
-template <class Semiring>
-constexpr bool kInOrder<InOrder<Semiring>> = true;
+template <class Semiring> struct InOrder : Semiring {};
+template <class Semiring> constexpr bool kInOrder = false;
+template <class Semiring> constexpr bool kInOrder<InOrder<Semiring>> = true;
 
 // multiply(x, y), x of A_ik and y of B_kj, both loaded where they are read.
 template <class Semiring, class A, class B>

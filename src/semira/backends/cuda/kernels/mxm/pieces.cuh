@@ -6,8 +6,7 @@
 
 // Where rows are cut (runtime/lines.py): piece p has entries begins[p] ... begins[p + 1] - 1. It
 // is all of line owners[p], or, where that is ~slot, a part of a long one; its row is rows[p].
-template <class T>
-struct LinePieces {
+template <class T> struct LinePieces {
   const long long* begins;
   const int *owners, *rows;
   long long count;
@@ -38,10 +37,7 @@ SEMIRA_INLINE void multiply_by_piece(const SparseTimesFull<Semiring, A, B>& prod
 constexpr int kFewSlots = 64, kSlotsAhead = 8;
 
 // Warps of a block that share out a line: as many as shared memory has room for.
-template <class T>
-constexpr int kPartWarps = sizeof(T) <= 16    ? 32
-                           : sizeof(T) <= 128 ? 8
-                                              : 1;
+template <class T> constexpr int kPartWarps = sizeof(T) <= 16 ? 32 : sizeof(T) <= 128 ? 8 : 1;
 
 // Sum of the slots from `first` to `last` of a column, in their order; there is at least one.
 template <class Add>

@@ -9,8 +9,7 @@ struct Pattern {
   const Index* __restrict__ indices;
 };
 
-template <class A>
-SEMIRA_INLINE Pattern pattern_of(const Entries<A>& a) {
+template <class A> SEMIRA_INLINE Pattern pattern_of(const Entries<A>& a) {
   return {a.indptr, a.indices};
 }
 
@@ -34,8 +33,7 @@ struct RowMask {
 extern __shared__ __align__(16) unsigned char block_memory[];
 
 // Threads that share a row: kLanes of a warp, or the block where kLanes is 0.
-template <int kLanes>
-struct Group {
+template <int kLanes> struct Group {
   static constexpr unsigned kMost = 32;  // groups of a block
   unsigned lane, lanes;                  // rank and number of the threads
   unsigned number;                       // rank of the group in its block

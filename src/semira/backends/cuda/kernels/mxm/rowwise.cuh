@@ -5,8 +5,7 @@
 #include "mxm/counts.cuh"
 #include "mxm/multiply.cuh"
 
-template <class Add>
-SEMIRA_INLINE typename Add::T resting_value() {
+template <class Add> SEMIRA_INLINE typename Add::T resting_value() {
   if constexpr (Add::kIsAny) {
     return typename Add::T{};
   } else {

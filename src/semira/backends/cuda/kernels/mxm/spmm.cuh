@@ -19,8 +19,7 @@ constexpr int kAcross = sizeof(B) > 8 || sizeof(T) > 8   ? 1
 // Entries of A whose rows of B are asked for before the first one is used.
 constexpr int kAhead = 4;
 
-template <class Semiring, class A, class B>
-struct SparseTimesFull {
+template <class Semiring, class A, class B> struct SparseTimesFull {
   using T = SumOf<Semiring>;
   const Entries<A>& a;
   Full<B> b;
@@ -40,8 +39,7 @@ struct SparseTimesFull {
 };
 
 // Sums of a lane's columns j, j + 1, ...
-template <int kColumns, bool kExit, class Semiring, class B>
-struct LaneSums {
+template <int kColumns, bool kExit, class Semiring, class B> struct LaneSums {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   T values[kColumns] = {};
@@ -114,8 +112,7 @@ SEMIRA_INLINE long long quotient(long long a, long long b) {
 }
 
 // The turns that threads take by it, each a line and `kColumns` columns: a block takes neighbouring ones.
-template <int kColumns>
-struct Turns {
+template <int kColumns> struct Turns {
   long long in_band, count;  // turns in one band, and in all
   unsigned packs, width;     // of all columns, and of a band
   int lanes, lane;
@@ -133,8 +130,7 @@ struct Turns {
     together = ((1u << (lanes - 1)) * 2 - 1) << first;
   }
   // Calls `take(line, j)` in this thread's turns; all lanes of a line have the same ones.
-  template <class Take>
-  SEMIRA_INLINE void each(const Take& take) const {
+  template <class Take> SEMIRA_INLINE void each(const Take& take) const {
     const long long threads = gridDim.x * static_cast<long long>(blockDim.x);
     const long long own = (count + threads - 1) / threads * blockDim.x;
     const long long first = block_number() * own, end = first + own < count ? first + own : count;
@@ -266,8 +262,7 @@ SEMIRA_INLINE void multiply_by_row(const SparseTimesFull<Semiring, A, B>& produc
 }
 
 // Where the parts of rows go that began in an earlier share.
-template <class T>
-struct Carries {
+template <class T> struct Carries {
   const int* line_of;  // line of each row of A; null where a row is its own line
   long long shares, per_share;
   long long* lines;  // of each share's carry; below 0: it has none
@@ -366,8 +361,7 @@ __device__ void add_carries(const Carries<typename Add::T>& carries, long long n
 }
 
 // Calls `run` with the number of columns that a lane takes: as many as lie together.
-template <int kColumns>
-struct Across {
+template <int kColumns> struct Across {
   static constexpr int kCount = kColumns;
 };
 template <class Semiring, class A, class B, class Run>

@@ -8,8 +8,7 @@
 #include "scalar/scalar.cuh"
 
 // Keeps every dot product for the merge that writes the result.
-template <class T>
-struct KeepDots {
+template <class T> struct KeepDots {
   static constexpr bool kTakesShares = false;
   T* found;
   Offset* flags;
@@ -54,15 +53,13 @@ SEMIRA_INLINE Count count_block(Count mine) {
 }
 
 // One thread's share. `T` is the type that the product's entries would have been stored in.
-template <class Add, class T>
-struct DotSum {
+template <class Add, class T> struct DotSum {
   using V = typename Add::T;
   V value{};
   bool has = false;
   Count count = 0;
 
-  template <class Found>
-  SEMIRA_INLINE void take(const Found& found, bool is_there) {
+  template <class Found> SEMIRA_INLINE void take(const Found& found, bool is_there) {
     if (!is_there) return;
     merge<Add>(value, has, cast<V>(cast<T>(found)), true);
     ++count;
@@ -77,8 +74,7 @@ struct DotSum {
 
   // All threads of the block call it, after their last `take`. `write(total)` is called by one
   // thread of the launch that is the last one.
-  template <class Write>
-  SEMIRA_INLINE void finish(const PartialSums& to, Write write) {
+  template <class Write> SEMIRA_INLINE void finish(const PartialSums& to, Write write) {
     __shared__ bool is_last;
     const Count found = count_block(count);
     reduce_block<Add>(value, has);
@@ -114,12 +110,10 @@ struct DotSum {
 
 // Hands dot products to a DotSum. With kShares what lanes have of one entry need not be added up before:
 // the sum goes by the products' own monoid, and nothing is cast in between.
-template <class Sum, bool kShares>
-struct SumDots {
+template <class Sum, bool kShares> struct SumDots {
   static constexpr bool kTakesShares = kShares;
   Sum& sum;
-  template <class Found>
-  SEMIRA_INLINE void operator()(Offset, const Found& found, bool has) const {
+  template <class Found> SEMIRA_INLINE void operator()(Offset, const Found& found, bool has) const {
     sum.take(found, has);
   }
   template <class Found>

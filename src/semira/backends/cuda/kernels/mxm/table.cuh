@@ -28,8 +28,7 @@ struct KeyTable {
 
   // The slot of `key`, which is taken if it was not there; `is_new` then says so. With kPending
   // the key waits there for `settle`.
-  template <bool kPending = false>
-  SEMIRA_INLINE unsigned insert(Index key, bool& is_new) const {
+  template <bool kPending = false> SEMIRA_INLINE unsigned insert(Index key, bool& is_new) const {
     const Index mark = kPending ? pending(key) : key;
     unsigned slot = first_slot(key);
     is_new = false;

@@ -16,8 +16,7 @@
 constexpr int kShortMode = 8, kLaneMode = 4;
 
 // What sums are compared as: NaN loses.
-template <class S>
-SEMIRA_INLINE S comparable(S sum) {
+template <class S> SEMIRA_INLINE S comparable(S sum) {
   if constexpr (kIsFloat<S>) {
     if (sum != sum) return -__longlong_as_double(0x7ff0000000000000ll);
   }
@@ -26,8 +25,7 @@ SEMIRA_INLINE S comparable(S sum) {
 
 // How a key is chosen among those with the largest sum: the preferred one; then, if there is a
 // seed, the one with the greatest random number; then the smallest.
-template <class K, bool kPrefers, bool kDraws>
-struct Ties {
+template <class K, bool kPrefers, bool kDraws> struct Ties {
   using Key = K;
   Plane<K> preferred;
   long long seed;
@@ -58,8 +56,7 @@ struct Ties {
 };
 
 // A key with its sum and rank; the first of several is found by `take`.
-template <class K, class S>
-struct RankedKey {
+template <class K, class S> struct RankedKey {
   S sum;
   unsigned long long rank;
   K key;
@@ -83,8 +80,7 @@ struct RankedKey {
 };
 
 // What the rows are made of; with kCounts every entry counts 1.
-template <class K, class A, bool kCounts>
-struct KeyedRows {
+template <class K, class A, bool kCounts> struct KeyedRows {
   using Key = K;
   static constexpr bool kSmall = kCounts;
   Compressed<A> matrix;
@@ -103,8 +99,7 @@ struct KeyedRows {
     else
       return matrix.value_stride == 0 && matrix.values[0] > A(0);
   }
-  template <class S>
-  SEMIRA_INLINE S value(Offset at) const {
+  template <class S> SEMIRA_INLINE S value(Offset at) const {
     if constexpr (kCounts)
       return S(1);
     else
@@ -114,8 +109,7 @@ struct KeyedRows {
 
 // Keys of the entries of rows that lanes hold, `kEach` a lane: those that have an entry, by bits of a
 // word, and those of which the sum is the largest of their row.
-template <class K, int kEach>
-struct HeldKeys {
+template <class K, int kEach> struct HeldKeys {
   K key[kEach];
   unsigned valid[kEach], tied[kEach];
 
@@ -292,22 +286,19 @@ SEMIRA_INLINE unsigned long long mixed(long long key) {
 
 // Sums by place, added to by many threads. Counts are a word, other integers are two: shared memory
 // adds to one at once.
-template <class S, bool kSmall, unsigned kSlots>
-struct TableSums {
+template <class S, bool kSmall, unsigned kSlots> struct TableSums {
   S sums[kSlots + 1];
   SEMIRA_INLINE void reset(unsigned slot) { sums[slot] = 0; }
   SEMIRA_INLINE void add(unsigned slot, S value) { atomicAdd(&sums[slot], value); }
   SEMIRA_INLINE S get(unsigned slot) const { return sums[slot]; }
 };
-template <unsigned kSlots>
-struct TableSums<long long, true, kSlots> {
+template <unsigned kSlots> struct TableSums<long long, true, kSlots> {
   unsigned sums[kSlots + 1];
   SEMIRA_INLINE void reset(unsigned slot) { sums[slot] = 0; }
   SEMIRA_INLINE void add(unsigned slot, long long) { atomicAdd(&sums[slot], 1u); }
   SEMIRA_INLINE long long get(unsigned slot) const { return sums[slot]; }
 };
-template <unsigned kSlots>
-struct TableSums<long long, false, kSlots> {
+template <unsigned kSlots> struct TableSums<long long, false, kSlots> {
   unsigned low[kSlots + 1], high[kSlots + 1];
   SEMIRA_INLINE void reset(unsigned slot) { low[slot] = high[slot] = 0; }
   SEMIRA_INLINE void add(unsigned slot, long long value) {
@@ -323,8 +314,7 @@ struct TableSums<long long, false, kSlots> {
 
 // Keys of a row, or of a part of them. The lowest key marks a free place, and has one of its own
 // behind the others. With kSmall every entry counts 1.
-template <class K, class S, bool kSmall>
-struct KeyTable {
+template <class K, class S, bool kSmall> struct KeyTable {
   static constexpr K kFree = kLowest<K>;
   // At most 32 KiB.
   static constexpr int kBits = kSmall && sizeof(K) == 4 ? 12 : (sizeof(K) == 4 || kSmall ? 11 : 10);
@@ -349,8 +339,7 @@ struct KeyTable {
     return *static_cast<const volatile unsigned*>(&filled) > kKeys;
   }
   // Nothing where the table is full.
-  template <class Bits>
-  SEMIRA_INLINE void add(K key, Bits bits, S value, unsigned used) {
+  template <class Bits> SEMIRA_INLINE void add(K key, Bits bits, S value, unsigned used) {
     if (key == kFree) {
       has_lowest = true;
       sums.add(kMost, value);

@@ -14,8 +14,7 @@ struct PartialsDescriptor {
 constexpr unsigned kOrderedBlocks = 128, kOrderedThreads = 512;
 
 // Blocks among which a reduction is shared out: those of the team, or as many virtual ones.
-template <bool kOrdered>
-SEMIRA_INLINE unsigned parts_of_reduction(const Team& team) {
+template <bool kOrdered> SEMIRA_INLINE unsigned parts_of_reduction(const Team& team) {
   return kOrdered ? kOrderedBlocks : team.blocks;
 }
 
@@ -27,8 +26,7 @@ SEMIRA_INLINE void merge(typename Add::T& value, bool& has, typename Add::T othe
 }
 
 // A sum of some of the values, perhaps of none.
-template <class Add>
-struct Partial {
+template <class Add> struct Partial {
   typename Add::T value;
   bool has;
 
@@ -44,8 +42,7 @@ struct Partial {
     const bool is_there = __shfl_sync(kAllLanes, has, lane) != 0;
     return {shuffle(value, lane), is_there};
   }
-  template <bool kExit>
-  SEMIRA_INLINE bool settled() const {
+  template <bool kExit> SEMIRA_INLINE bool settled() const {
     if constexpr (!kExit) return false;
     if constexpr (Add::kIsAny) return has;
     if constexpr (Add::kHasTerminal) return has && Add::is_terminal(value);
@@ -54,8 +51,7 @@ struct Partial {
 };
 
 // Adds the lanes' sums up; every lane gets the result.
-template <class Add>
-SEMIRA_INLINE void add_over_lanes(Partial<Add>& sum) {
+template <class Add> SEMIRA_INLINE void add_over_lanes(Partial<Add>& sum) {
 #pragma unroll
   for (int step = kWarp / 2; step > 0; step /= 2) {
     sum.add(sum.of_lane(static_cast<int>(threadIdx.x % kWarp) ^ step));
@@ -64,14 +60,12 @@ SEMIRA_INLINE void add_over_lanes(Partial<Add>& sum) {
 
 // A sum that is nothing yet, as what takes part in all additions alike: the identity changes no bit
 // of any number, so presence need not be asked at each.
-template <class Add>
-SEMIRA_INLINE typename Add::T or_identity(typename Add::T value, bool has) {
+template <class Add> SEMIRA_INLINE typename Add::T or_identity(typename Add::T value, bool has) {
   return has ? value : Add::identity();
 }
 
 // Reduces over a warp; lane 0 gets the result. The order of operands is that of the lanes.
-template <class Add>
-SEMIRA_INLINE void reduce_warp(typename Add::T& value, bool& has) {
+template <class Add> SEMIRA_INLINE void reduce_warp(typename Add::T& value, bool& has) {
   const int lane = static_cast<int>(threadIdx.x % kWarp);
   if constexpr (Add::kMethod == Method::kSum) {
     value = or_identity<Add>(value, has);
@@ -93,8 +87,7 @@ SEMIRA_INLINE void reduce_warp(typename Add::T& value, bool& has) {
 }
 
 // What a block's warps have of a sum, in shared memory.
-template <class Add>
-struct WarpSums {
+template <class Add> struct WarpSums {
   using T = typename Add::T;
   T values[kWarp];
   bool present[kWarp];
@@ -116,8 +109,7 @@ struct WarpSums {
 };
 
 // Reduces over the block; thread 0 gets the result. The order of operands is fixed.
-template <class Add>
-__device__ void reduce_block(typename Add::T& value, bool& has) {
+template <class Add> __device__ void reduce_block(typename Add::T& value, bool& has) {
   __shared__ WarpSums<Add> sums;
   __syncthreads();
   sums.keep(value, has);

@@ -6,8 +6,7 @@
 #include "scalar/scalar.cuh"
 
 // u[region_k].
-template <class U>
-struct RegionSource {
+template <class U> struct RegionSource {
   using Value = U;
   Plane<U> u;
   Region region;
@@ -21,8 +20,7 @@ struct RegionSource {
 
 // u[index_i], wherever index (a plane or a cell) has an entry. Its values were checked before, or
 // are in the same phase: with kGuards those that are no positions are left out.
-template <bool kGuards, class I, class U>
-struct GatherSource {
+template <bool kGuards, class I, class U> struct GatherSource {
   using Value = U;
   I index;
   Plane<U> u;
@@ -50,8 +48,7 @@ SEMIRA_INLINE bool find_entry(const Compressed<A>& matrix, Index major, Index mi
 }
 
 // A[line, region_k] of a matrix compressed along `line`.
-template <class A, class RegionT>
-struct LineSource {
+template <class A, class RegionT> struct LineSource {
   using Value = A;
   Compressed<A> matrix;
   Index line;
@@ -62,8 +59,7 @@ struct LineSource {
 };
 
 // A[i + down, i + right].
-template <class A>
-struct DiagonalSource {
+template <class A> struct DiagonalSource {
   using Value = A;
   Compressed<A> matrix;
   Index down, right;
@@ -71,8 +67,7 @@ struct DiagonalSource {
 };
 
 // One entry as a scalar.
-template <class U>
-SEMIRA_INLINE Scalar<U> scalar_at(const Plane<U>& u, Index i) {
+template <class U> SEMIRA_INLINE Scalar<U> scalar_at(const Plane<U>& u, Index i) {
   const bool has = u.has(i);
   return {has ? u.values[i] : U{}, has};
 }

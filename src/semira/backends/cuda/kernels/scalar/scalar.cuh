@@ -9,8 +9,7 @@ struct ScalarDescriptor {
   long long has;   // of a literal
 };
 
-template <class T>
-struct Scalar {
+template <class T> struct Scalar {
   using Value = T;
   static constexpr int kWords = (sizeof(T) + 7) / 8;
   T value;
@@ -37,8 +36,7 @@ struct Scalar {
   }
 };
 
-template <class Op, class A>
-SEMIRA_INLINE Scalar<typename Op::R> scalar_unary(const Scalar<A>& a) {
+template <class Op, class A> SEMIRA_INLINE Scalar<typename Op::R> scalar_unary(const Scalar<A>& a) {
   return {Op::apply(cast<typename Op::T>(a.value), 0, 0), a.has};
 }
 

@@ -11,8 +11,7 @@ struct HandedDescriptor {
 };
 
 // What each share hands over of the word of rows that it ends in; 0 until it is there.
-template <class T>
-struct Handed {
+template <class T> struct Handed {
   static constexpr int kParts = (sizeof(T) + 3) / 4;
   // Shares that are looked at one after the other, without a search.
   static constexpr Index kFew = 4;
@@ -111,8 +110,7 @@ struct Handed {
 
   // The first of the shares low <= s < high that fits, of each lane; those that fit stand behind
   // the others. All lanes take as many steps.
-  template <class Fits>
-  static SEMIRA_INLINE Index first_share(Index low, Index high, Fits fits) {
+  template <class Fits> static SEMIRA_INLINE Index first_share(Index low, Index high, Fits fits) {
     while (__any_sync(kAllLanes, low < high)) {
       // No branch: a warp that goes apart here runs all that follows more than once.
       const bool goes_on = low < high;

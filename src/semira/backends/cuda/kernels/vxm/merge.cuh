@@ -16,8 +16,7 @@ struct CarriesDescriptor {
 };
 
 // Of every slice: the row it ends in (-1: it has no entry of that row), and the row's sum so far.
-template <class T>
-struct Carries {
+template <class T> struct Carries {
   Index* rows;
   bool* has;
   T* values;

@@ -21,15 +21,13 @@ SEMIRA_INLINE unsigned char* gaps_of_warp() {
   return rooms + threadIdx.x / kWarp * 2 * kWarp;
 }
 
-template <class A>
-SEMIRA_INLINE bool is_middling(const Compressed<A>& matrix) {
+template <class A> SEMIRA_INLINE bool is_middling(const Compressed<A>& matrix) {
   return matrix.longest <= kLongestMiddling && blockDim.x <= kStagingWarps * kWarp;
 }
 
 // The rows of a word and the room for products of some of their entries: of two stripes, or of one
 // where values are large.
-template <bool kOwners, class Semiring, class U, class A>
-struct MiddlingRows {
+template <bool kOwners, class Semiring, class U, class A> struct MiddlingRows {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   static constexpr int kItems = kLaneItems<T>, kStripe = kItems * kWarp;

@@ -14,8 +14,7 @@ struct ByRow {
   static constexpr bool kRows = true;
 };
 struct NoEpilogue {
-  template <class By, class T>
-  SEMIRA_INLINE void operator()(By, Index, bool, const T&) const {}
+  template <class By, class T> SEMIRA_INLINE void operator()(By, Index, bool, const T&) const {}
 };
 
 // Which of a product's values the multiplication reads.
@@ -73,14 +72,12 @@ SEMIRA_PHASE void sum_degrees(const Team& team, const Vector<U>& u, DrivenDegree
 // loads of a thread, one after the other, take about as long as a barrier of the grid.
 constexpr unsigned kCountedAlone = 2048;
 
-template <class U>
-SEMIRA_INLINE bool is_counted_alone(const Vector<U>& u) {
+template <class U> SEMIRA_INLINE bool is_counted_alone(const Vector<U>& u) {
   return (u.listed ? static_cast<unsigned>(u.nvals) : u.num_words()) <= kCountedAlone;
 }
 
 // The same sum, which every block makes for itself; all threads of the block get it.
-template <class U>
-SEMIRA_INLINE Count count_degrees(const Vector<U>& u, DrivenDegrees degrees) {
+template <class U> SEMIRA_INLINE Count count_degrees(const Vector<U>& u, DrivenDegrees degrees) {
   __shared__ Count partial[kWarp];
   __shared__ Count sum;
   Count mine = 0;

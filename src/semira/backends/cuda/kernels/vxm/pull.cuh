@@ -33,8 +33,7 @@ SEMIRA_INLINE int nth_bit(unsigned word, unsigned n) {
 // Everything the gather of one row needs. `present` is the presence of the operand, or of what
 // may be read in its place; null means that every position is present. Held is how the matrix is
 // kept: a copy lies in registers, a reference leaves it in shared memory.
-template <class Semiring, class U, class A, class Held = Compressed<A>>
-struct Gather {
+template <class Semiring, class U, class A, class Held = Compressed<A>> struct Gather {
   using Add = typename Semiring::Add;
   const unsigned* present;
   const U* u;
@@ -119,8 +118,7 @@ struct Gather {
 
 // Positions that a warp takes at once: a word of them, or fewer where that leaves warps without.
 // Sums that are made in the order of the walk must not depend on the number of warps.
-template <bool kExit>
-SEMIRA_INLINE unsigned rows_of_turn(unsigned rows, unsigned warps) {
+template <bool kExit> SEMIRA_INLINE unsigned rows_of_turn(unsigned rows, unsigned warps) {
   unsigned count = kWarp;
   if (kExit) {
     while (count > 1 && rows / count < warps) count /= 2;
@@ -128,14 +126,12 @@ SEMIRA_INLINE unsigned rows_of_turn(unsigned rows, unsigned warps) {
   return count;
 }
 
-template <bool kExit, int kRows>
-SEMIRA_INLINE unsigned turn_of_pull(Index rows, unsigned warps) {
+template <bool kExit, int kRows> SEMIRA_INLINE unsigned turn_of_pull(Index rows, unsigned warps) {
   return rows_of_turn < kExit && kRows != kAlone > (static_cast<unsigned>(rows), warps);
 }
 
 // Whether each word of the result is one warp's.
-template <bool kExit, int kRows>
-SEMIRA_INLINE bool pulls_words(const Team& team, Index rows) {
+template <bool kExit, int kRows> SEMIRA_INLINE bool pulls_words(const Team& team, Index rows) {
   return turn_of_pull<kExit, kRows>(rows, team.warps) == kWarp;
 }
 

@@ -72,8 +72,7 @@ template <class Op, bool kProductFirst, class T>
 SEMIRA_INLINE bool is_discarded(T z, T other, Index i) {
   return kProductFirst ? Op::apply(z, other, i, 0, 0) : Op::apply(other, z, i, 0, 0);
 }
-template <class Op, bool kProductFirst, class T>
-struct KeepUnless {
+template <class Op, bool kProductFirst, class T> struct KeepUnless {
   const Plane<T>& held;
   bool is_full;  // every position has an entry
   __device__ KeepUnless(const Plane<T>& plane, bool full) : held(plane), is_full(full) {}
@@ -100,8 +99,7 @@ struct KeepUnless {
 };
 
 // The same where absent values of what is held are NaN, against which nothing is discarded.
-template <class Op, bool kProductFirst, class T>
-struct KeepUnlessBlank {
+template <class Op, bool kProductFirst, class T> struct KeepUnlessBlank {
   const T* values;
   __device__ explicit KeepUnlessBlank(const T* held) : values(held) {}
 

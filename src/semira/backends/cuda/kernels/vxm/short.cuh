@@ -13,16 +13,14 @@ constexpr int kShortRow = 2 * kShortBatch;
 // triangulation of 65,536 points it takes PageRank from 25 to 15 us an iteration.
 constexpr int kLongestShort = 32, kMeanShort = 8;
 
-template <class A>
-SEMIRA_INLINE bool is_short(const Compressed<A>& matrix, Index rows) {
+template <class A> SEMIRA_INLINE bool is_short(const Compressed<A>& matrix, Index rows) {
   if (matrix.longest <= kShortRow) return true;
   return matrix.longest <= kLongestShort &&
          matrix.nvals <= static_cast<long long>(kMeanShort) * rows;
 }
 
 // One lane is enough for a row, on average: half of the instructions, which bound large matrices.
-template <class A>
-SEMIRA_INLINE bool is_for_one_lane(const Compressed<A>& matrix, Index rows) {
+template <class A> SEMIRA_INLINE bool is_for_one_lane(const Compressed<A>& matrix, Index rows) {
   return matrix.nvals <= static_cast<long long>(kShortBatch) * rows;
 }
 
@@ -49,8 +47,7 @@ struct KeptRows {
 
 // The rows of a word of presence, kLanes lanes a row and kLanes rows a lane. With kHot the kernel has
 // pulls with a table of hot columns: what saves instructions here took registers of theirs.
-template <int kLanes, bool kHot, class Semiring, class U, class A, class Held>
-struct ShortRows {
+template <int kLanes, bool kHot, class Semiring, class U, class A, class Held> struct ShortRows {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   static_assert(kLanes == 1 || kLanes == 2);
@@ -222,8 +219,7 @@ SEMIRA_PHASE void sum_short_rows(const Team& team, const Gather<Semiring, U, A, 
 }
 
 // Of what does nothing before a row is summed.
-template <class Finish>
-SEMIRA_INLINE auto begins_nothing(const Finish& finish) {
+template <class Finish> SEMIRA_INLINE auto begins_nothing(const Finish& finish) {
   return [&](const Index row, bool live) {
     return [&, row, live](const auto& sum, Count& edges) { finish(row, live, sum, edges); };
   };

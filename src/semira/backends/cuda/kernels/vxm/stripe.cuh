@@ -14,8 +14,7 @@ template <class Semiring, class U, class A>
 using SharedGather = Gather<Semiring, U, A, const Compressed<A>&>;
 
 // Neighbouring entries of a lane: few where values are large, which leaves the others registers.
-template <class T>
-constexpr int kLaneItems = sizeof(T) <= 8 ? 4 : 2;
+template <class T> constexpr int kLaneItems = sizeof(T) <= 8 ? 4 : 2;
 
 // Columns are read once and leave L1 to the values of the vector.
 SEMIRA_INLINE Pack<int, 4> load_once(const Pack<int, 4>* place) {
@@ -68,8 +67,7 @@ struct Rows {
   int lane;
 
   // Bit k: a row begins at entry k of this lane, in the stripe from `base` on.
-  template <int kItems>
-  SEMIRA_INLINE unsigned heads(int base, int low, int stop) const {
+  template <int kItems> SEMIRA_INLINE unsigned heads(int base, int low, int stop) const {
     constexpr int kLanes = kWarp / kItems;
     const bool begins = live && begin >= low && begin < stop;
     const int place = begin - base;
@@ -96,12 +94,10 @@ SEMIRA_INLINE unsigned shared_table_bytes() {
 
 // What a stripe reads of the vector. With kHot a column may name a value in a table of shared memory
 // (the variant `hot_columns` of a pull).
-template <bool kHot, class U>
-struct StripeSource;
+template <bool kHot, class U> struct StripeSource;
 
 // Where no column is hot: columns as they are.
-template <class U>
-struct StripeSource<false, U> {
+template <class U> struct StripeSource<false, U> {
   const unsigned* present;
   const U* u;
 
@@ -117,8 +113,7 @@ struct StripeSource<false, U> {
 };
 
 // Columns as the walk reads them: the hot ones negative, if it knows them.
-template <bool kHot, class A>
-SEMIRA_INLINE const Index* columns_of(const Compressed<A>& matrix) {
+template <bool kHot, class A> SEMIRA_INLINE const Index* columns_of(const Compressed<A>& matrix) {
   return kHot ? matrix.coded : matrix.indices;
 }
 

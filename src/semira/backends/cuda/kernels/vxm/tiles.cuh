@@ -15,8 +15,7 @@
 #include "vxm/short.cuh"
 
 // Neighbouring entries of a lane: fewer where sums are large, which leaves room for all.
-template <class T>
-constexpr int kTileLane = sizeof(T) <= 4 ? 16 : (sizeof(T) <= 8 ? 8 : 4);
+template <class T> constexpr int kTileLane = sizeof(T) <= 4 ? 16 : (sizeof(T) <= 8 ? 8 : 4);
 // Dynamic shared memory of each of a block's warps: a tile's sums, then three bits for each entry.
 constexpr int kTileWarps = 16, kTileBytes = 64 * kWarp, kTileWords = 16;
 constexpr unsigned kTileRoom = kTileWarps * (kTileBytes + 3 * kTileWords * sizeof(unsigned));
@@ -28,8 +27,7 @@ constexpr unsigned kKeptRoom = kTileWarps * (kKeptEntries * sizeof(Index) + kKep
 constexpr int kTileWindows = 4;
 
 // A warp's place in shared memory.
-template <class T>
-struct TileRoom {
+template <class T> struct TileRoom {
   T* sums;          // of the row that ends with this entry of the tile
   unsigned* ends;   // bits: a row ends with the entry
   unsigned* there;  // bits: the sum that ends there has an operand
@@ -49,8 +47,7 @@ struct TileRoom {
     __syncwarp();
   }
   // The bits of a lane's kItems entries.
-  template <int kItems>
-  static SEMIRA_INLINE unsigned of_lane(const unsigned* bits, int lane) {
+  template <int kItems> static SEMIRA_INLINE unsigned of_lane(const unsigned* bits, int lane) {
     static_assert(kWarp % kItems == 0, "a lane's bits lie in one word");
     const int from = lane * kItems;
     return bits[from / kWarp] >> (from % kWarp) & ((1u << kItems) - 1);
@@ -92,8 +89,7 @@ struct KeptTiles {
 
 // One share of a matrix as a warp walks it. Entries are counted from `origin` on, a multiple of
 // what is loaded together.
-template <bool kOwners, bool kFull, class Semiring, class U, class A, class MaskT>
-struct TileWalk {
+template <bool kOwners, bool kFull, class Semiring, class U, class A, class MaskT> struct TileWalk {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   static constexpr int kItems = kTileLane<T>, kTile = kItems * kWarp, kPack = 4;
@@ -187,8 +183,7 @@ struct TileWalk {
   }
 
   // Asks for an array's items of this lane's entries.
-  template <class V>
-  SEMIRA_INLINE void fetch(const V* array, V (&items)[kItems]) const {
+  template <class V> SEMIRA_INLINE void fetch(const V* array, V (&items)[kItems]) const {
     const int from = base + kItems * lane;
     const bool together = base + kTile <= whole;
 #pragma unroll
@@ -256,8 +251,7 @@ struct TileWalk {
 
   // Adds the products up from each row's beginning on and keeps the sums at which rows end. With
   // kGaps some products may be missing: `hits` has a bit for each that there is.
-  template <bool kGaps>
-  SEMIRA_INLINE void add(T (&z)[kItems], unsigned hits) {
+  template <bool kGaps> SEMIRA_INLINE void add(T (&z)[kItems], unsigned hits) {
     const unsigned ends = room.template of_lane<kItems>(room.ends, lane);
     if constexpr (!kGaps) hits = kAllLanes;
     if (lane == 0 && carry.has) {
@@ -303,8 +297,7 @@ struct TileWalk {
 
   // Takes the columns of this lane's entries from where they are kept, or puts them there: pieces of
   // four, those of a warp side by side.
-  template <bool kPut>
-  SEMIRA_INLINE void keep(Index (&column)[kItems]) const {
+  template <bool kPut> SEMIRA_INLINE void keep(Index (&column)[kItems]) const {
     Pack<Index, kPack>* const pieces = KeptTiles().columns + base / kPack + lane;
     SEMIRA_UNROLLED(p, kItems / kPack) {
       Pack<Index, kPack>& kept = pieces[p * kWarp];
