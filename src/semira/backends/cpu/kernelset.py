@@ -21,7 +21,7 @@ from semira.ops.meaning import cast_scalar
 #: Operations computed by ``host.<module>.<function>(statement, args, mask, out) -> Result``;
 #: modules are imported when first needed, so that a traversal loads only what it runs.
 _OPERATIONS = {
-    "assign": ("assignment", "compute"),
+    "assign": ("assign_matrix", "compute"),
     "apply": ("apply", "compute"),
     "copy": ("structure", "copy"),
     "diag": ("structure", "diag"),
