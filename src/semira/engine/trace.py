@@ -85,7 +85,6 @@ class Trace(Shown):
         return ", ".join(parts)
 
     def __str__(self) -> str:
-        """Return what ran, and a table of the products; waits as `rows` does."""
         return f"{self._heading()}\n{trace_text(self.rows)}"
 
     def _repr_html_(self) -> str:

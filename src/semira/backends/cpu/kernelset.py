@@ -129,7 +129,6 @@ class CpuKernels:
 
 
 def _finish_scalar(statement: Statement, result: ScalarArrays, out: ScalarArrays) -> ScalarArrays:
-    """Accumulate and cast a scalar."""
     accum, value = statement.accum, result.value
     if accum is not None and out.value is not None:
         if value is None:

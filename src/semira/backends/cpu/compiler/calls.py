@@ -78,7 +78,6 @@ class Calls(Expressions):
         return Value(target, self.cast(value, target))
 
     def _library(self, name: str, type_: Scalar, held: list[Any]) -> Value:
-        """Return the value of a function of C's library."""
         name = name if type_.bits == 64 else f"{name}f"
         function = declared(self.b.module, name, type_.register, [type_.register] * len(held))
         return Value(type_, self.b.call(function, held))

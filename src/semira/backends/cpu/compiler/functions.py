@@ -138,7 +138,6 @@ class _Writer:
         self.keys: dict[str, str] = {}
 
     def result(self) -> Type:
-        """Return the type of what was returned."""
         found: Type = self.results[0] if self.results else None
         for other in self.results[1:]:
             if isinstance(found, Scalar) and isinstance(other, Scalar):
@@ -150,7 +149,6 @@ class _Writer:
         return found
 
     def write(self) -> None:
-        """Write parameters and body."""
         given = list(self.function.args)
         for arg, type_ in zip(self.node.args.args, self.types, strict=True):
             if isinstance(type_, Array):

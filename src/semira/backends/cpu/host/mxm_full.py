@@ -148,7 +148,6 @@ def _product(
 
 
 def _kernels_of(product: _Product) -> ModuleType:
-    """Return the kernels for the operators of a product; kept."""
     add, is_any = product.add, product.add.is_any
     is_terminal = product.may_exit and not is_any and add.terminal is not None
     flags = ("EXIT_FIRST", product.may_exit and is_any), ("EXIT_TERMINAL", is_terminal)

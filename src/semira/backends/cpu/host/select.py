@@ -36,7 +36,6 @@ from semira.ops.meaning import cast_scalar
 
 @lru_cache(cache.KEPT_BY_HOST)
 def _select_kernels(op: TypedOp, source: DataType) -> ModuleType:
-    """Return the kernels that keep entries of dtype `source`."""
     reads = "a" in names_in(op.python)
     header = Header(flags={"VALUES": reads})
     given = {"a": header.cast(source, op.type, "a") if reads else "a", "t": "t"}
