@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,18 @@ def _header(text: KernelText) -> Header:
 def _function(text: KernelText) -> Any:
     """Return the compiled function of a kernel: rendering its module takes 10 ms."""
     return getattr(cache.load(text.place, _header(text), text.name), text.name)
+
+
+def repeated(text: KernelText) -> Callable[..., bool]:
+    """Return a function that runs a kernel on arguments of the types of one of its last calls.
+
+    It says whether it did; if not, the arguments are of other types.
+    """
+    return getattr(_function(text), "again", _never)
+
+
+def _never(*_: Any) -> bool:
+    return False
 
 
 def run(text: KernelText, launch: Launch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 from semira.backends import interpreter
 from semira.backends.cpu import array_kernels, huge
@@ -105,6 +106,10 @@ class CpuBackend:
     def run_kernel(self, text: KernelText, launch: Launch) -> None:
         """Run a kernel over arrays."""
         array_kernels.run(text, launch)
+
+    def repeated_kernel(self, text: KernelText) -> Callable[..., bool]:
+        """Return what runs a kernel on arguments like those of the last call; tells if it did."""
+        return array_kernels.repeated(text)
 
     def synchronise(self) -> None:
         """Nothing is ever pending."""
