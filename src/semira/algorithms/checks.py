@@ -474,6 +474,8 @@ def check_vertices(vertices: Any, size: int, what: str = "source") -> np.ndarray
     IndexOutOfBound
         The graph of `size` vertices does not have it.
     """
+    if vertices.__class__ is int and 0 <= vertices < size:
+        return np.array([vertices])
     is_array = isinstance(vertices, np.ndarray) and vertices.ndim == 1
     # All at once; one that is wrong is named below.
     if is_array and vertices.dtype.kind in "iu" and ((vertices >= 0) & (vertices < size)).all():

@@ -74,32 +74,35 @@ def search_levels(
 
     O(n + edges of the vertices found) at most. Parents do not depend on the number of threads.
     """
-    n, rows = A.nrows, rows_of(A, values=False)
+    rows = rows_of(A, values=False)
+    n, where = rows.shape[0], A.device
     number = vertex_dtype(n).np_type
     level, queue = np.empty(n, number), np.empty(2 * n + 2, number)
     parent = np.empty(n if parents else 0, number)
     bits = np.empty(-(-n // 64), np.uint64)
     state = np.empty(_HEAD + _ROW * max(1, min(limit, _ROWS)), np.int64)
-    many = _NEVER if A.memory == "lean" else _MANY
-    given, begins = (rows.indptr, rows.indices, sources), 1
-    numbers = limit, many, _SMALL, _BUDGET
+    many, begins = _NEVER if A.memory == "lean" else _MANY, 1
     while True:
-        _PUSH(1, *given, begins, *numbers, level, parent, queue, bits, state, device=A.device)
+        _PUSH(
+            1, rows.indptr, rows.indices, sources, begins, limit, many, _SMALL, _BUDGET,
+            level, parent, queue, bits, state, device=where,
+        )  # fmt: skip
         found, begin, end, depth, _, held = state[:6].tolist()
         if held == _LISTED or begin == end or depth == limit:
             break
         if held:
             bits = _pull(A, rows.indptr, level, parent, bits, state)
         begins = 0
-    answers = [level, parent] if parents else [level]
     there = None
     if held == _LISTED:
         there = queue[:found].copy()
-        answers = [queue[n + 1 : n + 1 + found].copy(), *(parent[there] for _ in answers[1:])]
+        level = queue[n + 1 : n + 1 + found].copy()
+        parent = parent[there] if parents else parent
     elif found < n:
         there = level >= 0
-    vectors = [vector_of(each, there, size=n, device=A.device) for each in answers]
-    return Levels(vectors[0], vectors[1] if parents else None, depth, _trace(state, depth))
+    tree = vector_of(parent, there, size=n, device=where) if parents else None
+    levels = vector_of(level, there, size=n, device=where)
+    return Levels(levels, tree, depth, _trace(state, depth))
 
 
 def _pull(
