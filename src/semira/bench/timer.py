@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 
@@ -29,11 +30,15 @@ class Budget:
         No further warm call starts once the warm calls took so long together.
     wall : float
         The same for the calls and what is done with their results.
+    least : float
+        More than `trials` warm calls start until they took so long together: the first ones of a
+        short call meet cold caches.
     """
 
     trials: int
     seconds: float
     wall: float = math.inf
+    least: float = 0.0
 
 
 @dataclass(slots=True)
@@ -155,12 +160,15 @@ def measure(
         with watch_compiler() as compiling:
             result, first_s = clock(first or (lambda: call(0)))
         samples = Samples(first_s, [], compiling.seconds, compiling.functions)
-        start_s = time.perf_counter()
-        for trial in range(budget.trials):
+        start_s, total_s = time.perf_counter(), 0.0
+        for trial in count():
+            if trial >= budget.trials and total_s >= budget.least:
+                break
             found, warm_s = clock(lambda trial=trial: call(trial))  # type: ignore[misc]
             samples.warm_s.append(warm_s)
             observe(found)
+            total_s += warm_s
             spent_s = time.perf_counter() - start_s
-            if sum(samples.warm_s) >= budget.seconds or spent_s >= budget.wall:
+            if total_s >= budget.seconds or spent_s >= budget.wall:
                 break
     return result, samples

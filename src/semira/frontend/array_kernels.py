@@ -90,9 +90,7 @@ def rows_of(matrix: Any, *, values: bool = True, dtype: Any = None) -> Rows:
     return found
 
 
-def vector_of(
-    values: Any, indices: Any = None, *, size: int | None = None, device: str
-) -> Any:
+def vector_of(values: Any, indices: Any = None, *, size: int | None = None, device: str) -> Any:
     """Return the vector of arrays that a kernel wrote, which it keeps: nobody may change them.
 
     Parameters
