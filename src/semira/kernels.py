@@ -17,6 +17,7 @@ from semira.frontend.array_kernels import (
     kernel,
     rows_of,
     run_loop,
+    vector_of,
 )
 from semira.ops.helpers import philox
 
@@ -34,6 +35,7 @@ __all__ = [
     "prefetch",
     "rows_of",
     "run_loop",
+    "vector_of",
 ]
 
 

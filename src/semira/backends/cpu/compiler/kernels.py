@@ -113,6 +113,12 @@ class Kernel:
         made = self._before(*args)
         return made if made is not NotImplemented else self._for_other_types(args)
 
+    def again(self, *args: Any) -> bool:
+        """Run the kernel if arguments are of the types of the last call, or of that of before."""
+        if self._latest(*args) is not NotImplemented:
+            return True
+        return self._before(*args) is not NotImplemented
+
     def _for_other_types(self, args: tuple[Any, ...]) -> Any:
         try:
             types = tuple(map(type_of, args))
