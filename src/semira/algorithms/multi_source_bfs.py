@@ -168,7 +168,8 @@ def multi_source_bfs(
 
 def from_all(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:
     """Search from all vertices together, which are checked, up to a number of hops."""
-    vertices = np.unique(vertices) if len(vertices) > 1 else vertices
+    if not (vertices[1:] > vertices[:-1]).all():
+        vertices = np.unique(vertices)
     if runs_loops(A, opts):
         found = search_levels(A, vertices, limit)
         return MultiSourceResult(found.iterations, found.trace, found.level, vertices)

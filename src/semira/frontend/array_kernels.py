@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,8 @@ from semira.frontend.traits import device_traits
 
 #: Arguments that nothing is asked of.
 _NUMBERS = frozenset({int, bool, float})
+
+_NUMPY: AbstractContextManager[Any] = nullcontext(np)
 
 #: Devices whose objects lie in memory of the host, and which have another one's kernels.
 _KERNELS_OF = {"suitesparse": "cpu"}
@@ -71,8 +73,7 @@ def rows_of(matrix: Any, *, values: bool = True, dtype: Any = None) -> Rows:
     return Rows(arrays.indptr, arrays.indices, given, matrix.shape)
 
 
-@contextmanager
-def array_module(device: str | None = None) -> Iterator[Any]:
+def array_module(device: str | None = None) -> AbstractContextManager[Any]:
     """Give the block NumPy, or CuPy on ``cuda``, where it works on Semira's stream and memory.
 
     Parameters
@@ -93,11 +94,7 @@ def array_module(device: str | None = None) -> Iterator[Any]:
     3
     """
     backend: Any = backend_for(device or default_device())
-    if not hasattr(backend, "arrays"):
-        yield np
-        return
-    with backend.arrays() as xp:
-        yield xp
+    return backend.arrays() if hasattr(backend, "arrays") else _NUMPY
 
 
 def kernel(function: Any) -> Any:

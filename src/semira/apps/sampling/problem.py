@@ -89,7 +89,13 @@ def vertices_of(given: Any, n: int, xp: Any, name: str) -> Any:
         least, most = int(given.min()), int(given.max())
         bad = least if least < 0 else most
         raise IndexOutOfBound(f"{name}: vertex {bad} is not one of the {n} vertices")
-    return xp.ascontiguousarray(xp.asarray(given.astype(index_dtype(n), copy=False)))
+    given = given.astype(index_dtype(n), copy=False)
+    if xp is np or not isinstance(given, np.ndarray):
+        return xp.ascontiguousarray(xp.asarray(given))
+    # Not through page-locked memory, which takes CuPy longer to find.
+    sent = xp.empty(len(given), given.dtype)
+    sent.set(np.ascontiguousarray(given))
+    return sent
 
 
 def index_dtype(n: int) -> np.dtype[Any]:
