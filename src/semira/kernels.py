@@ -15,8 +15,10 @@ from semira.frontend.array_kernels import (
     Rows,
     array_module,
     kernel,
+    placed,
     rows_of,
     run_loop,
+    workspace,
 )
 from semira.ops.helpers import philox
 
@@ -31,9 +33,11 @@ __all__ = [
     "kernel",
     "now",
     "philox",
+    "placed",
     "prefetch",
     "rows_of",
     "run_loop",
+    "workspace",
 ]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -18,10 +16,6 @@ from semira.exceptions import (
     OutOfMemory,
 )
 from semira.frontend.range_check import as_array
-
-#: Bytes of memory in which one of several arrays begins.
-_LINE = 128
-
 
 def on_host(array: Any) -> NDArray[Any]:
     """Return an array of a device, or a list, as one of NumPy; without a copy if possible.
@@ -100,29 +94,6 @@ def per_vertex(
         at = int(xp.argmin(xp.isfinite(found)))
         raise InvalidWeight(f"{name}[{at}]={float(found[at])} is no finite number")
     return found
-
-
-def pieces(xp: Any, *wanted: tuple[tuple[int, ...], Any]) -> list[Any]:
-    """Return uninitialised arrays, each (shape, dtype), that lie in one allocation.
-
-    Parameters
-    ----------
-    xp : module
-        NumPy or CuPy, which takes longer to allocate than to start a kernel.
-
-    Examples
-    --------
-    >>> [part.shape for part in pieces(np, ((2, 3), np.int32), ((4,), np.int64))]
-    [(2, 3), (4,)]
-    """
-    sizes = [math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in wanted]
-    ends = list(accumulate(-(-size // _LINE) * _LINE for size in sizes))
-    block = xp.empty(ends[-1], np.uint8)
-    begins = [0, *ends[:-1]]
-    return [
-        block[begin : begin + size].view(dtype).reshape(shape)
-        for (shape, dtype), begin, size in zip(wanted, begins, sizes, strict=True)
-    ]
 
 
 def check_room(needed: int, device: str, what: str, remedy: str, *, least: int = 2**26) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from semira import Matrix
 from semira.apps.arrays import as_given
 from semira.exceptions import DomainMismatch, IndexOutOfBound, InvalidValue
+from semira.kernels import placed
 
 
 def matrix_of(A: Any, name: str, *, square: bool = True) -> Matrix:
@@ -92,10 +93,7 @@ def vertices_of(given: Any, n: int, xp: Any, name: str) -> Any:
     given = given.astype(index_dtype(n), copy=False)
     if xp is np or not isinstance(given, np.ndarray):
         return xp.ascontiguousarray(xp.asarray(given))
-    # Not through page-locked memory, which takes CuPy longer to find.
-    sent = xp.empty(len(given), given.dtype)
-    sent.set(np.ascontiguousarray(given))
-    return sent
+    return placed(xp, given)
 
 
 def index_dtype(n: int) -> np.dtype[Any]:

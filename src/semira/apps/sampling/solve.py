@@ -7,10 +7,10 @@ from itertools import accumulate
 from operator import mul
 from typing import Any, NamedTuple
 
-from semira.apps.arrays import check_room, pieces
+from semira.apps.arrays import check_room
 from semira.apps.sampling.result import NeighbourSample
 from semira.apps.sampling.weights import running_totals
-from semira.kernels import ArrayKernel, rows_of
+from semira.kernels import ArrayKernel, rows_of, workspace
 
 _PLACE = "semira.apps.sampling.kernels:draw"
 _with = ArrayKernel(_PLACE, "with_replacement")
@@ -75,7 +75,7 @@ def draw(
         Vertices, and positions in the arrays of the rows.
     """
     work = len(vertices) * k
-    out = pieces(xp, ((work,), source.indices.dtype), ((work,), source.indptr.dtype))
+    out = workspace(xp, ((work,), source.indices.dtype), ((work,), source.indptr.dtype))
     _draw_into(source, vertices, k, key, out, replace=replace, batches=batches)
     return out[0], out[1]
 
@@ -117,18 +117,18 @@ def draw_hops(
     OutOfMemory
         They do not fit.
     """
-    counts = [len(rows), *accumulate(fanouts, mul, initial=len(rows))][1:]
+    counts = [*accumulate(fanouts, mul, initial=len(rows))][1:]
     dtypes = source.indices.dtype, source.indptr.dtype
-    needed = sum(counts[1:]) * sum(dtype.itemsize for dtype in dtypes)
+    needed = sum(counts) * sum(dtype.itemsize for dtype in dtypes)
     check_room(needed, source.device, "the samples", "pass fewer vertices at once")
-    shapes = [shape for shape in zip(counts, fanouts, strict=False) for _ in dtypes]
-    parts = pieces(xp, *zip(shapes, dtypes * len(fanouts), strict=True))
+    parts = workspace(xp, *(((count,), dtype) for count in counts for dtype in dtypes))
     found = []
     for hop, (k, key) in enumerate(zip(fanouts, keys, strict=True)):
-        neighbours, entries = parts[2 * hop : 2 * hop + 2]
-        _draw_into(source, rows, k, key, (neighbours, entries), replace=replace)
-        found.append(NeighbourSample(rows, neighbours, entries, matrix=A))
-        rows = neighbours.reshape(-1)
+        out = neighbours, entries = parts[2 * hop : 2 * hop + 2]
+        _draw_into(source, rows, k, key, out, replace=replace)
+        shaped = neighbours.reshape(-1, k), entries.reshape(-1, k)
+        found.append(NeighbourSample(rows, *shaped, matrix=A))
+        rows = neighbours
     return tuple(found)
 
 

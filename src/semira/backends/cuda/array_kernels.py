@@ -65,11 +65,15 @@ def run_loop(
     Raises JitError if it does not compile.
     """
     known: dict[int, tuple[str, int]] = {}
+    described: dict[int, tuple[tuple[str, ...], list[int]]] = {}
     calls: list[Call] = []
     words = [int(state.data.ptr)]
     wanted = 1
     for text, launch in (*before, *launches):
-        kinds, values = _described(launch.arguments, known)
+        found = described.get(id(launch.arguments))
+        if found is None:
+            found = described[id(launch.arguments)] = _described(launch.arguments, known)
+        kinds, values = found
         calls.append((text, kinds))
         words += [launch.items, *values]
         wanted = max(wanted, -(-launch.items * text.lanes // text.threads))
