@@ -177,7 +177,8 @@ def from_all(
     -------
     level, iterations, trace
     """
-    vertices = np.unique(vertices) if len(vertices) > 1 else vertices
+    if len(vertices) > 1 and not (vertices[1:] > vertices[:-1]).all():
+        vertices = np.unique(vertices)
     if runs_loops(A, opts):
         found = search_levels(A, vertices, limit)
         return found.level, found.iterations, found.trace

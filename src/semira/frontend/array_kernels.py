@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import math
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +28,11 @@ _NUMBERS = frozenset({int, bool, float})
 
 #: Marks rows among the facts of a matrix.
 _ROWS = object()
+
+_NUMPY: AbstractContextManager[Any] = nullcontext(np)
+
+#: Bytes of memory in which one of several arrays begins.
+_LINE = 128
 
 #: Devices whose objects lie in memory of the host, and which have another one's kernels.
 _KERNELS_OF = {"suitesparse": "cpu"}
@@ -153,8 +160,7 @@ def _sent(values: Any, indices: Any, size: int, device: str) -> Any:
     return vector.from_coo(indices, values, size=size, device=device)
 
 
-@contextmanager
-def array_module(device: str | None = None) -> Iterator[Any]:
+def array_module(device: str | None = None) -> AbstractContextManager[Any]:
     """Give the block NumPy, or CuPy on ``cuda``, where it works on Semira's stream and memory.
 
     Parameters
@@ -175,11 +181,62 @@ def array_module(device: str | None = None) -> Iterator[Any]:
     3
     """
     backend: Any = backend_for(device or default_device())
-    if not hasattr(backend, "arrays"):
-        yield np
-        return
-    with backend.arrays() as xp:
-        yield xp
+    return backend.arrays() if hasattr(backend, "arrays") else _NUMPY
+
+
+def placed(xp: Any, array: Any) -> Any:
+    """Return an array of NumPy in the memory of a device; on a host itself.
+
+    For few numbers this takes less time than ``xp.asarray``.
+
+    Parameters
+    ----------
+    xp : module
+        What `array_module` gives.
+    array : ndarray
+
+    Examples
+    --------
+    >>> import numpy as np, semira as gb
+    >>> with gb.kernels.array_module("cpu") as xp:
+    ...     gb.kernels.placed(xp, np.arange(3)).tolist()
+    [0, 1, 2]
+    """
+    if xp is np:
+        return array
+    sent = xp.empty(array.shape, array.dtype)
+    # CuPy's own way is by page-locked memory, which it looks for each time.
+    sent.set(np.ascontiguousarray(array))
+    return sent
+
+
+def workspace(xp: Any, *wanted: tuple[tuple[int, ...], Any]) -> list[Any]:
+    """Return uninitialised arrays that lie in one allocation.
+
+    On a GPU an allocation takes longer than the launch of a kernel. The memory is free when nobody
+    has any of the arrays.
+
+    Parameters
+    ----------
+    xp : module
+        What `array_module` gives.
+    *wanted : (shape, dtype)
+
+    Examples
+    --------
+    >>> import numpy as np, semira as gb
+    >>> with gb.kernels.array_module("cpu") as xp:
+    ...     [part.shape for part in gb.kernels.workspace(xp, ((2, 3), np.int32), ((4,), bool))]
+    [(2, 3), (4,)]
+    """
+    sizes = [math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in wanted]
+    ends = list(accumulate(-(-size // _LINE) * _LINE for size in sizes))
+    block = xp.empty(ends[-1], np.uint8)
+    begins = [0, *ends[:-1]]
+    return [
+        block[begin : begin + size].view(dtype).reshape(shape)
+        for (shape, dtype), begin, size in zip(wanted, begins, sizes, strict=True)
+    ]
 
 
 def kernel(function: Any) -> Any:
@@ -305,6 +362,10 @@ class ArrayKernel:
             stops,
             shared,
         )
+
+    def beside(self, other: tuple[KernelText, Launch], items: int) -> tuple[KernelText, Launch]:
+        """Return a call for `ArrayLoop` with the arguments of another one, which are checked."""
+        return self._text, Launch(items, other[1].arguments)
 
 
 def run_loop(
