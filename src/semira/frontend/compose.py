@@ -255,15 +255,7 @@ def _diagonal_values(values: Any, length: int) -> Any:
 def setdiag(
     a: Any, values: Any, k: Any = 0, *, mask: Any = None, accum: Any = None, **opts: Any
 ) -> None:
-    """Write `values` on the k-th diagonal of `a`; the rest stays.
-
-    Raises
-    ------
-    IndexOutOfBound
-        There is no such diagonal.
-    DimensionMismatch
-        `values` or `mask` do not have its length.
-    """
+    """Write `values` on the k-th diagonal of `a`; the rest stays."""
     _refuse("setdiag")
     length = _diagonal_length(a, k)
     given = _diagonal_values(values, length)

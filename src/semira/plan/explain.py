@@ -101,12 +101,10 @@ class Explanation(Shown):
 def explain_statement(
     statement: Statement, counts: Mapping[str, float] | None = None, previous: int = -1
 ) -> Explanation:
-    """Explain the plan of one statement.
+    """Explain the plan of one statement; PlanError if it has none yet.
 
     Parameters
     ----------
-    statement : Statement
-        With its plan (see `plan_program`).
     counts : mapping of count name to number
         What is known of `semira.contract.rule.COUNTS`, and ``lines``: rows of the left operand of
         ``mxm`` that have entries. Alternatives that need a missing count are left out, and the
@@ -114,11 +112,6 @@ def explain_statement(
         the plan is explained that is left for it.
     previous : int
         Index of the method used last time; -1: none.
-
-    Raises
-    ------
-    PlanError
-        The statement has no plan yet.
     """
     plan, given = statement.plan, dict(counts or {})
     if plan is None:

@@ -15,12 +15,7 @@ _NO_MASK = (np.zeros(1, np.int32), np.zeros(1, np.int32))
 
 
 def finish_matrix(update: Update, *, exact: bool) -> CpuMatrix:
-    """Return the output's new data; see `KernelSet.finish`.
-
-    Notes
-    -----
-    O(rows + entries of output, result and mask).
-    """
+    """Return the new data of the output: O(rows + entries of output, result and mask)."""
     out, result = update.out, update.result
     empty = out.nvals == 0
     free = update.mask is None or (exact and (update.replace or empty))
