@@ -20,7 +20,7 @@ from semira.plan.policy import SOLO_ENTER, SOLO_LEAVE, Policy, policy_named
 from semira.plan.products import Request, plan_product, requested_policy
 from semira.plan.reasons import Code, reason
 from semira.plan.reuse import Facts, Item, Surroundings, always_present
-from semira.plan.rules_order import needs_order
+from semira.plan.rules_mask import needs_order
 from semira.plan.rules_storage import MATRIX_ARGS, choose_out_storage
 
 #: How each operation without alternatives shares its work; see `Method.balance`.

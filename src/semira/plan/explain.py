@@ -9,8 +9,7 @@ from semira.base.errors import PlanError
 from semira.base.shown import Shown
 from semira.contract import Const, Method, Plan, Statement
 from semira.plan.expressions import choice_text, fold, rule_text
-from semira.plan.formulas import formula_with
-from semira.plan.phases import ProgramPhases
+from semira.plan.phases import ProgramPhases, formula_with
 from semira.plan.reasons import sentence
 from semira.plan.reuse import DRIVER
 from semira.plan.rules_direction import PULL

@@ -12,7 +12,7 @@ from semira.frontend.ss import order as ordering
 from semira.frontend.ss.common import ObjectExtensions
 from semira.frontend.ss.forms import with_transfers
 from semira.frontend.ss.lines import placed
-from semira.frontend.ss.scan import scan
+from semira.frontend.ss.order import scan
 from semira.frontend.ss.tiles import concat, is_vector_list, reshape, shape_of
 
 #: A vector is one line.

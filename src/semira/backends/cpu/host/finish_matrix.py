@@ -6,8 +6,8 @@ import numpy as np
 
 from semira.backends.cpu import threads, workspace
 from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed, offsets_from_counts
+from semira.backends.cpu.host.structure import written_rows
 from semira.backends.cpu.host.update import Update
-from semira.backends.cpu.host.written import written_rows
 from semira.backends.cpu.storage import CpuMatrix, matrix_of
 from semira.ops.meaning import cast_array
 
