@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue
 from semira.base.memory import tells_shortage
 from semira.base.record_dtypes import visible
@@ -42,11 +43,19 @@ def oriented(arrays: MatrixArrays, orientation: str) -> MatrixArrays:
     """Return the matrix by rows (``csr``) or columns (``csc``), sorted anew if it is not."""
     if arrays.orientation == orientation:
         return arrays
-    value = arrays.values[0] if len(arrays.values) else arrays.dtype.scalar(0)
+    lines = arrays.indices, arrays.entry_major()
+    return listed(orientation, arrays.shape, lines, arrays.values, arrays.dtype, is_iso=arrays.iso)
+
+
+def listed(
+    orientation: str, shape: tuple[int, int], lines: tuple[Any, ...], values: Any, dtype: DataType,
+    *, is_iso: bool,
+) -> MatrixArrays:  # fmt: skip
+    """Return the matrix of entries at (major, minor) `lines`, in any order."""
+    (count, size), (major, minor) = shape if orientation == "csr" else shape[::-1], lines
     made = coo_to_matrix(
-        arrays.nminor, arrays.nmajor, arrays.indices, arrays.entry_major(),
-        None if arrays.iso else arrays.values,
-        dtype=arrays.dtype if arrays.iso else None, iso_value=value,
+        count, size, major, minor, None if is_iso else values,
+        dtype=dtype, iso_value=values[0] if is_iso and len(values) else 1,
     )  # fmt: skip
     return made if orientation == "csr" else made.flipped()
 
