@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from semira.backends.cpu.exchange import empty_data
-from semira.backends.cpu.host import blocks, finish_matrix, finish_vector, mxm, mxv, vector_product
+from semira.backends.cpu.host import blocks, finish_matrix, finish_vector, mxm, mxv, walks
 from semira.backends.cpu.host.structure import count_entries
 from semira.backends.cpu.host.update import Result, Update
 from semira.backends.cpu.masks import matrix_mask, vector_mask
@@ -85,7 +85,7 @@ class CpuKernels:
     ) -> Produced:
         """Return ``op(args)`` as a `Result`."""
         if statement.op in ("mxv", "vxm"):
-            result, touched = vector_product.compute(statement, method, args, mask, out)
+            result, touched = walks.compute(statement, method, args, mask, out)
             return Produced(result, touched)
         if statement.op == "mxm":
             matrix, exact, touched = mxm.compute(statement, method, args, mask, out)
