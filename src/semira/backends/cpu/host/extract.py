@@ -18,7 +18,7 @@ from semira.backends.cpu.storage import (
     settled,
     sparse_vector,
 )
-from semira.backends.cpu.transposition import transpose
+from semira.backends.cpu.whole import transpose
 from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.lists import located
 from semira.contract import Statement

@@ -13,7 +13,7 @@ from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import Array, Compressed, offsets_from_counts
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.storage import CpuMatrix, CpuVector, matrix_of, sparse_vector, to_sparse
-from semira.backends.cpu.transposition import structure_kernels
+from semira.backends.cpu.whole import structure_kernels
 from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.lists import checked
 from semira.base.dtypes import BOOL, DataType
