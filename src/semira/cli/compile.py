@@ -16,8 +16,8 @@ from semira.backends import kernel_files
 from semira.backends.registry import backend_for
 from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DeviceUnavailable, InvalidValue
-from semira.base.nearest import did_you_mean
 from semira.base.settings import settings
+from semira.base.text import did_you_mean
 from semira.cli.ahead import PATTERN, Done, Request, compile_all, tools_of_cpu, tools_of_cuda
 from semira.cli.options import JsonOption, option
 from semira.cli.output import note, print_json, print_pairs, print_table, say, seconds

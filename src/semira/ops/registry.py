@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from semira.base.errors import InvalidValue, UdfParseError
-from semira.base.nearest import did_you_mean
+from semira.base.text import did_you_mean
 from semira.ops.binary import BINARY
 from semira.ops.core import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, UnaryOp
 from semira.ops.indexbinary import BoundIndexOp, IndexBinaryOp

@@ -8,8 +8,13 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cpu.compressed import Array, Compressed, offsets_from_counts
-from semira.backends.cpu.host.extract import submatrix
-from semira.backends.cpu.host.regions import Region, is_rising, last_of_each, positions_of
+from semira.backends.cpu.host.extract import (
+    Region,
+    is_rising,
+    last_of_each,
+    positions_of,
+    submatrix,
+)
 from semira.backends.cpu.host.structure import copy
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import VectorMask, matrix_mask, vector_mask
