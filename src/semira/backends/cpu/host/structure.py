@@ -156,7 +156,7 @@ def _close_gaps(array: Array, starts: Array, numbers: list[int]) -> None:
     end = 0
     for start, number in zip(starts[:-1].tolist(), numbers, strict=True):
         if start != end:
-            cache.load("gather", Header(), "gather").shift(array, start, end, number)
+            cache.load("move", Header(), "entries").shift(array, start, end, number)
         end += number
     # No other view of the array is alive.
     array.resize(end, refcheck=False)
