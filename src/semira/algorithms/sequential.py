@@ -100,7 +100,8 @@ def components(A: Matrix, symmetric: bool) -> Vector:
         _unite(A, rows, parents, without=int(np.bincount(answers).argmax()))
     else:
         _unite(A, rows, parents, half=symmetric)
-    return vector_of(parents, device=A.device)
+    made: Vector = vector_of(parents, device=A.device)
+    return made
 
 
 def _unite(
@@ -130,7 +131,8 @@ def strong_components(A: Matrix) -> Vector:
     label, rank, *paths = (np.zeros(n, vertex_dtype(n).np_type) for _ in range(5))
     edge = np.empty(n, np.int64)
     _SEARCH(1, rows.indptr, rows.indices, label, rank, *paths, edge, device=A.device)
-    return vector_of(label, device=A.device)
+    made: Vector = vector_of(label, device=A.device)
+    return made
 
 
 def cores(A: Matrix) -> Vector:
@@ -145,7 +147,8 @@ def cores(A: Matrix) -> Vector:
     order, place = np.empty_like(core), np.empty_like(core)
     begins = np.zeros(int(core.max(initial=0)) + 3, np.int64)
     _PEEL(1, rows.indptr, rows.indices, core, order, place, begins, device=A.device)
-    return vector_of(core, device=A.device)
+    made: Vector = vector_of(core, device=A.device)
+    return made
 
 
 def forest(A: Matrix) -> Matrix:
@@ -207,7 +210,8 @@ def colours(edges: Matrix, order: NDArray[Any]) -> Vector:
     colour, mark = np.full(n, -1, number), np.zeros(n + 2, number)
     given = rows.indptr, rows.indices, order, colour, mark
     _COLOUR(1, *given, device=edges.device, work=edges.nvals, stops=True)
-    return vector_of(colour, device=edges.device)
+    made: Vector = vector_of(colour, device=edges.device)
+    return made
 
 
 def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64], int, bool]:
@@ -260,10 +264,13 @@ def distance(A: Matrix, begun: Vector) -> Vector:
     """Return the distances from the entries of a vector over lengths that are not negative."""
     starts, begins = begun.to_coo()
     found, reached = _settled(A, starts, begins, len(starts))
+    made: Vector
     if reached[0] == A.nrows:
-        return vector_of(found, device=A.device)
-    places = (found >= 0).nonzero()[0]
-    return vector_of(found[places], places, size=A.nrows, device=A.device)
+        made = vector_of(found, device=A.device)
+    else:
+        places = (found >= 0).nonzero()[0]
+        made = vector_of(found[places], places, size=A.nrows, device=A.device)
+    return made
 
 
 def distances(A: Matrix, number: Any) -> Matrix:
