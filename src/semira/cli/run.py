@@ -30,7 +30,7 @@ from semira.cli.options import (
     option,
 )
 from semira.cli.output import cell, note, print_json, print_pairs, print_table
-from semira.cli.plans import SETTLED, trace_record
+from semira.cli.plans import SETTLED
 from semira.cli.run_application import make_command
 from semira.cli.searches import pins_for, take_search
 from semira.cli.summaries import VERTEX_FACTS, route
@@ -167,24 +167,12 @@ def run_algorithm(
         _show(row.title, graph, measured, record)
         if targets.trace:
             _show_trace(measured)
-    _keep(algorithm, asked, graph, measured, targets.plot, targets.out)
-
-
-def _keep(
-    algorithm: str,
-    asked: Asked,
-    graph: Graph,
-    measured: Measurement,
-    plot: Path | None,
-    out: str | None,
-) -> None:
-    """Write the whole result and its plot, as far as they were asked for."""
-    if out is not None:
-        _write(out, graph, asked, measured)
-    if plot is not None:
+    if targets.out is not None:
+        _write(targets.out, graph, asked, measured)
+    if targets.plot is not None:
         if measured.is_settled:
             note(f"degrees are drawn in place of products: {SETTLED}")
-        plots.plot_run(plot, algorithm, graph, measured)
+        plots.plot_run(targets.plot, algorithm, graph, measured)
 
 
 def _check_out(file: str, asked: Asked, out: str) -> None:
@@ -274,7 +262,8 @@ def _touched(measured: Measurement) -> Any:
 
 def _trace_record(measured: Measurement) -> dict[str, Any]:
     """Return the trace of the last call for JSON."""
-    return {"trace": trace_record(measured.trace), "trace_lost": lost_rows(measured.trace)}
+    rows = [{**row._asdict(), "direction": row.direction} for row in measured.trace]
+    return {"trace": rows, "trace_lost": lost_rows(measured.trace)}
 
 
 def _show_trace(measured: Measurement) -> None:
