@@ -96,7 +96,7 @@ def components(A: Matrix, symmetric: bool) -> Vector:
         _unite(A, rows, parents, without=int(np.bincount(answers).argmax()))
     else:
         _unite(A, rows, parents, half=symmetric)
-    return _vector(A, parents)
+    return Vector.from_dense(parents, device=A.device)
 
 
 def _unite(
@@ -126,7 +126,7 @@ def strong_components(A: Matrix) -> Vector:
     label, rank, *paths = (np.zeros(n, vertex_dtype(n).np_type) for _ in range(5))
     edge = np.empty(n, np.int64)
     _SEARCH(1, rows.indptr, rows.indices, label, rank, *paths, edge, device=A.device)
-    return _vector(A, label)
+    return Vector.from_dense(label, device=A.device)
 
 
 def cores(A: Matrix) -> Vector:
@@ -141,7 +141,7 @@ def cores(A: Matrix) -> Vector:
     order, place = np.empty_like(core), np.empty_like(core)
     begins = np.zeros(int(core.max(initial=0)) + 3, np.int64)
     _PEEL(1, rows.indptr, rows.indices, core, order, place, begins, device=A.device)
-    return _vector(A, core)
+    return Vector.from_dense(core, device=A.device)
 
 
 def forest(A: Matrix) -> Matrix:
@@ -203,7 +203,7 @@ def colours(edges: Matrix, order: NDArray[Any]) -> Vector:
     colour, mark = np.full(n, -1, number), np.zeros(n + 2, number)
     given = rows.indptr, rows.indices, order, colour, mark
     _COLOUR(1, *given, device=edges.device, work=edges.nvals, stops=True)
-    return _vector(edges, colour)
+    return Vector.from_dense(colour, device=edges.device)
 
 
 def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64], int, bool]:
@@ -257,7 +257,7 @@ def distance(A: Matrix, begun: Vector) -> Vector:
     starts, begins = begun.to_coo()
     found, reached = _settled(A, starts, begins, len(starts))
     if reached[0] == A.nrows:
-        return _vector(A, found)
+        return Vector.from_dense(found, device=A.device)
     places = (found >= 0).nonzero()[0].astype(vertex_dtype(A.nrows).np_type)
     return Vector.from_coo(places, found[places], size=A.nrows, device=A.device)
 
@@ -285,8 +285,3 @@ def distances(A: Matrix, number: Any) -> Matrix:
             sorted_cols=True, take_ownership=True,
         )  # fmt: skip
     return made
-
-
-def _vector(A: Matrix, values: NDArray[Any]) -> Vector:
-    with device(A.device):
-        return Vector.from_dense(values)
