@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.algorithms.shown import is_number
 from semira.apps.classification.problem import EdgeFeatures
-from semira.apps.texts import array_of, is_index, is_number, numbers_of, open_text
+from semira.apps.texts import array_of, is_index, numbers_of, open_text
 from semira.exceptions import FileFormatError
 
 _Labels = NDArray[Any] | None
