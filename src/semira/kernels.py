@@ -15,8 +15,11 @@ from semira.frontend.array_kernels import (
     Rows,
     array_module,
     kernel,
+    placed,
     rows_of,
     run_loop,
+    vector_of,
+    workspace,
 )
 from semira.ops.helpers import philox
 
@@ -31,9 +34,12 @@ __all__ = [
     "kernel",
     "now",
     "philox",
+    "placed",
     "prefetch",
     "rows_of",
     "run_loop",
+    "vector_of",
+    "workspace",
 ]
 
 

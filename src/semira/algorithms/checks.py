@@ -388,6 +388,8 @@ def check_vertices(vertices: Any, size: int, what: str = "source") -> np.ndarray
     Raises InvalidIndex if one of them is no integer, and IndexOutOfBound if the graph of `size`
     vertices does not have it.
     """
+    if vertices.__class__ is int and 0 <= vertices < size:
+        return np.array([vertices])
     is_array = isinstance(vertices, np.ndarray) and vertices.ndim == 1
     # All at once; one that is wrong is named below.
     if is_array and vertices.dtype.kind in "iu" and ((vertices >= 0) & (vertices < size)).all():

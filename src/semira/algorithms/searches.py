@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from semira import Matrix, Vector, device, device_traits, free_memory, ss
 from semira.algorithms.checks import vertex_dtype
-from semira.kernels import ArrayKernel, array_module, rows_of, run_loop
+from semira.kernels import ArrayKernel, array_module, placed, rows_of, run_loop, workspace
 
 _PLACE = "semira.algorithms.kernels:hops"
 _EXPAND = ArrayKernel(_PLACE, "expand", lanes=8)
@@ -40,6 +40,9 @@ _LONG = 128
 
 #: Numbers that a loop keeps; `part_of` in the kernel.
 _STATE = 44
+
+#: Bytes that are taken to be free.
+_LITTLE = 2**26
 
 #: Graphs of more vertices than entries by this factor have products search them.
 _SPARSE = 16
@@ -111,8 +114,10 @@ def can_search(A: Matrix, sources: int, kept: int) -> bool:
     n = A.nrows
     if sources == 0 or n == 0 or n >= 2**31 or n > _SPARSE * (A.nvals + sources):
         return False
-    free = free_memory(A.device)
-    return free is None or memory(n, sources, kept, _threads(A)) <= free
+    needed = memory(n, sources, kept, _threads(A))
+    # To ask takes a GPU as long as a small search.
+    free = free_memory(A.device) if needed >= _LITTLE else None
+    return free is None or needed <= free
 
 
 def _threads(A: Matrix) -> int:
@@ -170,22 +175,23 @@ def _search(
     n, k, where = A.nrows, len(sources), A.device
     with array_module(where) as xp:
         level = xp.empty(k * n if kept == LEVELS else 1, dtype)
-        sums = xp.zeros(2 * n if kept == SUMS else 1, xp.int64)
-        told = xp.zeros(_STATE + k, xp.int64)
-        state, far = told[:_STATE], told[_STATE:]
+        # The state, the last levels and the sources: one array, which is sent and read as one.
+        told = placed(xp, np.concatenate([np.zeros(_STATE + k, np.int64), sources]))
+        state, far, sources = told[:_STATE], told[_STATE : _STATE + k], told[_STATE + k :]
+        sums = xp.zeros(2 * n, xp.int64) if kept == SUMS else state
         out = kept, limit, level, sums, far, state
         if width == 1:
             scratch = [
                 (dtype, 1 if kept == LEVELS else n, None),
-                ("int64", len(sums), 0), ("int32", n + 1, None),
+                ("int64", 2 * n if kept == SUMS else 1, 0), ("int32", n + 1, None),
             ]  # fmt: skip
             _WALK(k, *rows_of(A, values=False)[:2], sources, *out, device=where, scratch=scratch,
                   work=k * (n + A.nvals))  # fmt: skip
         else:
             if kept == LEVELS and not device_traits(where).own_memory:
                 level.fill(np.iinfo(dtype).max)
-            _search_by_bits(xp, A, xp.asarray(sources), width, out)
-        told = _on_host(told)
+            _search_by_bits(xp, A, sources, width, out)
+        told = _on_host(told[: _STATE + k])
     return Searches(where, n, told[_STATE:], level, width, limit, sums), bool(told[1])
 
 
@@ -206,12 +212,14 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
         parts = matrix.derived("parts of long rows", partial(_long_parts, xp, edges[-2], has_own))
         several += [parts, len(parts) // 2]
     size = n if has_own else 0
-    num_sums = len(out[3])
     kind, limit, level, sums, far, state = out
+    num_sums = 2 * n if kind == SUMS else 1
     chosen = (
         *edges, *several, sources, n, k, width, words, kind, limit, level, sums, far, state,
-        xp.empty(size * words + 1, xp.uint64), xp.empty(3 * size * words + 1, xp.uint64),
-        xp.empty(3 * -(-size // 32) + 1, xp.uint32),
+        *workspace(
+            xp, ((size * words + 1,), np.uint64), ((3 * size * words + 1,), np.uint64),
+            ((3 * -(-size // 32) + 1,), np.uint32),
+        ),
     )  # fmt: skip
 
     def of_thread() -> list[tuple[Any, int, Any]]:
@@ -221,14 +229,10 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
         ]  # fmt: skip
 
     blocks = -(-k // width)
-    run_loop(
-        state,
-        _EXPAND.launch(blocks if not has_own else n, *chosen, work=k * (n + A.nvals),
-                       host_scratch=of_thread),
-        _SETTLE.launch(1, *chosen),
-        _DECIDE.launch(1, *chosen),
-        device=where,
-    )  # fmt: skip
+    expand = _EXPAND.launch(
+        blocks if not has_own else n, *chosen, work=k * (n + A.nvals), host_scratch=of_thread
+    )
+    run_loop(state, expand, _SETTLE.beside(expand, 1), _DECIDE.beside(expand, 1), device=where)
 
 
 def _long_parts(xp: Any, indptr: Any, has_own: bool) -> Any:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from semira import Matrix, Vector, binary, device, device_traits, select
 from semira.algorithms.checks import vertex_dtype
 from semira.exceptions import InvalidValue
-from semira.kernels import ArrayKernel, Rows, array_module, rows_of
+from semira.kernels import ArrayKernel, Rows, array_module, rows_of, vector_of
 
 _UNITE = ArrayKernel("semira.algorithms.kernels:trees", "unite")
 _FLATTEN = ArrayKernel("semira.algorithms.kernels:trees", "flatten")
@@ -49,15 +49,19 @@ _BLOCKS, _SUMS = 32, 1 << 25
 
 def runs_loops(A: Matrix, opts: Any = ()) -> bool:
     """Return whether loops over edges take the place of products, which have no options then."""
-    return device_traits(A.device).compiled_loops and runs_kernels(A, opts)
+    return device_traits(A.device).compiled_loops and not opts and _has_room(A)
 
 
 def runs_kernels(A: Matrix, opts: Any = ()) -> bool:
     """Return whether kernels over arrays take the place of products, on hosts and on a GPU."""
     traits = device_traits(A.device)
-    if opts or A.nrows > _MOST or not (traits.compiled_loops or traits.own_memory):
-        return False
-    return A.nrows <= _FEW_ROWS or A.nrows <= _SPARSE * A.nvals
+    return not opts and (traits.compiled_loops or traits.own_memory) and _has_room(A)
+
+
+def _has_room(A: Matrix) -> bool:
+    """Return whether several numbers may be kept of each vertex."""
+    n = A.nrows
+    return n <= _FEW_ROWS or (n <= _MOST and n <= _SPARSE * A.nvals)
 
 
 def is_sequential(A: Matrix, algorithm: str, names: Sequence[str], opts: Any = ()) -> bool:
@@ -96,7 +100,8 @@ def components(A: Matrix, symmetric: bool) -> Vector:
         _unite(A, rows, parents, without=int(np.bincount(answers).argmax()))
     else:
         _unite(A, rows, parents, half=symmetric)
-    return Vector.from_dense(parents, device=A.device)
+    made: Vector = vector_of(parents, device=A.device)
+    return made
 
 
 def _unite(
@@ -126,7 +131,8 @@ def strong_components(A: Matrix) -> Vector:
     label, rank, *paths = (np.zeros(n, vertex_dtype(n).np_type) for _ in range(5))
     edge = np.empty(n, np.int64)
     _SEARCH(1, rows.indptr, rows.indices, label, rank, *paths, edge, device=A.device)
-    return Vector.from_dense(label, device=A.device)
+    made: Vector = vector_of(label, device=A.device)
+    return made
 
 
 def cores(A: Matrix) -> Vector:
@@ -141,7 +147,8 @@ def cores(A: Matrix) -> Vector:
     order, place = np.empty_like(core), np.empty_like(core)
     begins = np.zeros(int(core.max(initial=0)) + 3, np.int64)
     _PEEL(1, rows.indptr, rows.indices, core, order, place, begins, device=A.device)
-    return Vector.from_dense(core, device=A.device)
+    made: Vector = vector_of(core, device=A.device)
+    return made
 
 
 def forest(A: Matrix) -> Matrix:
@@ -203,7 +210,8 @@ def colours(edges: Matrix, order: NDArray[Any]) -> Vector:
     colour, mark = np.full(n, -1, number), np.zeros(n + 2, number)
     given = rows.indptr, rows.indices, order, colour, mark
     _COLOUR(1, *given, device=edges.device, work=edges.nvals, stops=True)
-    return Vector.from_dense(colour, device=edges.device)
+    made: Vector = vector_of(colour, device=edges.device)
+    return made
 
 
 def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64], int, bool]:
@@ -256,10 +264,13 @@ def distance(A: Matrix, begun: Vector) -> Vector:
     """Return the distances from the entries of a vector over lengths that are not negative."""
     starts, begins = begun.to_coo()
     found, reached = _settled(A, starts, begins, len(starts))
+    made: Vector
     if reached[0] == A.nrows:
-        return Vector.from_dense(found, device=A.device)
-    places = (found >= 0).nonzero()[0].astype(vertex_dtype(A.nrows).np_type)
-    return Vector.from_coo(places, found[places], size=A.nrows, device=A.device)
+        made = vector_of(found, device=A.device)
+    else:
+        places = (found >= 0).nonzero()[0]
+        made = vector_of(found[places], places, size=A.nrows, device=A.device)
+    return made
 
 
 def distances(A: Matrix, number: Any) -> Matrix:

@@ -241,7 +241,6 @@ def _group_bytes(group: tuple[Path, _Names]) -> int | None:
 
 
 def _process_bytes() -> list[int]:
-    """Return what the limits of the process leave."""
     try:
         import resource
     except ImportError:

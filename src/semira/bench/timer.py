@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 
@@ -27,6 +28,9 @@ class Budget:
     seconds: float
     #: The same for the calls and what is done with their results.
     wall: float = math.inf
+    #: More than `trials` warm calls start until they took so long together: the first ones of a
+    #: short call meet cold caches.
+    least: float = 0.0
 
 
 @dataclass(slots=True)
@@ -123,12 +127,15 @@ def measure(
         with watch_compiler() as compiling:
             result, first_s = clock(first or (lambda: call(0)))
         samples = Samples(first_s, [], compiling.seconds, compiling.functions)
-        start_s = time.perf_counter()
-        for trial in range(budget.trials):
+        start_s, total_s = time.perf_counter(), 0.0
+        for trial in count():
+            if trial >= budget.trials and total_s >= budget.least:
+                break
             found, warm_s = clock(lambda trial=trial: call(trial))  # type: ignore[misc]
             samples.warm_s.append(warm_s)
             observe(found)
+            total_s += warm_s
             spent_s = time.perf_counter() - start_s
-            if sum(samples.warm_s) >= budget.seconds or spent_s >= budget.wall:
+            if total_s >= budget.seconds or spent_s >= budget.wall:
                 break
     return result, samples

@@ -199,7 +199,9 @@ class Value:
         count = getattr(self._handle, "count_entries", None)
         if count is None or self.recording is not None:
             return None
-        found = self.count = int(count())
+        found: int | None = count()
+        if found is not None:
+            self.count = found
         return found
 
     def copy(self) -> Value:

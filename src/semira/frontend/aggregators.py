@@ -47,11 +47,9 @@ class _Reduction:
         return method(op, allow_empty=self.allow_empty)
 
     def total(self, dtype: DataType, operand: Any = None) -> Any:
-        """Return the sum in `dtype`."""
         return self.fold(self.x if operand is None else operand, monoid["plus"][dtype])
 
     def count(self, dtype: DataType = INT64) -> Any:
-        """Return the number of entries."""
         return self.total(dtype, self.x.apply(unary["one"][dtype]))
 
     def powers(self, exponent: float, dtype: DataType) -> Any:

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import math
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from semira.backends.registry import backend_for
 from semira.base import interrupts
+from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidValue
 from semira.contract.array_kernels import ARRAY_DTYPES, KernelText, Launch, WorkerArray
-from semira.engine.values import default_device
+from semira.engine import recording
+from semira.engine.values import Value, default_device
+from semira.formats import VectorArrays
+from semira.formats.index import index_dtype
 from semira.frontend import reading
+from semira.frontend.kinds import OBJECTS, wrap
 from semira.frontend.traits import device_traits
 
 #: Arguments that nothing is asked of.
 _NUMBERS = frozenset({int, bool, float})
+
+#: Marks rows among the facts of a matrix.
+_ROWS = object()
+
+_NUMPY: AbstractContextManager[Any] = nullcontext(np)
+
+#: Bytes of memory in which one of several arrays begins.
+_LINE = 128
 
 #: Devices whose objects lie in memory of the host, and which have another one's kernels.
 _KERNELS_OF = {"suitesparse": "cpu"}
@@ -61,18 +76,91 @@ def rows_of(matrix: Any, *, values: bool = True, dtype: Any = None) -> Rows:
     >>> rows.indptr.tolist(), rows.indices.tolist(), rows.values.tolist()
     ([0, 2, 3], [1, 2, 0], [1.0, 2.0, 3.0])
     """
+    # Until the matrix is written.
+    known, key = matrix._value.facts, (_ROWS, values, dtype)
+    found: Rows | None = known.get(key)
+    if found is not None and recording.current() is None:
+        return found
     device = matrix.device
     if device_traits(device).lends_arrays:
         wanted = dtype if values else None
         indptr, indices, given = matrix._compressed("csr", wanted, device, False, repeats=values)
         return Rows(indptr, indices, given if values else None, matrix.shape)
-    arrays = reading.as_csr(reading.matrix_arrays(matrix, "rows_of")).ordinary()
-    given = reading.cast_values(arrays.entry_values(), dtype) if values else None
-    return Rows(arrays.indptr, arrays.indices, given, matrix.shape)
+    held = reading.matrix_arrays(matrix, "rows_of")
+    arrays = reading.as_csr(held).ordinary()
+    stored = arrays.entry_values() if values else None
+    given = reading.cast_values(stored, dtype) if values else None
+    found = Rows(arrays.indptr, arrays.indices, given, matrix.shape)
+    if arrays is held and given is (held.values if values else None):
+        # What is copied is not kept.
+        known[key] = found
+    return found
 
 
-@contextmanager
-def array_module(device: str | None = None) -> Iterator[Any]:
+def vector_of(values: Any, indices: Any = None, *, size: int | None = None, device: str) -> Any:
+    """Return the vector of arrays that a kernel wrote, which it keeps: nobody may change them.
+
+    Parameters
+    ----------
+    values : array of a dtype that kernels take, shape (nvals,)
+        With a value for each position, of which those without entry count for nothing, if `indices`
+        is None or flags.
+    indices : array of integers, shape (nvals,), or of bool, shape (size,), optional
+        Positions of the entries, which rise, or where there are entries. None: everywhere.
+    size : int, optional
+        The length of `values` if None.
+    device : "reference", "cpu", "cuda" or "suitesparse"
+
+    Raises
+    ------
+    InvalidObject
+        On ``reference``, which alone checks: the positions do not rise, or lie outside of the
+        vector, or lengths do not fit.
+
+    Notes
+    -----
+    Copies nothing on hosts. It trusts its caller, as kernels do: with wrong positions later calls
+    read outside of arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semira as gb
+    >>> where, what = np.array([1, 4], np.int32), np.array([7.0, 8.0])
+    >>> gb.kernels.vector_of(what, where, size=6, device="cpu").to_dict()
+    {1: 7.0, 4: 8.0}
+    """
+    size = len(values) if size is None else size
+    if device_traits(device).own_memory:
+        return _sent(values, indices, size, device)
+    dtype = lookup_dtype(values.dtype)
+    if indices is None:
+        arrays = VectorArrays(size, dtype, "full", values, None, None, size)
+    elif indices.dtype == np.bool_:
+        nvals = int(np.count_nonzero(indices))
+        arrays = VectorArrays(size, dtype, "bitmap", values, None, indices, nvals)
+    else:
+        width = index_dtype(size)
+        kept = indices if indices.dtype == width else indices.astype(width)
+        arrays = VectorArrays(size, dtype, "sparse", values, kept, None, len(kept))
+    if device == "reference":
+        arrays.validate()
+    value = Value("vector", dtype, (size,))
+    value._arrays, value.device = arrays, device
+    return wrap(value)
+
+
+def _sent(values: Any, indices: Any, size: int, device: str) -> Any:
+    """Return the vector of arrays in the memory of a device."""
+    vector = OBJECTS["vector"]
+    if indices is None:
+        return vector.from_dense(values, device=device)
+    if indices.dtype == np.bool_:
+        indices, values = indices.nonzero()[0], values[indices]
+    return vector.from_coo(indices, values, size=size, device=device)
+
+
+def array_module(device: str | None = None) -> AbstractContextManager[Any]:
     """Give the block NumPy, or CuPy on ``cuda``, where it works on Semira's stream and memory.
 
     Parameters
@@ -93,11 +181,62 @@ def array_module(device: str | None = None) -> Iterator[Any]:
     3
     """
     backend: Any = backend_for(device or default_device())
-    if not hasattr(backend, "arrays"):
-        yield np
-        return
-    with backend.arrays() as xp:
-        yield xp
+    return backend.arrays() if hasattr(backend, "arrays") else _NUMPY
+
+
+def placed(xp: Any, array: Any) -> Any:
+    """Return an array of NumPy in the memory of a device; on a host itself.
+
+    For few numbers this takes less time than ``xp.asarray``.
+
+    Parameters
+    ----------
+    xp : module
+        What `array_module` gives.
+    array : ndarray
+
+    Examples
+    --------
+    >>> import numpy as np, semira as gb
+    >>> with gb.kernels.array_module("cpu") as xp:
+    ...     gb.kernels.placed(xp, np.arange(3)).tolist()
+    [0, 1, 2]
+    """
+    if xp is np:
+        return array
+    sent = xp.empty(array.shape, array.dtype)
+    # CuPy's own way is by page-locked memory, which it looks for each time.
+    sent.set(np.ascontiguousarray(array))
+    return sent
+
+
+def workspace(xp: Any, *wanted: tuple[tuple[int, ...], Any]) -> list[Any]:
+    """Return uninitialised arrays that lie in one allocation.
+
+    On a GPU an allocation takes longer than the launch of a kernel. The memory is free when nobody
+    has any of the arrays.
+
+    Parameters
+    ----------
+    xp : module
+        What `array_module` gives.
+    *wanted : (shape, dtype)
+
+    Examples
+    --------
+    >>> import numpy as np, semira as gb
+    >>> with gb.kernels.array_module("cpu") as xp:
+    ...     [part.shape for part in gb.kernels.workspace(xp, ((2, 3), np.int32), ((4,), bool))]
+    [(2, 3), (4,)]
+    """
+    sizes = [math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in wanted]
+    ends = list(accumulate(-(-size // _LINE) * _LINE for size in sizes))
+    block = xp.empty(ends[-1], np.uint8)
+    begins = [0, *ends[:-1]]
+    return [
+        block[begin : begin + size].view(dtype).reshape(shape)
+        for (shape, dtype), begin, size in zip(wanted, begins, sizes, strict=True)
+    ]
 
 
 def kernel(function: Any) -> Any:
@@ -138,6 +277,7 @@ class ArrayKernel:
     def __init__(self, place: str, name: str, *, lanes: int = 1, threads: int = 256) -> None:
         package, _, file = place.partition(":")
         self._text = KernelText(package, file, name, lanes, threads)
+        self._alone: dict[str, Any] = {}
 
     def __call__(
         self,
@@ -184,13 +324,18 @@ class ArrayKernel:
         JitError
             The kernel does not compile.
         """
+        if items == 1 and not (scratch or stops) and host_scratch is tuple:
+            # What was called with such arguments before is not checked again.
+            known = self._alone.get(device)
+            if known is not None and known.again(0, 1, *arguments):
+                return
         backend = _backend(device)
         launch = self.launch(
             items, *arguments, scratch=scratch, work=work, host_scratch=host_scratch, stops=stops,
             shared=shared,
         )  # fmt: skip
         if items:
-            backend.run_kernel(self._text, launch[1])
+            self._alone[device] = backend.run_kernel(self._text, launch[1])
 
     def launch(
         self,
@@ -217,6 +362,10 @@ class ArrayKernel:
             stops,
             shared,
         )
+
+    def beside(self, other: tuple[KernelText, Launch], items: int) -> tuple[KernelText, Launch]:
+        """Return a call for `ArrayLoop` with the arguments of another one, which are checked."""
+        return self._text, Launch(items, other[1].arguments)
 
 
 def run_loop(

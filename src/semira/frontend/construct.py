@@ -243,41 +243,54 @@ def _plain_dtype(value: Any, dtype: Any) -> DataType | None:
     return wanted if found is INT64 and fits else None
 
 
-def single_entry(indices: Any, values: Any, dtype: Any, size: Any) -> VectorArrays | None:
-    """Return the vector of one position and one number of Python; None if it needs a closer look.
+def shared_entries(indices: Any, values: Any, dtype: Any, size: Any, most: int) -> Any:
+    """Return the vector of listed positions and one number of Python; None: look closer.
 
-    What starts a search is made on each call: as arrays it would cost more than to upload it.
+    The positions are one in a list, or an array of fewer than `most` integers in order. What starts
+    a search is made on each call: checked as other arrays it would cost more than to upload it.
     """
-    if indices.__class__ is not list or len(indices) != 1:
+    if size.__class__ is not int or not 0 < size <= WIDE:
         return None
-    at = indices[0]
-    if at.__class__ is not int or size.__class__ is not int or not 0 <= at < size <= WIDE:
+    if indices.__class__ is list:
+        if len(indices) != 1 or indices[0].__class__ is not int or not 0 <= indices[0] < size:
+            return None
+    elif not _are_positions(indices, size, most):
         return None
     wanted = _plain_dtype(values, dtype)
     if wanted is None:
         return None
-    position = np.array(indices, index_dtype(size))
+    positions = np.array(indices, index_dtype(size))
     return VectorArrays.sparse(
-        size, wanted, position, np.array([values], wanted.array_dtype), iso=True
+        size, wanted, positions, np.array([values], wanted.array_dtype), iso=True
     )
+
+
+_SIGNED = (np.dtype(np.int32), np.dtype(np.int64))
+
+
+def _are_positions(indices: Any, size: int, most: int) -> bool:
+    """Return whether an array has indices in order, fewer than `most`, all of a vector."""
+    if indices.__class__ is not np.ndarray or indices.dtype not in _SIGNED or indices.ndim != 1:
+        return False
+    if not 0 < len(indices) < most or indices[0] < 0 or indices[-1] >= size:
+        return False
+    return bool((indices[1:] > indices[:-1]).all())
 
 
 def listed_entries(indices: Any, values: Any, size: Any, most: int) -> VectorArrays | None:
     """Return the vector of arrays that only have to be copied; None if they need a closer look.
 
-    Those are 32-bit indices in order, fewer than `most`, and as many real numbers.
+    Those are indices in order, fewer than `most`, and as many real numbers.
     """
-    arrays = indices.__class__ is np.ndarray and values.__class__ is np.ndarray
-    if not arrays or size.__class__ is not int or not 0 < size <= WIDE:
+    if values.__class__ is not np.ndarray or size.__class__ is not int or not 0 < size <= WIDE:
         return None
-    if indices.dtype != np.int32 or indices.ndim != 1 or values.shape != indices.shape:
-        return None
-    if not 0 < len(indices) < most or indices[0] < 0 or indices[-1] >= size:
+    if not _are_positions(indices, size, most) or values.shape != indices.shape:
         return None
     kept = values.dtype
-    if kept.kind not in "biuf" or not kept.isnative or not (indices[1:] > indices[:-1]).all():
+    if kept.kind not in "biuf" or not kept.isnative:
         return None
-    return VectorArrays.sparse(size, dtype_of(values), indices.copy(), values.copy())
+    positions = indices.astype(index_dtype(size))
+    return VectorArrays.sparse(size, dtype_of(values), positions, values.copy())
 
 
 def vector_from_coo(indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any) -> VectorArrays:

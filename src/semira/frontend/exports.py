@@ -398,7 +398,6 @@ def _device_arrays(
 
 
 def _device_dense(operand: Any, device: str, fill_value: Any, dtype: Any) -> Any:
-    """Return a dense array on a device, missing entries replaced by `fill_value`; a copy."""
     complete = operand.nvals == math.prod(operand.shape)
     if not complete and fill_value is None:
         raise TypeError("fill_value must be given in `to_dense` when there are missing values")

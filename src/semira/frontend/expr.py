@@ -120,7 +120,6 @@ class Expression(Generic[Result]):
         return self._computed if maker in (None, recording.current()) else None
 
     def _require_usable(self, argument: str, where: str) -> None:
-        """Check that the expression may stand where an object is asked for."""
         is_enabled = config["autocompute"] or recording.current() is not None
         if is_enabled or argument == "self":
             require_operator(self._template)

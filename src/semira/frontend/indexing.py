@@ -73,7 +73,6 @@ def _check_range(low: int, high: int, size: int, what: str) -> None:
 
 
 def _scalar_index(key: Any) -> int:
-    """Return the position that a Scalar used as an index holds."""
     if key.kind != "scalar":
         raise TypeError(f"Invalid type for index: {type(key).__name__}.")
     if not key.dtype.is_integer:

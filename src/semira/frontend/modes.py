@@ -60,7 +60,6 @@ def _check_keys(given: Any, name: str, size: int, what: str) -> None:
 
 
 def _as_seed(given: Any) -> Any:
-    """Return a seed as an operand."""
     if getattr(given, "kind", None) == "scalar":
         if given.dtype.kind not in "IU":
             raise DomainMismatch(f"seed must be an integer, got a Scalar of {given.dtype}")

@@ -50,7 +50,6 @@ def softmax_rowwise(matrix: Any, log: Any) -> Any:
 
 
 def _same_structure(matrix: Any, rows: Rows, values: Any, dtype: DataType) -> Any:
-    """Return a matrix with the structure of another one."""
     made, device = OBJECTS["matrix"], matrix.device
     shape = {"nrows": matrix.nrows, "ncols": matrix.ncols}
     if device_traits(device).own_memory or is_hypersparse(matrix.nrows, len(values)):

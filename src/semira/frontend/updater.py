@@ -209,7 +209,6 @@ class Updater:
         self._emit(template)
 
     def _emit_number(self, literal: Literal) -> None:
-        """Write one number everywhere, or where the mask lets it through."""
         parent, mask = self.parent, self.mask
         if (
             mask is not None

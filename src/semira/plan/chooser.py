@@ -95,7 +95,6 @@ class _Planner:
         return () if is_written else tuple(name for op, name in found if op == statement.op)
 
     def statement(self, statement: Statement, around: Surroundings | None) -> Statement:
-        """Return one statement planned."""
         out = self.program.slots[statement.out]
         check_pins(statement, out)
         if statement.op in PRODUCTS:

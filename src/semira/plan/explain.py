@@ -80,7 +80,6 @@ class Explanation(Shown):
         ]
 
     def __str__(self) -> str:
-        """Return the explanation as lines of text."""
         lines = [self.formula, *(f"  method   {method!s}" for method in self.plan.methods)]
         chosen = self.chosen.name if self.chosen else f"open, by the rule: {self.rule}"
         lines.append(f"  chosen   {chosen}")

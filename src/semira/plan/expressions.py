@@ -65,7 +65,6 @@ class Ratio:
     denominator: Rule = ONE
 
     def __add__(self, other: Ratio) -> Ratio:
-        """Return the sum over the common denominator."""
         return Ratio(
             plus(
                 times(self.numerator, other.denominator), times(other.numerator, self.denominator)
@@ -74,13 +73,11 @@ class Ratio:
         )
 
     def __mul__(self, other: Ratio) -> Ratio:
-        """Return the product."""
         return Ratio(
             times(self.numerator, other.numerator), times(self.denominator, other.denominator)
         )
 
     def __truediv__(self, other: Ratio) -> Ratio:
-        """Return the quotient."""
         return self * Ratio(other.denominator, other.numerator)
 
 

@@ -190,6 +190,7 @@ def test_what_does_not_fit_is_left_to_products(device, monkeypatch):
     expected = multi_source_bfs(A, [3, 4]).level
     assert can_search(A, 2, LEVELS)
     monkeypatch.setattr(searches, "free_memory", lambda _: 100)
+    monkeypatch.setattr(searches, "_LITTLE", 0)
     assert not can_search(A, 2, LEVELS)
     found = multi_source_bfs(A, [3, 4])
     assert len(found.trace) == found.iterations

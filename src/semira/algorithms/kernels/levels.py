@@ -1,10 +1,11 @@
 """Breadth-first search by levels: vertices of a level push along a queue, or all others pull.
 
 What a search knows is in `state`: 0, the vertices found; 1 and 2, where the last level begins and
-ends in the queue; 3, levels that were expanded; 4, edges of their vertices; 5, whether the last
-level is in `bits` rather than in the queue; 6 and 7, its edges then, and what a pull costs; after
-it 7 and 8, the vertices that it found and the entries that it read; 9, when the search began.
-Behind these are the last levels, five numbers each.
+ends in the queue; 3, levels that were expanded; 4, edges of their vertices; 5, what the queue has:
+0, vertices level by level; 1, not the last level, which is in `bits`; 2, all vertices found, in
+order, and from ``len(level) + 1`` on their levels; 6 and 7, the edges of a level in `bits`, and
+what a pull costs; after it 7 and 8, the vertices that it found and the entries that it read; 9,
+when the search began. Behind these are the last levels, five numbers each.
 """
 
 from __future__ import annotations
@@ -17,15 +18,23 @@ from semira.kernels import atomic_add, helper, kernel, now, prefetch
 
 
 @helper
-def seed(sources: Any, level: Any, parent: Any, queue: Any) -> Any:
-    """Begin at different vertices; return how many they are."""
+def seed(sources: Any, level: Any, parent: Any, queue: Any, state: Any) -> None:
+    """Begin at different vertices."""
+    for v in range(len(level)):
+        level[v] = -1
+    for v in range(len(parent)):
+        parent[v] = -1
+    for at in range(9):
+        state[at] = 0
+    state[9] = now()
+    state[0] = len(sources)
+    state[2] = len(sources)
     for i in range(len(sources)):
         v = np.int64(sources[i])
         level[v] = 0
         queue[i] = v
         if len(parent) > 0:
             parent[v] = v
-    return len(sources)
 
 
 @helper
@@ -145,12 +154,36 @@ def to_queue(bits: Any, queue: Any) -> Any:
         left = bits[word]
         v = np.int64(64 * word)
         while left != np.uint64(0):
+            if left & np.uint64(255) == np.uint64(0):
+                left = left >> np.uint64(8)
+                v += 8
+                continue
             if left & np.uint64(1) != np.uint64(0):
                 queue[end] = v
                 end += 1
             left = left >> np.uint64(1)
             v += 1
     return end
+
+
+@helper
+def list_found(level: Any, queue: Any, bits: Any, state: Any) -> None:
+    """Queue all vertices found in order, and behind the places of all vertices their levels."""
+    n = np.int64(len(level))
+    found = np.int64(state[0])
+    if 16 * found < n and found == state[2]:
+        # The queue has all of them: no level pulled.
+        to_bits(0, found, queue, bits)
+        to_queue(bits, queue)
+        for i in range(found):
+            queue[n + 1 + i] = level[np.int64(queue[i])]
+    else:
+        end = np.int64(0)
+        for v in range(n):
+            queue[end] = v
+            queue[n + 1 + end] = level[v]
+            end += np.int64(level[v] >= 0)
+    state[5] = 2
 
 
 @helper
@@ -188,8 +221,10 @@ def push_levels(
     indptr: Any,
     indices: Any,
     sources: Any,
+    begins: Any,
     limit: Any,
     many: Any,
+    few: Any,
     budget: Any,
     level: Any,
     parent: Any,
@@ -197,18 +232,17 @@ def push_levels(
     bits: Any,
     state: Any,
 ) -> None:
-    """Expand level after level; `level` is -1 at first.
+    """Expand level after level, from `sources` on where the search `begins`.
 
     The search pauses before a level of `many` edges or more into which vertices should pull:
-    `bits` has the vertices of the last one then. And it pauses when `budget` edges are read.
+    `bits` has the vertices of the last one then. And it pauses when `budget` edges are read. At its
+    end it lists the vertices if there are `few`, or if it found few of them.
     """
     n = np.int64(len(level))
     edges = np.int64(len(indices))
     for _ in range(low, high):
-        if state[3] == 0:
-            state[9] = now()
-            state[2] = seed(sources, level, parent, queue)
-            state[0] = state[2]
+        if begins != 0:
+            seed(sources, level, parent, queue, state)
         if state[5] != 0:
             ahead = np.int64(state[6])
             if ahead >= many and gained_by_pull(n, edges, ahead, state) > 0:
@@ -237,6 +271,10 @@ def push_levels(
         state[1] = begin
         state[2] = end
         state[3] = depth
+        found = np.int64(state[0])
+        is_over = (begin >= end or depth >= limit) and state[5] == 0
+        if is_over and found < n and (n <= few or (16 * found < n and found == end)):
+            list_found(level, queue, bits, state)
 
 
 @kernel

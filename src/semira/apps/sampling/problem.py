@@ -12,6 +12,7 @@ import numpy as np
 from semira import Matrix
 from semira.apps.arrays import as_given
 from semira.exceptions import DomainMismatch, IndexOutOfBound, InvalidValue
+from semira.kernels import placed
 
 
 def matrix_of(A: Any, name: str, *, square: bool = True) -> Matrix:
@@ -89,7 +90,10 @@ def vertices_of(given: Any, n: int, xp: Any, name: str) -> Any:
         least, most = int(given.min()), int(given.max())
         bad = least if least < 0 else most
         raise IndexOutOfBound(f"{name}: vertex {bad} is not one of the {n} vertices")
-    return xp.ascontiguousarray(xp.asarray(given.astype(index_dtype(n), copy=False)))
+    given = given.astype(index_dtype(n), copy=False)
+    if xp is np or not isinstance(given, np.ndarray):
+        return xp.ascontiguousarray(xp.asarray(given))
+    return placed(xp, given)
 
 
 def index_dtype(n: int) -> np.dtype[Any]:

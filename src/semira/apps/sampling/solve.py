@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
+from operator import mul
 from typing import Any, NamedTuple
 
 from semira.apps.arrays import check_room
 from semira.apps.sampling.result import NeighbourSample
 from semira.apps.sampling.weights import running_totals
-from semira.kernels import ArrayKernel, rows_of
+from semira.kernels import ArrayKernel, rows_of, workspace
 
 _PLACE = "semira.apps.sampling.kernels:draw"
 _with = ArrayKernel(_PLACE, "with_replacement")
@@ -45,9 +47,10 @@ def source_of(A: Any, xp: Any, *, weighted: bool) -> Source:
         A weight is negative, or no finite number.
     """
     rows = rows_of(A, values=weighted)
-    running = xp.zeros(1, xp.int64)
     if weighted:
         running = running_totals(xp, rows.indptr, rows.values, "weights", A.device)
+    else:
+        running = A.derived("no running totals", lambda: xp.zeros(1, xp.int64))
     return Source(rows.indptr, rows.indices, running, weighted, A.device)
 
 
@@ -71,12 +74,21 @@ def draw(
     array of shape (len(vertices) * k,), twice
         Vertices, and positions in the arrays of the rows.
     """
+    work = len(vertices) * k
+    out = workspace(xp, ((work,), source.indices.dtype), ((work,), source.indptr.dtype))
+    _draw_into(source, vertices, k, key, out, replace=replace, batches=batches)
+    return out[0], out[1]
+
+
+def _draw_into(
+    source: Source, vertices: Any, k: int, key: int, to: Sequence[Any], *, replace: bool,
+    batches: Any = None,
+) -> None:  # fmt: skip
+    """Write k draws from each row, which `draw` describes, into neighbours and entries."""
     count, indptr, indices = len(vertices), source.indptr, source.indices
     given: tuple[Any, ...]
     rows = (0, k, vertices, vertices if batches is None else batches, batches is not None)
-    neighbours = xp.empty(count * k, indices.dtype)
-    entries = xp.empty(count * k, indptr.dtype)
-    out, work = (key, neighbours, entries), count * k
+    out, work = (key, *to), count * k
     if replace:
         given = (*rows, indptr, indices, source.running, source.weighted, False)
         _with(work, *given, *out, device=source.device, work=4 * work)
@@ -86,7 +98,6 @@ def draw(
     else:
         given = (*rows, indptr, indices)
         _without(count, *given, *out, device=source.device, work=4 * work)
-    return neighbours, entries
 
 
 def draw_hops(
@@ -106,15 +117,15 @@ def draw_hops(
     OutOfMemory
         They do not fit.
     """
-    total, count = 0, len(rows)
-    for k in fanouts:
-        count *= k
-        total += count
-    needed = total * (source.indices.dtype.itemsize + source.indptr.dtype.itemsize)
+    counts = [*accumulate(fanouts, mul, initial=len(rows))][1:]
+    dtypes = source.indices.dtype, source.indptr.dtype
+    needed = sum(counts) * sum(dtype.itemsize for dtype in dtypes)
     check_room(needed, source.device, "the samples", "pass fewer vertices at once")
+    parts = workspace(xp, *(((count,), dtype) for count in counts for dtype in dtypes))
     found = []
-    for k, key in zip(fanouts, keys, strict=True):
-        neighbours, entries = draw(source, rows, k, key, xp, replace=replace)
+    for hop, (k, key) in enumerate(zip(fanouts, keys, strict=True)):
+        out = neighbours, entries = parts[2 * hop : 2 * hop + 2]
+        _draw_into(source, rows, k, key, out, replace=replace)
         shaped = neighbours.reshape(-1, k), entries.reshape(-1, k)
         found.append(NeighbourSample(rows, *shaped, matrix=A))
         rows = neighbours

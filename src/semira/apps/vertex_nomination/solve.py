@@ -27,7 +27,7 @@ from semira import (
     unary,
 )
 from semira.algorithms.checks import check_exact_sums
-from semira.algorithms.multi_source_bfs import multi_source_bfs
+from semira.algorithms.multi_source_bfs import from_all
 from semira.algorithms.results import finished
 from semira.algorithms.sssp import bellman_ford
 from semira.algorithms.sssp_choice import choose
@@ -151,7 +151,7 @@ def _from_one(problem: Problem, seeds: NDArray[np.int64]) -> tuple[Vector, int]:
     """Return the distances from one set."""
     A = problem.graph
     if problem.by_hops:
-        found: Any = multi_source_bfs(A, seeds.tolist(), together=True)
+        found: Any = from_all(A, seeds, A.nrows, {})
         return found.level, found.iterations
     begun = Vector.from_coo(seeds, 0, problem.dtype, size=A.nrows)
     made = choose(A, int(seeds[0]), begun, "auto", None, {}, bellman_ford)

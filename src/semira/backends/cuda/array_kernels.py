@@ -41,10 +41,10 @@ def run(runtime: Runtime, text: KernelText, launch: Launch) -> None:
     """
     blocks = -(-launch.items * text.lanes // text.threads)
     blocks = max(1, min(blocks, BLOCKS_PER_SM * runtime.multiprocessors))
-    types = tuple(map(_type_of, launch.arguments))
+    types, values = _described(launch.arguments, {})
     scratch = tuple(ARRAY_DTYPES[np.dtype(each.dtype)] for each in launch.scratch)
     module = _module_of(runtime, text, types, scratch)
-    words: list[Any] = [launch.items, *map(_word_of, launch.arguments)]
+    words: list[Any] = [launch.items, *values]
     held = []
     for each in launch.scratch:
         array = _array(runtime, each, blocks)
@@ -65,11 +65,15 @@ def run_loop(
     Raises JitError if it does not compile.
     """
     known: dict[int, tuple[str, int]] = {}
+    described: dict[int, tuple[tuple[str, ...], list[int]]] = {}
     calls: list[Call] = []
     words = [int(state.data.ptr)]
     wanted = 1
     for text, launch in (*before, *launches):
-        kinds, values = _described(launch.arguments, known)
+        found = described.get(id(launch.arguments))
+        if found is None:
+            found = described[id(launch.arguments)] = _described(launch.arguments, known)
+        kinds, values = found
         calls.append((text, kinds))
         words += [launch.items, *values]
         wanted = max(wanted, -(-launch.items * text.lanes // text.threads))
@@ -88,16 +92,31 @@ def _described(
     """Return types and words of arguments; `known` has those of arrays, which come often."""
     kinds, words = [], []
     for argument in arguments:
-        if argument.__class__ is int:
+        kind = argument.__class__
+        if kind is int:
             kinds.append("long long")
             words.append(argument)
-            continue
-        found = known.get(id(argument))
-        if found is None:
-            found = known[id(argument)] = _type_of(argument), _word_of(argument)
-        kinds.append(found[0])
-        words.append(found[1])
+        elif kind is bool:
+            kinds.append("bool")
+            words.append(int(argument))
+        else:
+            found = known.get(id(argument))
+            if found is None:
+                found = known[id(argument)] = _described_one(argument)
+            kinds.append(found[0])
+            words.append(found[1])
     return tuple(kinds), words
+
+
+def _described_one(argument: Any) -> tuple[str, int]:
+    """Return what stands for a type (``dtype*`` of arrays, ``double``, ...), and the word."""
+    if getattr(argument, "ndim", 0):
+        return _POINTERS[argument.dtype], int(argument.data.ptr)
+    if isinstance(argument, np.bool_):
+        return "bool", int(argument)
+    if isinstance(argument, float | np.floating):
+        return "double", int(struct.unpack("q", struct.pack("d", float(argument)))[0])
+    return "long long", int(argument)
 
 
 def _loop_of(runtime: Runtime, calls: tuple[Call, ...], before: int) -> tuple[Any, Any]:
@@ -175,23 +194,6 @@ def _array(runtime: Runtime, scratch: Any, blocks: int) -> Any:
         if scratch.fill is None:
             return xp.empty(blocks * scratch.length, scratch.dtype)
         return xp.full(blocks * scratch.length, scratch.fill, scratch.dtype)
-
-
-def _type_of(argument: Any) -> str:
-    """Return what stands for a type: ``dtype*`` of arrays, ``double``, ``bool``, ``long long``."""
-    if bool(getattr(argument, "shape", ())):
-        return _POINTERS[argument.dtype]
-    if isinstance(argument, bool | np.bool_):
-        return "bool"
-    return "double" if isinstance(argument, float | np.floating) else "long long"
-
-
-def _word_of(argument: Any) -> int:
-    if bool(getattr(argument, "shape", ())):
-        return int(argument.data.ptr)
-    if isinstance(argument, float | np.floating):
-        return int(struct.unpack("q", struct.pack("d", float(argument)))[0])
-    return int(argument)
 
 
 def source_of(text: KernelText, types: tuple[str, ...], scratch: tuple[str, ...]) -> str:

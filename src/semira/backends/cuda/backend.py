@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -331,15 +331,13 @@ class CudaBackend:
             made, rounds = found
             return Rearranged(made, made.shape, made.dtype), rounds
 
-    @contextmanager
-    def arrays(self) -> Iterator[Any]:
-        """Give the block CuPy, which works on the stream and in the memory of objects.
+    def arrays(self) -> AbstractContextManager[Any]:
+        """Give a block CuPy, which works on the stream and in the memory of objects.
 
         What the caller's stream did before comes first; what it does afterwards waits.
         """
         self.runtime.check_process()
-        with joined(self.runtime) as cupy:
-            yield cupy
+        return joined(self.runtime)
 
     @property
     def block_memory(self) -> int:

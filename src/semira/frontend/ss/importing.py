@@ -65,7 +65,6 @@ def _values(
 
 
 def _positions(given: Any, size: int, name: str, terms: Terms) -> NDArray[Any]:
-    """Return checked indices in the width the formats use."""
     checked = check_indices(construct.as_indices(given, name), size, name)
     return _kept(given, checked, terms)
 

@@ -192,7 +192,6 @@ def _brief(value: Any) -> str:
 
 
 def _check_header(header: Any, kind: str) -> None:
-    """Check that a header has all its parts, each of its type."""
     parts = {"kind", "dtype", "codec", "facts", "arrays"}
     _expect(isinstance(header, dict) and set(header) == parts, f"the header is not {sorted(parts)}")
     found = header["kind"]

@@ -38,7 +38,6 @@ def _one_size(given: Any, message: str) -> int | None:
 
 
 def _sizes_along(chunks: Any, size: int) -> list[int]:
-    """Return the sizes of the pieces of one dimension."""
     if isinstance(chunks, np.ndarray):
         if chunks.dtype.kind not in "iu":
             raise DomainMismatch(f"chunks must be integer dtype; got {chunks.dtype}")
@@ -241,7 +240,6 @@ def shape_of(made: Any) -> tuple[int, ...]:
 
 
 def _concat_vectors(tiles: Any, dtype: DataType) -> VectorArrays:
-    """Return the vectors and Scalars one after the other."""
     parts = [_line_arrays(tile) for tile in tiles]
     starts = list(accumulate((part.size for part in parts), initial=0))
     size = check_size(starts[-1], "size")
@@ -331,7 +329,6 @@ def flatten(item: Any, order: str, what: str) -> Any:
 
 
 def _moved(item: Any, shape: tuple[int, ...], order: str, what: str) -> Any:
-    """Return the object in another shape."""
     request = Rearrangement("reshape", not is_rowwise(order), shape=shape)
     return rearranged(item, request, what)[0]
 

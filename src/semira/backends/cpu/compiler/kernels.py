@@ -113,6 +113,12 @@ class Kernel:
         made = self._before(*args)
         return made if made is not NotImplemented else self._for_other_types(args)
 
+    def again(self, *args: Any) -> bool:
+        """Run the kernel if arguments are of the types of the last call, or of that of before."""
+        if self._latest(*args) is not NotImplemented:
+            return True
+        return self._before(*args) is not NotImplemented
+
     def _for_other_types(self, args: tuple[Any, ...]) -> Any:
         try:
             types = tuple(map(type_of, args))
@@ -137,9 +143,8 @@ class Kernel:
     def _load_or_compile(self, types: tuple[Type, ...]) -> Any:
         # Code for any processor is slower; it was compiled ahead of time on purpose.
         path, *others = (self._path(types, version) for version in machine.versions())
-        code = kernel_files.read(path)
-        for other in others:
-            code = kernel_files.read(other) if code is None else code
+        found = (kernel_files.read(each) for each in (path, *others))
+        code = next((each for each in found if each is not None), None)
         if code is None:
             try:
                 code = self._compile(types, path)
@@ -149,8 +154,7 @@ class Kernel:
             return machine.Loaded(code, _ENTRY, imports())
         except RuntimeError as error:
             kernel_files.reject(path, str(error))
-            code = self._compile(types, path)
-            return machine.Loaded(code, _ENTRY, imports())
+            return machine.Loaded(self._compile(types, path), _ENTRY, imports())
 
     def _compile(self, types: tuple[Type, ...], path: Path) -> bytes:
         name = f"{self._module.name}:{self._function}"

@@ -28,11 +28,6 @@ def count_entries(matrix: Compressed, vector: CpuVector) -> int:
     return int(structure_kernels(listed=listed).count_entries(places, matrix.indptr))
 
 
-def rows_of(matrix: CpuMatrix, *, transposed: bool) -> Compressed:
-    """Return the rows of a matrix operand, or of its transpose."""
-    return matrix.oriented(by_columns=transposed)
-
-
 def gather_rows(matrix: Compressed, rows: Array, counts: Array) -> Compressed:
     """Return rows `rows` in that order, the first `counts` entries of each."""
     running = np.zeros(len(rows) + 1, np.int64)
@@ -75,7 +70,7 @@ def diag(statement: Statement, args: list[Any], _mask: MaskData | None, out: Any
         return Result(_matrix_by_value(to_sparse(x), out))
     if isinstance(x, CpuVector):
         return Result(_diagonal_matrix(to_sparse(x), down, right, out))
-    rows = rows_of(x, transposed=statement.args[0].transposed)
+    rows = x.oriented(by_columns=statement.args[0].transposed)
     majors = rows.entry_majors()
     here = np.flatnonzero(rows.indices - majors.astype(np.int64) == k)
     indices = (majors[here] - down).astype(index_dtype(out.size), copy=False)

@@ -73,10 +73,15 @@ def joined(runtime: Runtime) -> Iterator[Any]:
             stream.wait(runtime.stream)
 
 
+def is_foreign(runtime: Runtime) -> bool:
+    """Return whether CuPy's current stream is not the runtime's."""
+    return bool(array_library().cuda.get_current_stream().ptr != runtime.stream_handle)
+
+
 def _others(runtime: Runtime) -> Any:
     """Return CuPy's current stream, or None if it is the runtime's."""
     handle = array_library().cuda.get_current_stream().ptr
-    return None if handle == int(runtime.stream.handle) else _stream(handle)
+    return None if handle == runtime.stream_handle else _stream(handle)
 
 
 class Lease:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.build.exchange import lent, shared_view
+from semira.backends.cuda.build.exchange import is_foreign, lent, shared_view
 from semira.backends.cuda.build.objects import shop_of
 from semira.backends.cuda.build.shop import Shop
 from semira.backends.cuda.lower.context import check_dtype
@@ -37,6 +37,31 @@ def export(
     Raises InvalidValue if the object has no such layout, or a dense one lacks entries and there is
     no `fill`.
     """
+    is_lent = not copy and dtype is None and layout != "dense" and isinstance(handle, CudaMatrix)
+    # On another stream, arrays that are dropped say how far it has read them.
+    if not is_lent or is_foreign(runtime):
+        return _export(runtime, handle, layout, transposed, dtype, fill, copy, repeats)
+    assert isinstance(handle, CudaMatrix)
+    key = layout, transposed, repeats
+    found: RawArrays | None = handle.lent.get(key)
+    if found is None:
+        found = _export(runtime, handle, layout, transposed, dtype, fill, copy, repeats)
+        # Not a value for each entry, which takes memory.
+        if not (handle.iso and repeats):
+            handle.lent[key] = found
+    return found
+
+
+def _export(
+    runtime: Runtime,
+    handle: CudaVector | CudaMatrix,
+    layout: str,
+    transposed: bool,
+    dtype: DataType | None,
+    fill: Any,
+    copy: bool,
+    repeats: bool,
+) -> RawArrays:
     wanted = handle.dtype if dtype is None else dtype
     check_dtype(wanted)
     shop = shop_of(runtime)

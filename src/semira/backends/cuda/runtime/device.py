@@ -91,7 +91,8 @@ class Runtime:
         self._landing: int | None = None
         self.stream = self.device.create_stream()
         self.side_stream = self.device.create_stream()
-        self._queue = self._driver.CUstream(int(self.stream.handle))
+        self.stream_handle = int(self.stream.handle)
+        self._queue = self._driver.CUstream(self.stream_handle)
         self._not_ready = self._driver.CUresult.CUDA_ERROR_NOT_READY
         self.arch = f"sm_{self.device.arch}"
         self.multiprocessors = self.device.properties.multiprocessor_count

@@ -190,6 +190,8 @@ class CudaMatrix:
     base: int = 0
     #: Changes with the arrays and with what is known of them; 0 once they are released.
     stamp: int = field(default_factory=stamps.__next__)
+    #: Its arrays as they were handed out without a copy, by layout.
+    lent: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def orientations(self) -> dict[str, tuple[Any, Any, Any]]:
@@ -211,8 +213,9 @@ class CudaMatrix:
         return (self.nrows + 1) * self.offset_type.itemsize
 
     def _change(self) -> None:
-        """Be another matrix for a launch."""
+        """Be another matrix for a launch, and to whoever asks for the arrays."""
         self.stamp = next(stamps)
+        self.lent.clear()
 
     @property
     def nvals(self) -> int:
@@ -451,7 +454,7 @@ class CudaMatrix:
     def release(self) -> None:
         """Forget the buffers; another matrix may share them."""
         self.held, self.companions, self.block = {}, Companions(), None
-        self.stamp = 0
+        self.stamp, self.lent = 0, {}
 
     def describe(self) -> list[int]:
         """Return the words of its MatrixDescriptor."""
@@ -507,6 +510,7 @@ class CudaMatrix:
             held=None if self.held is None else dict(self.held),
             companions=self.companions.copy(),
             stamp=next(stamps),
+            lent={},
         )
 
     def become(self, other: CudaMatrix) -> None:

@@ -210,6 +210,8 @@ class Primitives:
         self.modules: Recent[Any, Module] = Recent(_KEPT)
         #: Kernels over arrays that run in turn, each with the counter of its barrier.
         self.loops: dict[Any, Any] = {}
+        #: The runtime's stream as CuPy's, once it was needed.
+        self._stream: Any = None
 
     def offsets(self, offset_type: str, count: int) -> Any:
         """Return uninitialised memory for offsets."""
@@ -401,9 +403,10 @@ class Primitives:
                 raise
             return cupy_memory(self.runtime, buffer, buffer.size, buffer)
 
-        stream = cupy.cuda.Stream.from_external(self.runtime.stream)
+        if self._stream is None:
+            self._stream = cupy.cuda.Stream.from_external(self.runtime.stream)
         try:
-            with stream, cupy.cuda.using_allocator(allocate):
+            with self._stream, cupy.cuda.using_allocator(allocate):
                 yield
         finally:
             # Also where CuPy has turned it into an error of its own.

@@ -34,6 +34,9 @@ FEW = 32
 #: Vectors of at most so many bytes, both planes together, are uploaded in one piece.
 SMALL = 4096
 
+#: Bytes of values that the device fills with one that entries share, rather than copy each.
+FILLED = 1 << 23
+
 #: Bytes of the cell of a scalar of at most 8 bytes: the value, and whether there is one.
 SHORT_CELL = 16
 
@@ -46,7 +49,9 @@ def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
     size, dtype = arrays.size, arrays.dtype
     form = form_of(size, dtype.itemsize)
     if form.end <= runtime.paired_bytes and not runtime.keeps_apart:
-        if form.state > UPLOADED and (arrays.nvals <= FEW or arrays.storage == "full"):
+        is_full = arrays.storage == "full"
+        uploaded = UPLOADED if is_full else UPLOADED * max(1, arrays.nvals)
+        if form.state > uploaded and (arrays.nvals <= FEW or is_full):
             return _put_filled(runtime, arrays, form)
         return _put_paired(runtime, arrays, form)
     sizes = plane_sizes(size, dtype.itemsize)
@@ -168,6 +173,10 @@ def _upload_values(vector: CudaVector, arrays: VectorArrays) -> None:
             runtime.repeat(arrays.values, target)
         else:
             runtime.upload(arrays.values, target)
+        return
+    if arrays.iso and arrays.nvals > 1 and target.size <= FILLED:
+        # Where there is no entry, any value will do.
+        runtime.repeat(arrays.values, target)
         return
     if arrays.nvals <= FEW:
         _upload_each(runtime, target, dtype, *_few(arrays))

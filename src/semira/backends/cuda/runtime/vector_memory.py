@@ -14,8 +14,9 @@ from semira.backends.cuda.runtime.parts import Buffer, Part, allocate_parts, lai
 from semira.backends.cuda.runtime.room import require
 from semira.base.dtypes import DataType
 
-#: Presence words of at most so many bytes are uploaded; longer ones are filled on the device.
-UPLOADED = 8192
+#: Presence words of at most so many bytes are uploaded; longer ones are filled on the device. With
+#: entries, that is so for each of them: else an entry takes two copies of its own.
+UPLOADED = 1 << 14
 
 #: Fields of VectorState (kernels/common/vector.cuh).
 STATE_WORDS = 5

@@ -45,7 +45,7 @@ AT_ONCE = 1 << 29
 #: many entries it may have, also for each of the operands', where nothing is read before.
 LATE, UNREAD, UNREAD_GROWTH = 1 << 24, 1 << 20, 32
 
-#: Rows of which every block that moves entries adds up the sizes itself (kernels/mxm/gather.cuh).
+#: Rows of which every block that moves entries adds up the sizes itself (kernels/base/gathers.cuh).
 FEW_GATHERED = 4096
 
 #: Windows up to which rows that no table has room for are made at once. They may have few entries,

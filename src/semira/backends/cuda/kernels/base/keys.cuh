@@ -3,8 +3,7 @@
 #include "matrix/entries.cuh"
 
 // Numbers of 4 or 8 bytes, as they come: positions of a caller, keys in the fewest bytes.
-__device__ __forceinline__ unsigned long long load_word(const void* list, long long bytes,
-                                                        long long at) {
+SEMIRA_INLINE unsigned long long load_word(const void* list, long long bytes, long long at) {
   return bytes == 4 ? static_cast<const unsigned*>(list)[at]
                     : static_cast<const unsigned long long*>(list)[at];
 }
@@ -13,8 +12,7 @@ __device__ __forceinline__ unsigned long long load_word(const void* list, long l
 extern "C" __global__ void semira_pack_keys(const void* major, long long major_bytes,
                                             const void* minor, long long minor_bytes, long long n,
                                             long long bits, void* keys, long long key_bytes) {
-  const Span span;
-  for (long long e = span.first; e < n; e += span.step) {
+  for (const long long e : items_below(n)) {
     unsigned long long key = load_word(major, major_bytes, e);
     if (minor != nullptr) key = key << bits | load_word(minor, minor_bytes, e);
     if (key_bytes == 4) {
@@ -28,8 +26,7 @@ extern "C" __global__ void semira_pack_keys(const void* major, long long major_b
 // 1 where a sorted list of keys has a new one.
 extern "C" __global__ void semira_key_heads(const void* keys, long long key_bytes, long long n,
                                             Offset* flags) {
-  const Span span;
-  for (long long e = span.first; e < n; e += span.step) {
+  for (const long long e : items_below(n)) {
     flags[e] = e == 0 || load_word(keys, key_bytes, e) != load_word(keys, key_bytes, e - 1);
   }
 }
@@ -38,8 +35,7 @@ extern "C" __global__ void semira_key_heads(const void* keys, long long key_byte
 extern "C" __global__ void semira_unpack_keys(const void* keys, long long key_bytes, long long n,
                                               long long bits, const Offset* places, Index* major,
                                               Index* minor) {
-  const Span span;
-  for (long long e = span.first; e < n; e += span.step) {
+  for (const long long e : items_below(n)) {
     const long long to = places != nullptr ? places[e] : e;
     if (places != nullptr && places[e + 1] == to) continue;
     const unsigned long long key = load_word(keys, key_bytes, e);
@@ -51,8 +47,7 @@ extern "C" __global__ void semira_unpack_keys(const void* keys, long long key_by
 // Columns (and rows) of sorted keys ``row * ncols + column``.
 extern "C" __global__ void semira_split_keys(const unsigned long long* keys, long long nvals,
                                              long long ncols, Index* rows, Index* indices) {
-  const Span span;
-  for (long long e = span.first; e < nvals; e += span.step) {
+  for (const long long e : items_below(nvals)) {
     rows[e] = static_cast<Index>(keys[e] / static_cast<unsigned long long>(ncols));
     indices[e] = static_cast<Index>(keys[e] % static_cast<unsigned long long>(ncols));
   }
@@ -62,8 +57,7 @@ extern "C" __global__ void semira_split_keys(const unsigned long long* keys, lon
 extern "C" __global__ void semira_cross_keys(const Index* rows, const Index* columns,
                                              long long num_rows, long long num_columns,
                                              long long ncols, unsigned long long* keys) {
-  const Span span;
-  for (long long k = span.first; k < num_rows * num_columns; k += span.step) {
+  for (const long long k : items_below(num_rows * num_columns)) {
     const long long r = k / num_columns, s = k % num_columns;
     const long long i = rows != nullptr ? rows[r] : r, j = columns != nullptr ? columns[s] : s;
     keys[k] = static_cast<unsigned long long>(i * ncols + j);

@@ -5,7 +5,7 @@
 // The positions a region names along one axis; null list: every position.
 struct Axis {
   const Index* list;
-  __device__ __forceinline__ Index at(Index k) const { return list != nullptr ? list[k] : k; }
+  SEMIRA_INLINE Index at(Index k) const { return list != nullptr ? list[k] : k; }
 };
 
 // Numbers inside a region of every position, several where a list repeats itself; null: the
@@ -13,10 +13,10 @@ struct Axis {
 struct Numbers {
   const Index* starts;
   const Index* list;
-  __device__ __forceinline__ Index count(Index j) const {
+  SEMIRA_INLINE Index count(Index j) const {
     return starts != nullptr ? starts[j + 1] - starts[j] : 1;
   }
-  __device__ __forceinline__ Index get(Index j, Index t) const {
+  SEMIRA_INLINE Index get(Index j, Index t) const {
     return starts != nullptr ? list[starts[j] + t] : j;
   }
 };
@@ -25,8 +25,7 @@ struct Numbers {
 template <class A>
 __device__ void count_region_rows(const Entries<A>& a, const Axis rows, long long num_rows,
                                   long long* counts) {
-  const Span span;
-  for (long long r = span.first; r < num_rows; r += span.step) {
+  for (const long long r : items_below(num_rows)) {
     const Index i = rows.at(static_cast<Index>(r));
     counts[r] = a.indptr[i + 1] - a.indptr[i];
   }
@@ -35,10 +34,10 @@ __device__ void count_region_rows(const Entries<A>& a, const Axis rows, long lon
 // How often each of these entries appears in the result.
 template <class A>
 __device__ void count_region_entries(const Entries<A>& a, const Axis rows, long long num_rows,
-                                     const long long* starts, const Numbers columns, long long* counts) {
-  const Span span;
+                                     const long long* starts, const Numbers columns,
+                                     long long* counts) {
   const long long total = starts[num_rows];
-  for (long long w = span.first; w < total; w += span.step) {
+  for (const long long w : items_below(total)) {
     const long long r = owner_in(starts, num_rows, w);
     const Index i = rows.at(static_cast<Index>(r));
     const Offset e = a.indptr[i] + static_cast<Offset>(w - starts[r]);
@@ -52,9 +51,8 @@ __device__ void fill_region_entries(const Entries<A>& a, const Axis rows, long l
                                     const long long* starts, const Numbers columns,
                                     const long long* places, long long ncols,
                                     unsigned long long* keys, long long* origin) {
-  const Span span;
   const long long total = starts[num_rows];
-  for (long long w = span.first; w < total; w += span.step) {
+  for (const long long w : items_below(total)) {
     const long long r = owner_in(starts, num_rows, w);
     const Index i = rows.at(static_cast<Index>(r));
     const Offset e = a.indptr[i] + static_cast<Offset>(w - starts[r]);
@@ -73,8 +71,7 @@ template <class A>
 __device__ void flag_assigned(const Entries<A>& a, const Axis rows, const Axis columns,
                               const Inside row_numbers, const Inside column_numbers,
                               Offset* flags) {
-  const Span span;
-  for (long long e = span.first; e < a.most; e += span.step) {
+  for (const long long e : items_below(a.most)) {
     flags[e] = 0;
     if (e >= a.nvals) continue;
     const Index r = a.rows[e], s = a.indices[e];
@@ -87,8 +84,7 @@ template <class A>
 __device__ void place_assigned(const Entries<A>& a, const Axis rows, const Axis columns,
                                const Offset* scan, long long ncols, unsigned long long* keys,
                                long long* origin) {
-  const Span span;
-  for (long long e = span.first; e < a.nvals; e += span.step) {
+  for (const long long e : items_below(a.nvals)) {
     const Offset to = scan[e];
     if (scan[e + 1] == to) continue;
     keys[to] = static_cast<unsigned long long>(rows.at(a.rows[e])) *
@@ -102,8 +98,7 @@ __device__ void place_assigned(const Entries<A>& a, const Axis rows, const Axis 
 template <bool kStructural, class M>
 __device__ void flag_open(const Entries<M>& mask, const Inside rows, const Inside columns,
                           Offset* flags) {
-  const Span span;
-  for (long long e = span.first; e < mask.most; e += span.step) {
+  for (const long long e : items_below(mask.most)) {
     flags[e] = 0;
     if (e >= mask.nvals) continue;
     bool open = rows(mask.rows[e]) >= 0 && columns(mask.indices[e]) >= 0;

@@ -5,8 +5,7 @@
 #include "mxm/counts.cuh"
 #include "mxm/multiply.cuh"
 
-template <class Add>
-__device__ __forceinline__ typename Add::T resting_value() {
+template <class Add> SEMIRA_INLINE typename Add::T resting_value() {
   if constexpr (Add::kIsAny) {
     return typename Add::T{};
   } else {
@@ -17,10 +16,9 @@ __device__ __forceinline__ typename Add::T resting_value() {
 // Adds A_ik B_kj to `*sum`, which rests at the identity; `claim` says whether nothing was added
 // before. `any` keeps what came first, and under a lock the first value is stored as it is.
 template <class Semiring, class A, class B, class Claim>
-__device__ __forceinline__ void accumulate_product(typename Semiring::Add::T* sum, Claim claim,
-                                                   const Entries<A>& a, const Entries<B>& b,
-                                                   Offset at_a, Offset at_b, Index i, Index k,
-                                                   Index j) {
+SEMIRA_INLINE void accumulate_product(SumOf<Semiring>* sum, Claim claim, const Entries<A>& a,
+                                      const Entries<B>& b, Offset at_a, Offset at_b, Index i,
+                                      Index k, Index j) {
   using Add = typename Semiring::Add;
   if constexpr (Add::kIsAny) {
     if (claim()) *sum = multiply_entries<Semiring>(a, b, at_a, at_b, i, k, j);
@@ -38,30 +36,26 @@ __device__ __forceinline__ void accumulate_product(typename Semiring::Add::T* su
 // Writes row i, which begins at entry `start` of the result, by one lane (mxm/few.cuh). Returns where
 // it ends.
 template <class Semiring, class A, class B>
-__device__ __forceinline__ long long fill_few(const Entries<A>& a, const Entries<B>& b,
-                                         const RowMask& mask, Index i, long long start,
-                                         const Written& out) {
+SEMIRA_INLINE long long fill_few(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
+                                 Index i, long long start, const Written& out) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   using Op = typename Semiring::Multiply;
   A x[kFewLines] = {};
   const Offset from = a.indptr[i], lines = a.indptr[i + 1] - from;
-#pragma unroll
-  for (int l = 0; l < kFewLines; ++l) {
+  SEMIRA_UNROLLED(l, kFewLines) {
     if (Op::kReadsA && l < lines) x[l] = a.value(from + l);
   }
   const auto write = [&](Index j, unsigned hits, const Offset(&behind)[kFewLines]) {
     if (!mask.allows(i, j)) return;
     // All values are asked for before the first is used.
     B y[kFewLines] = {};
-#pragma unroll
-    for (int l = 0; l < kFewLines; ++l) {
+    SEMIRA_UNROLLED(l, kFewLines) {
       if (Op::kReadsB && (hits >> l & 1u)) y[l] = b.value(behind[l] - 1);
     }
     T sum{};
     bool has = false;
-#pragma unroll
-    for (int l = 0; l < kFewLines; ++l) {
+    SEMIRA_UNROLLED(l, kFewLines) {
       if ((hits >> l & 1u) == 0 || (Add::kIsAny && has)) continue;
       const Index k = a.indices[from + l];
       const T z = multiply_values<Semiring>(x[l], y[l], i, k, j);
@@ -81,8 +75,7 @@ __device__ __forceinline__ long long fill_few(const Entries<A>& a, const Entries
 template <class Semiring, class A, class B>
 __device__ void fill_by_lane(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
                              const RowList& list, const RowRooms& rooms, const Written out) {
-  const Span span;
-  for (long long r = span.first; r < list.count; r += span.step) {
+  for (const long long r : items_below(list.count)) {
     const Index i = list[r];
     const long long start = rooms.starts[i];
     rooms.tell(i, fill_few<Semiring>(a, b, mask, i, start, out) - start);
@@ -138,9 +131,8 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
 
 // Writes the columns of a window in order and empties it; returns how many there were.
 template <class T>
-__device__ __forceinline__ unsigned flush_window(unsigned* words, T* sums, unsigned columns,
-                                                 unsigned base, T rest, Index i, long long start,
-                                                 const Written& out) {
+SEMIRA_INLINE unsigned flush_window(unsigned* words, T* sums, unsigned columns, unsigned base,
+                                    T rest, Index i, long long start, const Written& out) {
   __shared__ unsigned of_warps[kWarp];
   const unsigned lane = threadIdx.x % kWarp;
   unsigned written = 0;
@@ -195,8 +187,8 @@ __device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const R
       if (group.lane == 0) lowest = kNoColumn;
       __syncthreads();
       const unsigned next = for_each_product_below<kInOrder<Semiring>>(
-          group, pattern_of(a), pattern_of(b), mask, i, rooms.work[i], base + columns, is_first, cursors,
-          [&](Offset at_a, Offset at_b, Index k, Index j) {
+          group, pattern_of(a), pattern_of(b), mask, i, rooms.work[i], base + columns, is_first,
+          cursors, [&](Offset at_a, Offset at_b, Index k, Index j) {
             const unsigned at = static_cast<unsigned>(j) - base;
             auto is_new = [&] { return claim(words, at); };
             accumulate_product<Semiring>(sums + at, is_new, a, b, at_a, at_b, i, k, j);

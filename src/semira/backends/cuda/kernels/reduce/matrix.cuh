@@ -4,8 +4,7 @@
 #include "reduce/reduce.cuh"
 
 // Values of whichever orientation is there, by rows if both are: only a fixed order minds.
-template <class A>
-__device__ __forceinline__ const A* any_values(const MatrixDescriptor& d) {
+template <class A> SEMIRA_INLINE const A* any_values(const MatrixDescriptor& d) {
   return static_cast<const A*>(d.csr.indptr != nullptr ? d.csr.values : d.csc.values);
 }
 

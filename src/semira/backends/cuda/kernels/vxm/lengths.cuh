@@ -41,7 +41,7 @@ SEMIRA_PHASE void spmv_pull_lengths(const Team& team, const Compressed<A>& matri
 template <bool kOwners, class Semiring, class U, class A, class MaskT, class Begin>
 SEMIRA_PHASE void count_all_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
                                  Index rows, const MaskT& mask, Begin begin,
-                                 const Handed<typename Semiring::Add::T> handed, Tally& tally) {
+                                 const Handed<SumOf<Semiring>> handed, Tally& tally) {
   if (gather.present == nullptr) {
     count_rows<typename Semiring::Add>(team, gather.matrix, rows, mask, begin, tally);
   } else {

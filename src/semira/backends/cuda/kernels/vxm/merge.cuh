@@ -16,8 +16,7 @@ struct CarriesDescriptor {
 };
 
 // Of every slice: the row it ends in (-1: it has no entry of that row), and the row's sum so far.
-template <class T>
-struct Carries {
+template <class T> struct Carries {
   Index* rows;
   bool* has;
   T* values;
@@ -30,20 +29,20 @@ struct Carries {
 // `out` is empty before. Counts in `queued` the slices that carry. With kOwners the
 // multiplication may ask for the row it belongs to. With kHot the values at hot columns are taken
 // from a table, which `gather_hot` has filled before a barrier.
-template <bool kOwners, bool kHot = false, class Semiring, class U, class A, class MaskT, class Degrees>
+template <bool kOwners, bool kHot = false, class Semiring, class U, class A, class MaskT,
+          class Degrees>
 SEMIRA_PHASE void spmv_pull_shares(const Team& team, SharedGather<Semiring, U, A> gather,
-                                   Index rows, const MaskT mask,
-                                   const Plane<typename Semiring::Add::T>& out,
-                                   const Degrees degrees,
-                                   const Carries<typename Semiring::Add::T> carries,
+                                   Index rows, const MaskT mask, const Plane<SumOf<Semiring>>& out,
+                                   const Degrees degrees, const Carries<SumOf<Semiring>> carries,
                                    Counters* counters) {
   constexpr bool kMasked = !Same<MaskT, NoMask>::value;
-  constexpr int kItems = kLaneItems<typename Semiring::Add::T>;
+  constexpr int kItems = kLaneItems<SumOf<Semiring>>;
   unsigned inserted = 0, touched = 0, carried = 0;
   Count edges = 0;
   const Compressed<A>& matrix = gather.matrix;
   if constexpr (kHot) copy_hot(gather);
-  const bool packed = is_packed<kItems>(columns_of<kHot>(matrix)) && is_packed<kItems>(matrix.values);
+  const bool packed =
+      is_packed<kItems>(columns_of<kHot>(matrix)) && is_packed<kItems>(matrix.values);
   const long long path = matrix.path(rows);
   for (Index s = static_cast<Index>(team.warp); s < matrix.num_slices;
        s += static_cast<Index>(team.warps)) {
@@ -105,21 +104,17 @@ SEMIRA_PHASE void spmv_pull_shares(const Team& team, SharedGather<Semiring, U, A
     if (!__any_sync(kAllLanes, carries_here) && team.lane == 0) carries.rows[s] = -1;
   }
   const Count read = kMasked ? touched : (team.thread == 0 ? matrix.nvals : 0);
-  const Count values[4] = {inserted, read, edges, carried};
-  Count* const sums[4] = {&counters->inserted, &counters->touched, &counters->edges,
-                          &counters->queued};
-  add_over_block(values, sums);
+  add_over_block<4>({inserted, read, edges, carried},
+                    {&counters->inserted, &counters->touched, &counters->edges, &counters->queued});
 }
 
 // The same, rows that are short in their own way. With kIsProgram the product is all of it: others
 // need the registers and the shared memory that rows of middle length take.
-template <bool kOwners, bool kHot = false, bool kIsProgram = false, class Semiring, class U, class A,
-          class MaskT, class Degrees>
+template <bool kOwners, bool kHot = false, bool kIsProgram = false, class Semiring, class U,
+          class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring, U, A> gather,
-                                  Index rows, const MaskT mask,
-                                  const Plane<typename Semiring::Add::T>& out,
-                                  const Degrees degrees,
-                                  const Carries<typename Semiring::Add::T> carries,
+                                  Index rows, const MaskT mask, const Plane<SumOf<Semiring>>& out,
+                                  const Degrees degrees, const Carries<SumOf<Semiring>> carries,
                                   Counters* counters) {
   if (is_short(gather.matrix, rows)) {
     if (is_for_one_lane(gather.matrix, rows)) {
@@ -129,7 +124,7 @@ SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring,
     }
     return;
   }
-  if constexpr (kIsProgram && !kHot && sizeof(typename Semiring::Add::T) <= 16) {
+  if constexpr (kIsProgram && !kHot && sizeof(SumOf<Semiring>) <= 16) {
     if (is_middling(gather.matrix)) {
       spmv_pull_middling<kOwners>(team, gather, rows, mask, out, degrees, counters);
       return;
@@ -167,8 +162,7 @@ SEMIRA_PHASE void add_carries(const Team& team, Index num_slices,
     const bool is_head = own >= 0 && (s == 0 || carries.rows[s - 1] != own);
     Partial<Add> sum{T{}, false};
     bool more = is_head;
-#pragma unroll
-    for (int k = 0; k < kLaneRun; ++k) {
+    SEMIRA_UNROLLED(k, kLaneRun) {
       more = more && s + k < num_slices && carries.rows[s + k] == own;
       if (more && carries.has[s + k]) sum.add(carries.values[s + k]);
     }
@@ -190,7 +184,5 @@ SEMIRA_PHASE void add_carries(const Team& team, Index num_slices,
       if (team.lane == 0 && mine.has) write(row, mine);
     }
   }
-  const Count values[2] = {inserted, edges};
-  Count* const sums[2] = {&counters->inserted, &counters->edges};
-  add_over_block(values, sums);
+  add_over_block<2>({inserted, edges}, {&counters->inserted, &counters->edges});
 }
