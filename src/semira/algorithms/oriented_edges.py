@@ -59,7 +59,6 @@ def oriented_edges(A: Matrix, *, symmetric: bool, order: str) -> Oriented:
 
 
 def _oriented(A: Matrix, symmetric: bool, order: str) -> Oriented:
-    """Return what `oriented_edges` keeps."""
     pairs = A if symmetric else _lower(A, symmetric=False)
     if A.nrows and order != "natural":
         mean = int(pairs.nvals) * (1 if symmetric else 2) / A.nrows

@@ -132,7 +132,6 @@ def _fact(value: Any) -> str:
 
 
 def _rows(result: Any, fields: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Return the head of the table and its rows."""
     layout = result.layout
     name, main = next(iter(fields.items()))
     if layout.wide:

@@ -125,7 +125,6 @@ def _heading(path: str, ids: int) -> tuple[int, int | None, int, str | None]:
 
 
 def _vertices(path: str, names: Any, labels: _Labels, size: int | None) -> NDArray[np.int64]:
-    """Return the vertices that a column names."""
     if labels is not None:
         known = numbers_of(labels) or {}
         found = [known.get(name.strip(), -1) for name in names]
