@@ -118,7 +118,6 @@ def check_vertex(vertex: Any, size: int, what: str = "source") -> int:
 
 
 def _no_vertex(given: Any, what: str) -> InvalidIndex:
-    """Return the error that says what would be a vertex."""
     if isinstance(given, str):
         remedy = "; a gb.io.Graph knows its vertices by name"
     elif isinstance(given, float) and given.is_integer():

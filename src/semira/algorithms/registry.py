@@ -31,12 +31,10 @@ _AGAIN = {"searches": "Maximum number of searches. Default: until all is known."
 
 
 def _passes(times: float) -> Callable[[int, int], float]:
-    """Return the cost of `times` passes over the matrix."""
     return lambda n, nvals: times * (n + nvals)
 
 
 def _searches(n: int, nvals: int) -> float:
-    """Return the cost of a search from every vertex."""
     return float(n) * (n + nvals)
 
 

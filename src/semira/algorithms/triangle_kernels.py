@@ -132,7 +132,6 @@ def _rows(edges: Matrix) -> tuple[Rows, Any]:
 
 
 def _degrees(edges: Matrix, xp: Any) -> Any:
-    """Return how many edges each vertex has."""
     rows, _ = _rows(edges)
     return xp.diff(rows.indptr) + xp.bincount(rows.indices, minlength=edges.nrows)
 

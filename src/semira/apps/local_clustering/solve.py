@@ -260,7 +260,6 @@ class Solver:
         return problem.method, numbers, [table, *rest]
 
     def _everywhere(self, number: int) -> None:
-        """Run one problem on the whole device."""
         problem = self.problem
         seeds = problem.seeds[problem.seed_ptr[number] : problem.seed_ptr[number + 1]]
         run = push_everywhere if problem.method == "push" else fista_everywhere
@@ -271,7 +270,6 @@ class Solver:
         self.done.append(_Launch(np.array([number]), sizes, vertices, values))
 
     def _collected(self) -> Diffusion:
-        """Return all entries in the order of the problems."""
         count = self.problem.count
         sizes = np.zeros(count, np.int64)
         for each in self.done:

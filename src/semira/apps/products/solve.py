@@ -186,7 +186,6 @@ class Rows:
         ])  # fmt: skip
 
     def _count(self, sizes: Any) -> None:
-        """Count the entries of all rows."""
         left, right, xp = self._product.left, self._product.right, self._xp
         given = (left.indptr, left.indices, right.indptr, right.indices, sizes)
         if self._device == "cuda":
@@ -204,7 +203,6 @@ class Rows:
     def _run(
         self, first: int, count: int, writes: int, place: Any, out: tuple[Any, Any], sizes: Any
     ) -> None:
-        """Multiply some rows."""
         xp, product = self._xp, self._product
         sums = np.dtype(np.int32) if product.counts else product.dtype
         left, right = product.left, product.right
