@@ -20,7 +20,7 @@ from semira.backends.cuda.lower.uses import slots_in
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import CudaExecutable
 from semira.backends.cuda.runtime.launch import resolve_side
-from semira.backends.cuda.runtime.objects import UNDRIVEN, CudaMatrix, CudaObject
+from semira.backends.cuda.runtime.objects import UNDRIVEN, CudaMatrix
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import get_scalar, put_scalar, put_vector
@@ -366,7 +366,9 @@ class _Run:
     def iteration(self, hosted: HostedLoop, which: int, done: int) -> None:
         """Run one body; an outermost one is undone if it raises."""
         if self.depth == 0 and not hosted.leaves_nothing:
-            self.savepoint.set(_outliving(self.program, self.things, hosted))
+            written = {statement.out for statement in walk_statements((hosted.loop,))}
+            outlive = [n for n in sorted(written) if self.program.slots[n].role != "temp"]
+            self.savepoint.set([self.things[slot] for slot in outlive])
         self.depth += 1
         try:
             self.body(hosted.bodies[which], done)
@@ -427,9 +429,3 @@ def _forget_directions(things: list[Binding]) -> None:
     for thing in things:
         if isinstance(thing, CudaMatrix):
             thing.driven = UNDRIVEN
-
-
-def _outliving(program: Program, things: list[Any], hosted: HostedLoop) -> list[CudaObject]:
-    """Return everything that a loop writes and that outlives it."""
-    written = {statement.out for statement in walk_statements((hosted.loop,))}
-    return [things[slot] for slot in sorted(written) if program.slots[slot].role != "temp"]

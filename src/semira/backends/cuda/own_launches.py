@@ -95,14 +95,10 @@ def ending_of(program: Program) -> Program:
     mask = statement.mask
     storage = "auto" if statement.plan is None else statement.plan.out_storage
     ending = replace(
-        statement,
-        op="copy",
-        out=0,
-        args=(Arg(len(slots)),),
-        operator=None,
+        statement, op="copy", out=0, args=(Arg(len(slots)),), operator=None,
         mask=None if mask is None else replace(mask, slot=written.index(mask.slot)),
         plan=Plan("copy", (Method("direct", balance="edges"),), out_storage=storage),
-    )
+    )  # fmt: skip
     return Program((*slots, result), (ending,))
 
 

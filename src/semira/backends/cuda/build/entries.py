@@ -62,13 +62,9 @@ def needed_bytes(count: int, bits: int, itemsize: int) -> int:
 
 
 def compress(
-    shop: Shop,
-    sides: tuple[int, int],
-    positions: tuple[Any, Any],
-    values: Any,
-    dtype: DataType,
+    shop: Shop, sides: tuple[int, int], positions: tuple[Any, Any], values: Any, dtype: DataType,
     raw: RawArrays,
-) -> Lines:
+) -> Lines:  # fmt: skip
     """Return entries (major, minor) in any order as lines of `sides[0]` majors."""
     major, minor = positions
     count, bits = len(major), bits_of(sides[1])

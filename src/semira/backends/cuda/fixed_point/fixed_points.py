@@ -58,15 +58,9 @@ class FixedPoints:
 
 
 def fixed_point(
-    runtime: Runtime,
-    kept: FixedPoints,
-    vector: CudaVector,
-    matrix: CudaMatrix,
-    semiring: TypedSemiring,
-    width: float,
-    *,
-    transposed: bool,
-) -> tuple[CudaVector, int] | None:
+    runtime: Runtime, kept: FixedPoints, vector: CudaVector, matrix: CudaMatrix,
+    semiring: TypedSemiring, width: float, *, transposed: bool,
+) -> tuple[CudaVector, int] | None:  # fmt: skip
     """Return the fixed point of ``w = w (+) w (+).(*) A`` from a vector, and the most rounds.
 
     None if there is no kernel, or if it gave up: values that never settle. The vector has the

@@ -143,33 +143,21 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     ctx.axes, ctx.uses = equal_sizes(program), uses_of(program)
     _find_driven(ctx)
     ctx.list_readers = list_readers_of(program)
-    written = {statement.out for statement in walk_statements(program.body)}
+    written = frozenset(statement.out for statement in walk_statements(program.body))
     ctx.constants = frozenset(range(len(program.slots))) - written
     _blank(ctx)
     _lower_body(ctx, program.body)
     _settle(ctx)
     return Lowered(
-        _assemble(ctx, chosen),
-        chosen,
-        ctx.table,
-        tuple(ctx.workspaces.values()),
-        frozenset(ctx.swapped),
-        frozenset(ctx.orientations),
-        frozenset(ctx.sliced),
-        frozenset(ctx.scattered),
-        tuple(ctx.made),
-        tuple(ctx.variants.values()),
-        ctx.products,
-        frozenset(statement.out for statement in walk_statements(program.body)),
-        frozenset(ctx.valued),
-        ctx.may_fail,
-        _kept(ctx),
+        _assemble(ctx, chosen), chosen, ctx.table, tuple(ctx.workspaces.values()),
+        frozenset(ctx.swapped), frozenset(ctx.orientations), frozenset(ctx.sliced),
+        frozenset(ctx.scattered), tuple(ctx.made), tuple(ctx.variants.values()), ctx.products,
+        written,
+        frozenset(ctx.valued), ctx.may_fail, _kept(ctx),
         any(isinstance(item, Loop) for item in program.body),
         any(s.op == "reduce" and s.plan and s.plan.ordered for s in walk_statements(program.body)),
-        bool(ctx.solo_loops),
-        tuple(ctx.notes.steps),
-        *rooms_of(ctx),
-    )
+        bool(ctx.solo_loops), tuple(ctx.notes.steps), *rooms_of(ctx),
+    )  # fmt: skip
 
 
 def _blank(ctx: Context) -> None:
@@ -185,11 +173,10 @@ def _blank(ctx: Context) -> None:
 
 def _kept(ctx: Context) -> tuple[int, ...]:
     """Return the slots whose first contents an error may ask for."""
-    program = ctx.program
-    written = {statement.out for statement in walk_statements(program.body)}
-    if not (ctx.may_break and is_one_loop(program)):
+    if not (ctx.may_break and is_one_loop(ctx.program)):
         return ()
-    return tuple(sorted(slot for slot in written if program.slots[slot].role != "temp"))
+    slots = enumerate(ctx.program.slots)
+    return tuple(n for n, slot in slots if n not in ctx.constants and slot.role != "temp")
 
 
 def _find_driven(ctx: Context) -> None:
@@ -389,7 +376,8 @@ def _write_bodies(
         end = end.merged(ctx.hazards)
         ctx.work.settle()
         ctx.loop_work.append(ctx.work)
-        ctx.notes.end_body()
+        ctx.notes.bodies.append(tuple(ctx.notes.steps))
+        ctx.notes.steps = []
     ctx.hazards, ctx.work = end, around
 
 
@@ -430,14 +418,6 @@ def _end_iteration(ctx: Context, condition: int | None, reason: str, start: int)
         ctx.emit(f"if (!x{condition}.has || !x{condition}.value) {reason} = 0;")
 
 
-def _checks(ctx: Context) -> list[str]:
-    """Return the lines that end the program if a scalar that it needs is empty."""
-    return [
-        f"if (!x{slot}.has) return journal.missing_value(team, {number});"
-        for slot, number in ctx.checks.items()
-    ]
-
-
 def _assemble(ctx: Context, shape: LaunchShape) -> str:
     shared, starts, stores, scalars = _declarations(ctx)
     registers = list(ctx.registers.values())
@@ -471,7 +451,10 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             # As a function of its own, a long one would keep what it shares with the kernel in
             # local memory.
             "  auto run = [&]() __attribute__((always_inline)) {",
-            *_indented(_checks(ctx), 2),
+            *(
+                f"    if (!x{slot}.has) return journal.missing_value(team, {number});"
+                for slot, number in ctx.checks.items()
+            ),
             *ctx.lines,
             "  };",
             "  run();",
@@ -510,7 +493,6 @@ def _declarations(ctx: Context) -> tuple[list[str], list[str], list[str], list[s
     """Return what lies in shared memory, its first values, the last stores, and the scalars."""
     shared, starts = ["__shared__ Control shared_control;"], ["shared_control = control;"]
     stores, scalars = [], []
-    written = {statement.out for statement in walk_statements(ctx.program.body)}
     for number, slot in enumerate(ctx.program.slots):
         ctype = slot.dtype.cuda_type
         if slot.kind == "index":
@@ -522,7 +504,7 @@ def _declarations(ctx: Context) -> tuple[list[str], list[str], list[str], list[s
             stores.append(f"v{number}.store(table->s{number});")
         elif slot.kind == "scalar":
             scalars.append(f"Scalar<{ctype}> x{number}(table->s{number});")
-            if number in written:
+            if number not in ctx.constants:
                 stores.append(f"x{number}.store(table->s{number});")
     for number, orientation in sorted(ctx.orientations):
         name, struct = f"m{number}_{orientation}", f"Compressed<{ctx.ctype(number)}>"

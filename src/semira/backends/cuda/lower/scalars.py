@@ -13,7 +13,9 @@ def lower_scalar(ctx: Context, number: int, statement: Statement) -> None:
     """Lower a statement that writes a scalar slot."""
     if statement.mask is not None:
         unsupported("a masked scalar")
-    ctx.before_write(statement.out)
+    ctx.resolve(statement.out)
+    if ctx.group is not None and statement.out in ctx.group.scalars:
+        ctx.flush(ctx.cause(Why.OVERWRITES_SCALAR, f"x{statement.out}"))
     if statement.op == "reduce":
         _reduce(ctx, number, statement)
         return

@@ -217,15 +217,7 @@ def _by_value(job: Job, nvals: int, positions: Any, wide: Any) -> Pieces:
 
 
 _OPERATIONS: dict[str, Callable[[Job], Pieces | Block]] = {
-    "ewise_add": _ewise,
-    "ewise_mult": _ewise,
-    "ewise_union": _ewise,
-    "apply": _apply,
-    "select": _select,
-    "select_k": _cut_rows,
-    "copy": _copy,
-    "diag": _diag,
-    "extract": regions.extract,
-    "assign": regions.assign,
-    "mxm": products.mxm,
-}
+    "ewise_add": _ewise, "ewise_mult": _ewise, "ewise_union": _ewise, "apply": _apply,
+    "select": _select, "select_k": _cut_rows, "copy": _copy, "diag": _diag,
+    "extract": regions.extract, "assign": regions.assign, "mxm": products.mxm,
+}  # fmt: skip

@@ -161,10 +161,7 @@ def dense(job: Job) -> tuple[Pieces, Callable[[], int]]:
     nvals = nrows * ncols
     job.widens(nvals)
     a, b = full_operand(job, 0, "a"), full_operand(job, 1, "b")
-    indptr = stage.offsets(nrows + 1)
-    stage.primitives.module.launch(
-        stage.offset_type, "semira_even_offsets", nrows + 1, None, nrows, ncols, indptr
-    )
+    indptr = stage.primitives.even_offsets(stage.offset_type, Occupied(nrows), nrows, ncols)
     values = stage.runtime.allocate(job.dtype.itemsize * nvals)
     tiles = _tiles(nrows, ncols)
     given = (a.step_i, a.step_j, b.step_i, b.step_j, nrows, inner, ncols, values)
@@ -276,10 +273,8 @@ def full_times(job: Job) -> tuple[Pieces, Callable[[], int]]:
     b = job.operand(1, "b", flipped=True, with_rows=False)
     is_whole = occupied.count == ncols
     runtime = stage.runtime
-    indptr = stage.offsets(nrows + 1)
-    stage.primitives.module.launch(
-        stage.offset_type, "semira_even_offsets", nrows + 1, None, nrows, occupied.count, indptr
-    )
+    every, width = Occupied(nrows), occupied.count
+    indptr = stage.primitives.even_offsets(stage.offset_type, every, nrows, width)
     rows, indices = (None if is_whole else runtime.allocate(4 * nvals) for _ in range(2))
     values = runtime.allocate(job.dtype.itemsize * nvals)
     stage.launch(

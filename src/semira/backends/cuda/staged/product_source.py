@@ -108,15 +108,12 @@ def _dot_kernels(
     meeting = _MEETINGS.get(text.statement.hints.intersect or "", unpinned)
     return [
         kernel(
-            "t_dots_by_entry",
-            f"long long search_cost, {emit.parameters}",
-            *lines,
+            "t_dots_by_entry", f"long long search_cost, {emit.parameters}", *lines,
             f"dot_entries<{exits}, {meeting}, {semiring}, {structural}>(",
-            f"    a, b, mask, static_cast<unsigned>(search_cost), {emit.name});",
-            *emit.after,
+            f"    a, b, mask, static_cast<unsigned>(search_cost), {emit.name});", *emit.after,
             threads=THREADS,
         )
-    ]
+    ]  # fmt: skip
 
 
 def summed_source(program: Program, product: Statement, total: Statement) -> str:

@@ -335,13 +335,9 @@ def _count(job: Job, rows: Rows, binned: Binned, counts: list[int]) -> None:
 
 
 def _fill(
-    job: Job,
-    rows: Rows,
-    binned: Binned,
-    counts: list[int],
-    rooms: tuple[Any, Any, int],
+    job: Job, rows: Rows, binned: Binned, counts: list[int], rooms: tuple[Any, Any, int],
     out: tuple[Any, Any, Any, Any],
-) -> None:
+) -> None:  # fmt: skip
     """Compute the entries of every row; the largest rows go first.
 
     `rooms` says where rows begin, and where their sizes are told, with the number of columns.
