@@ -21,8 +21,7 @@ SEMIRA_INLINE long long products_of(const Pattern& a, const Pattern& b, long lon
   const Offset begin = i < nrows ? a.indptr[i] : 0, end = i < nrows ? a.indptr[i + 1] : 0;
   const bool is_long = end - begin > most;
   long long mine = is_long ? 0 : lengths_of(a, b, begin, end, 1);
-  for (unsigned left = __ballot_sync(kAllLanes, is_long); left != 0; left &= left - 1) {
-    const int owner = __ffs(static_cast<int>(left)) - 1;
+  for (const int owner : SetBits{__ballot_sync(kAllLanes, is_long)}) {
     const Offset from = __shfl_sync(kAllLanes, begin, owner) + static_cast<Offset>(lane);
     long long sum = lengths_of(a, b, from, __shfl_sync(kAllLanes, end, owner), kWarp);
 #pragma unroll

@@ -64,10 +64,7 @@ __device__ void fold_runs(const void* given, const long long* order, const long 
     const bool is_long = kRegroups && end - first > kLongRun;
     if (mine && !is_long) folded[run] = cast<W>(fold_range<Op>(values, order, first, end));
     if constexpr (kRegroups) {
-      unsigned waiting = __ballot_sync(kAllLanes, is_long);
-      while (waiting != 0) {
-        const int source = __ffs(waiting) - 1;
-        waiting &= waiting - 1;
+      for (const int source : SetBits{__ballot_sync(kAllLanes, is_long)}) {
         const auto total = fold_together<Op>(values, order, __shfl_sync(kAllLanes, first, source),
                                              __shfl_sync(kAllLanes, end, source), lane);
         if (lane == 0) folded[base + source] = cast<W>(total);

@@ -207,9 +207,7 @@ SEMIRA_INLINE void store_spare(const Team& team, const Vector<T>& out, List& blo
                                const Cell<T>& cell, Count* cursor) {
   const Plane<T>& plane = out.spare;
   if (cell.present) {
-    plane.values[i] = cell.values.value;
-    atomicOr(&plane.words[static_cast<unsigned>(i) / kWarp],
-             1u << (static_cast<unsigned>(i) % kWarp));
+    plane.put(i, cell.values.value);
   }
   append_to(team, block, plane.list, 0, i, cell.present, cursor);
 }
@@ -294,10 +292,8 @@ SEMIRA_INLINE void walk_filled(const Team& team, Index size, Filled filled, At a
   for (unsigned base = from + team.warp * tile; base < num_words; base += team.warps * tile) {
     const unsigned mine = base + team.lane;
     const bool wanted = team.lane < tile && mine < num_words && (tile == 1 || filled(mine));
-    unsigned todo = __ballot_sync(kAllLanes, wanted);
-    while (todo != 0) {
-      const unsigned place = (base + __ffs(todo) - 1) * kWarp + team.lane;
-      todo &= todo - 1;
+    for (const int k : SetBits{__ballot_sync(kAllLanes, wanted)}) {
+      const unsigned place = (base + k) * kWarp + team.lane;
       at(Flag<false>{}, static_cast<Index>(place), place < num);
     }
   }

@@ -97,10 +97,8 @@ __device__ void pull_presence(const Entries<B>& bt, const Waiting& waiting, cons
     for (; at < own && !walk.is_done(got, wanted); ++at, ++tally.looked) {
       got |= walk.bits(at, word) & wanted;
     }
-    unsigned rest = __ballot_sync(kAllLanes, at < end && !walk.is_done(got, wanted));
-    while (rest != 0) {
-      const int from = __ffs(static_cast<int>(rest)) - 1;
-      rest &= rest - 1;
+    for (const int from :
+         SetBits{__ballot_sync(kAllLanes, at < end && !walk.is_done(got, wanted))}) {
       const Offset first = __shfl_sync(kAllLanes, at, from),
                    last = __shfl_sync(kAllLanes, end, from);
       const unsigned goal = __shfl_sync(kAllLanes, wanted, from);
@@ -181,10 +179,7 @@ template <bool kExit, class Semiring, class A, class B> struct Gather {
         bits = present[k * words + word] & left;
         ++looked;
       }
-      unsigned some = __ballot_sync(kAllLanes, bits != 0);
-      while (some != 0) {
-        const int from = __ffs(static_cast<int>(some)) - 1;
-        some &= some - 1;
+      for (const int from : SetBits{__ballot_sync(kAllLanes, bits != 0)}) {
         const Index from_k = __shfl_sync(kAllLanes, k, from);
         const unsigned met = __shfl_sync(kAllLanes, bits, from);
         if ((met >> lane & 1) == 0 || (has && is_final<kExit, Add>(value))) continue;
@@ -220,10 +215,7 @@ __device__ void pull_values(const Gather<kExit, Semiring, A, B>& gather, const W
     const bool is_long = sizeof(T) <= kWidestShared && end - begin > kLongColumn;
     if (is_long) tally.put(item), end = begin;
     unsigned got = 0;
-    unsigned some = __ballot_sync(kAllLanes, begin < end);
-    while (some != 0) {
-      const int from = __ffs(static_cast<int>(some)) - 1;
-      some &= some - 1;
+    for (const int from : SetBits{__ballot_sync(kAllLanes, begin < end)}) {
       const long long j = (base + from) / words, word = (base + from) % words;
       const unsigned goal = __shfl_sync(kAllLanes, wanted, from);
       const Offset first = __shfl_sync(kAllLanes, begin, from);

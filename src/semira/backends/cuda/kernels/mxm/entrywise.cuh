@@ -57,8 +57,7 @@ SEMIRA_INLINE void merge_lines(Product& dot, const Line& row, const Line& column
         if (x.entries[n] == y.entries[m]) equal |= 1u << (n * kTile + m);
       }
     }
-    for (; equal != 0; equal &= equal - 1) {
-      const int pair = __ffs(static_cast<int>(equal)) - 1;
+    for (const int pair : SetBits{equal}) {
       const Offset at = row.start + at_x + pair / kTile;
       if (dot.add(at, column.start + at_y + pair % kTile, row.indices[at])) return;
     }
@@ -141,10 +140,7 @@ __device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Ent
     typename Warp::Product dot(a, bt, i, j);
     bool is_met = true;
     if (is_left && is_open) is_met = warp.template meet_alone<kMeeting>(dot, search_cost);
-    unsigned left = __ballot_sync(kAllLanes, !is_met);
-    for (; left != 0; left &= left - 1) {
-      warp.search_together(__ffs(static_cast<int>(left)) - 1);
-    }
+    for (const int owner : SetBits{__ballot_sync(kAllLanes, !is_met)}) warp.search_together(owner);
     if (is_left && is_met) emit(e, dot.value, dot.has);
   }
 }

@@ -145,10 +145,7 @@ SEMIRA_INLINE unsigned flush_window(unsigned* words, T* sums, unsigned columns, 
     }
     unsigned total;
     const unsigned before = before_in_block(__popc(word), of_warps, total);
-    unsigned filled = __ballot_sync(kAllLanes, word != 0);
-    while (filled != 0) {
-      const int source = __ffs(filled) - 1;
-      filled &= filled - 1;
+    for (const int source : SetBits{__ballot_sync(kAllLanes, word != 0)}) {
       const unsigned bits = __shfl_sync(kAllLanes, word, source);
       const long long to = start + written + __shfl_sync(kAllLanes, before, source);
       if (bits >> lane & 1u) {

@@ -504,9 +504,7 @@ SEMIRA_PHASE void mode_rows(const Team& team, const Rows rows, const TiesT ties,
       filled |= __reduce_or_sync(kAllLanes, writes ? 1u << source : 0u);
       SEMIRA_UNROLLED(k, kWarp / kShortMode) shorts &= shorts - 1;
     }
-    while (others != 0) {
-      const int source = __ffs(static_cast<int>(others)) - 1;
-      others &= others - 1;
+    for (const int source : SetBits{others}) {
       const Offset from = __shfl_sync(kAllLanes, begin, source);
       const int items = __shfl_sync(kAllLanes, length, source);
       const Index row = static_cast<Index>(first) + source;
@@ -539,9 +537,7 @@ SEMIRA_PHASE void mode_long_rows(const Team& team, const Rows rows, const TiesT 
     const Index row = queue.rows[k];
     const RankedKey<K, S> best = mode_by_block<S>(table, rows, ties, row);
     if (threadIdx.x != 0 || !best.has) continue;
-    out.values[row] = best.key;
-    atomicOr(&out.words[static_cast<unsigned>(row) / kWarp],
-             1u << (static_cast<unsigned>(row) % kWarp));
+    out.put(row, best.key);
     ++inserted;
   }
   add_over_block<1>({inserted}, {&counters->inserted});

@@ -149,9 +149,7 @@ SEMIRA_PHASE void add_carries(const Team& team, Index num_slices,
       out.values[row] = Add::apply(sum.value, out.values[row]);
       return;
     }
-    out.values[row] = sum.value;
-    atomicOr(&out.words[static_cast<unsigned>(row) / kWarp],
-             1u << (static_cast<unsigned>(row) % kWarp));
+    out.put(row, sum.value);
     ++inserted;
     if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(row));
   };
@@ -168,9 +166,7 @@ SEMIRA_PHASE void add_carries(const Team& team, Index num_slices,
     }
     unsigned long_runs = __ballot_sync(kAllLanes, more);
     if (is_head && !more && sum.has) write(own, sum);
-    while (long_runs != 0) {
-      const int source = __ffs(long_runs) - 1;
-      long_runs &= long_runs - 1;
+    for (const int source : SetBits{long_runs}) {
       const Index row = __shfl_sync(kAllLanes, own, source);
       Partial<Add> mine = static_cast<int>(team.lane) == source ? sum : Partial<Add>{T{}, false};
       Index next = static_cast<Index>(base + team.lane) + source + kLaneRun;

@@ -217,9 +217,7 @@ SEMIRA_PHASE void spmv_pull_block(const Team& team, const Gather<Semiring, U, A>
     }
     reduce_block<Add>(sum.value, sum.has);
     if (threadIdx.x != 0 || !sum.has) continue;
-    out.values[row] = sum.value;
-    atomicOr(&out.words[static_cast<unsigned>(row) / kWarp],
-             1u << (static_cast<unsigned>(row) % kWarp));
+    out.put(row, sum.value);
     ++inserted;
     if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(row));
   }

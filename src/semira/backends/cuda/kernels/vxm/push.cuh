@@ -279,9 +279,7 @@ struct Scatter {
 template <class ScatterT>
 SEMIRA_INLINE void enqueue(ScatterT& scatter, const ChunkQueue& queue, unsigned long_rows,
                            Index row, Offset begin, Offset degree, unsigned lane) {
-  while (long_rows != 0) {
-    const int source = __ffs(long_rows) - 1;
-    long_rows &= long_rows - 1;
+  for (const int source : SetBits{long_rows}) {
     const Index its_row = __shfl_sync(kAllLanes, row, source);
     const Offset its_begin = __shfl_sync(kAllLanes, begin, source);
     const Offset chunks = (__shfl_sync(kAllLanes, degree, source) + kChunkEdges - 1) / kChunkEdges;
