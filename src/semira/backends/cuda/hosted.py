@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.lower.apart import stands_apart
-from semira.backends.cuda.lower.uses import slots_in
+from semira.backends.cuda.lower.uses import slots_in, stands_apart
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import CudaExecutable
 from semira.backends.cuda.runtime.launch import resolve_side

@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from semira.backends.cuda.jit.compile import named
-from semira.backends.cuda.lower.apart import brings_launches
 from semira.backends.cuda.lower.product_parts import open_product
+from semira.backends.cuda.lower.uses import brings_launches
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.launch import bind
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector

@@ -26,7 +26,6 @@ from semira.backends.cuda.lower.product import counts_edges, driven_degrees
 from semira.backends.cuda.lower.product_parts import open_product
 from semira.backends.cuda.lower.pruning import blanked
 from semira.backends.cuda.lower.region import OPERATIONS, is_partial_assign, lower_region
-from semira.backends.cuda.lower.rooms import agreed_rooms, rooms_of
 from semira.backends.cuda.lower.rotation import Rotation, rotation_of
 from semira.backends.cuda.lower.scalars import lower_scalar
 from semira.backends.cuda.lower.sizes import equal_sizes
@@ -36,6 +35,12 @@ from semira.backends.cuda.lower.variants import VariantPull
 from semira.contract import Cause, Loop, LoopPhases, Program, Statement, Step, Why, walk_statements
 
 KERNEL = "semira_program"
+
+#: Dynamic shared memory of pulls in tiles (kernels/vxm/tiles.cuh): 16 warps with 2 KB of sums and
+#: 192 bytes of bits each.
+TILE_ROOM = 16 * (2048 + 192)
+#: And behind that 4 KB of columns with 128 bytes of bits each, which loops keep.
+KEPT_ROOM = 16 * (4096 + 128)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +161,24 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         frozenset(ctx.valued), ctx.may_fail, _kept(ctx),
         any(isinstance(item, Loop) for item in program.body),
         any(s.op == "reduce" and s.plan and s.plan.ordered for s in walk_statements(program.body)),
-        bool(ctx.solo_loops), tuple(ctx.notes.steps), *rooms_of(ctx),
+        bool(ctx.solo_loops), tuple(ctx.notes.steps), *_rooms_of(ctx),
     )  # fmt: skip
+
+
+def _rooms_of(ctx: Context) -> tuple[int, int]:
+    """Return the bytes that pulls in tiles need, and those in which one keeps what it walks."""
+    has_tiles = any(space.kind == "handed" for space in ctx.workspaces.values())
+    if ctx.is_tight or not has_tiles:
+        return 0, 0
+    keeps = any(text.startswith("__shared__ KeptRows ") for text, _ in ctx.shared.values())
+    return TILE_ROOM, KEPT_ROOM if keeps else 0
+
+
+def _agreed_rooms(ctx: Context) -> list[str]:
+    """Return what stops the compiler where host and device disagree; nothing without tiles."""
+    rooms = f"kTileRoom == {TILE_ROOM} && kKeptRoom == {KEPT_ROOM}"
+    agreed = f'static_assert({rooms}, "host and device disagree");'
+    return [agreed] if any(_rooms_of(ctx)) else []
 
 
 def _blank(ctx: Context) -> None:
@@ -427,7 +448,7 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
     return "\n".join(
         [
             *(f'#include "{header}"' for header in ctx.headers),
-            *agreed_rooms(ctx),
+            *_agreed_rooms(ctx),
             *ctx.structs.values(),
             *([alike.struct(ctx)] if alike else []),
             ctx.table.declaration(),

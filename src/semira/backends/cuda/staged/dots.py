@@ -8,9 +8,9 @@ from typing import Any
 
 from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS
-from semira.backends.cuda.staged.dot_walks import dots_part
 from semira.backends.cuda.staged.full import is_full, masked_full
 from semira.backends.cuda.staged.job import Job
+from semira.backends.cuda.staged.method_parts import dots_part
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.replay import Tally, take_tally
 from semira.backends.cuda.staged.rowwise import operands

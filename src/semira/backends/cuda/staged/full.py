@@ -14,8 +14,8 @@ from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS, offset_type_of
 from semira.backends.cuda.runtime.row_pieces import row_pieces
 from semira.backends.cuda.staged.bins import MOST_THREADS
-from semira.backends.cuda.staged.full_walks import FullLaunch, full_part
 from semira.backends.cuda.staged.job import Job
+from semira.backends.cuda.staged.method_parts import FullLaunch, full_part
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.product_source import TILED_BYTES
 from semira.backends.cuda.staged.sharing import band_of, blocks_of, lanes_of, piece_of

@@ -8,8 +8,7 @@ from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.lower.context import Context
 from semira.backends.cuda.runtime.primitives import THREADS
 from semira.backends.cuda.staged.bins import MOST_THREADS
-from semira.backends.cuda.staged.dot_walks import DotText, dots_part
-from semira.backends.cuda.staged.full_walks import FullText, full_part
+from semira.backends.cuda.staged.method_parts import DotText, FullText, dots_part, full_part
 from semira.backends.cuda.staged.sharing import RESIDENT, RESIDENT_WIDE
 from semira.backends.cuda.staged.text import (
     FILL,

@@ -12,7 +12,7 @@ from semira.backends.cuda.staged.choice import chosen_method
 from semira.backends.cuda.staged.dots import dots, summed_dots
 from semira.backends.cuda.staged.full import full_times, is_full, storage_of, times_full
 from semira.backends.cuda.staged.job import Job
-from semira.backends.cuda.staged.own_products import own_part
+from semira.backends.cuda.staged.method_parts import own_part
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.replay import Replay, row_of_sum
 from semira.backends.cuda.staged.rowwise import rowwise

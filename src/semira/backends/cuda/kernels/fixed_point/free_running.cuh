@@ -27,7 +27,7 @@ constexpr unsigned long long kGoesOn = 0, kGaveUp = 1, kDone = 2;
 // Rank of no value.
 constexpr unsigned long long kNoRank = ~0ull;
 
-// What all blocks share; CONTROL_WORDS in fixed_point/fixed_points.py is its size, all 0 at the start.
+// What all blocks share; CONTROL_WORDS in fixed_point.py is its size, all 0 at the start.
 struct FixedControl {
   unsigned long long stop, threshold, pad0[14];
   long long open, pad1[15];    // dirty or waiting positions, blocks that work
@@ -35,7 +35,7 @@ struct FixedControl {
   long long entries;           // of the result
 };
 
-// All members have 8 bytes; fixed_point/fixed_points.py spells the same.
+// All members have 8 bytes; fixed_point.py spells the same.
 struct FixedProblem {
   const Offset* indptr;
   const Index* indices;
