@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.staged.blocks import Weighing
 from semira.backends.cuda.staged.full import is_full
 from semira.backends.cuda.staged.job import Job
@@ -40,14 +39,9 @@ def _counts(job: Job) -> Callable[[str], float]:
     rows, cols = job.shape
     sizes = {
         "block": rows, "shared": max(1, min(rows, SHARED)), "cols": cols,
-        "nnz": _right(job).most, "open_rows": job.stage.operands["mask"].most,
+        "nnz": job.matrix(1).most, "open_rows": job.stage.operands["mask"].most,
     }  # fmt: skip
     return lambda name: float(sizes[name] if name in sizes else work()[name])
-
-
-def _right(job: Job) -> CudaMatrix:
-    matrix: CudaMatrix = job.things[job.statement.args[1].slot]
-    return matrix
 
 
 def _work(job: Job) -> list[int]:
@@ -65,7 +59,7 @@ def _work(job: Job) -> list[int]:
 
 def _lengths(job: Job) -> tuple[Any, Any]:
     """Return the lengths of B's columns and rows; no orientation is made for them."""
-    matrix, is_turned = _right(job), job.statement.args[1].transposed
+    matrix, is_turned = job.matrix(1), job.statement.args[1].transposed
     matrix.need(next(iter(matrix.orientations)))
     of_columns, of_rows = (matrix.line_lengths(name) for name in ("csr", "csc"))
     return (of_rows, of_columns) if is_turned else (of_columns, of_rows)

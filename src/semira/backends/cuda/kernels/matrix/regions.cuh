@@ -59,8 +59,7 @@ __device__ void fill_region_entries(const Entries<A>& a, const Axis rows, long l
     const Index j = a.indices[e], times = columns.count(j);
     for (Index t = 0; t < times; ++t) {
       const long long to = places[w] + t;
-      keys[to] = static_cast<unsigned long long>(r) * static_cast<unsigned long long>(ncols) +
-                 static_cast<unsigned long long>(columns.get(j, t));
+      keys[to] = static_cast<unsigned long long>(r * ncols + columns.get(j, t));
       origin[to] = e;
     }
   }
@@ -87,9 +86,8 @@ __device__ void place_assigned(const Entries<A>& a, const Axis rows, const Axis 
   for (const long long e : items_below(a.nvals)) {
     const Offset to = scan[e];
     if (scan[e + 1] == to) continue;
-    keys[to] = static_cast<unsigned long long>(rows.at(a.rows[e])) *
-                   static_cast<unsigned long long>(ncols) +
-               static_cast<unsigned long long>(columns.at(a.indices[e]));
+    const long long row = rows.at(a.rows[e]);
+    keys[to] = static_cast<unsigned long long>(row * ncols + columns.at(a.indices[e]));
     origin[to] = e;
   }
 }

@@ -170,7 +170,6 @@ __device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const R
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Group<0> group;
-  __shared__ unsigned lowest;
   T* const sums = reinterpret_cast<T*>(block_memory);
   unsigned* const words = reinterpret_cast<unsigned*>(block_memory + columns * sizeof(T));
   for (unsigned c = group.lane; c < columns; c += group.lanes) sums[c] = resting_value<Add>();
@@ -178,24 +177,15 @@ __device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const R
   for (long long r = group.first; r < list.count; r += group.step) {
     const Index i = list[r];
     long long start = rooms.starts[i];
-    unsigned base = 0;
-    bool is_first = true;
-    while (base != kNoColumn) {
-      if (group.lane == 0) lowest = kNoColumn;
-      __syncthreads();
-      const unsigned next = for_each_product_below<kInOrder<Semiring>>(
-          group, pattern_of(a), pattern_of(b), mask, i, rooms.work[i], base + columns, is_first,
-          cursors, [&](Offset at_a, Offset at_b, Index k, Index j) {
-            const unsigned at = static_cast<unsigned>(j) - base;
-            auto is_new = [&] { return claim(words, at); };
-            accumulate_product<Semiring>(sums + at, is_new, a, b, at_a, at_b, i, k, j);
-          });
-      const unsigned left = lowest_column(next, &lowest);
-      start += flush_window(words, sums, columns, base, resting_value<Add>(), i, start, out);
-      base = left == kNoColumn ? kNoColumn : left & ~(columns - 1);
-      is_first = false;
-      __syncthreads();
-    }
+    const auto visit = [&](Offset at_a, Offset at_b, Index k, Index j, unsigned at) {
+      auto is_new = [&] { return claim(words, at); };
+      accumulate_product<Semiring>(sums + at, is_new, a, b, at_a, at_b, i, k, j);
+    };
+    for_each_window<kInOrder<Semiring>>(
+        group, pattern_of(a), pattern_of(b), mask, i, rooms.work[i], columns, cursors, visit,
+        [&](unsigned base) {
+          start += flush_window(words, sums, columns, base, resting_value<Add>(), i, start, out);
+        });
     if (group.lane == 0) rooms.tell(i, start - rooms.starts[i]);
   }
 }
