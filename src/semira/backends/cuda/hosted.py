@@ -140,7 +140,6 @@ class _Cutter:
         self.depth = 0
 
     def cut(self, body: Body) -> Iterator[Any]:
-        """Yield the pieces and loops of a body."""
         waiting: list[Statement | Loop] = []
         at = 0
         while at < len(body):
@@ -205,7 +204,6 @@ def count_uses(program: Program) -> Counter[int]:
 
 
 def _slots_of(body: Body) -> tuple[int, ...]:
-    """Return the slots a body touches, in order."""
     return tuple(sorted({*slots_in(body)}))
 
 

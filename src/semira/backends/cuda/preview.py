@@ -67,7 +67,6 @@ class _Outliner:
         self.number = 0
 
     def pieces(self, items: tuple[Any, ...]) -> tuple[HostStep, ...]:
-        """Return what the pieces of a body are."""
         found: list[HostStep] = []
         for item, after in zip(items, (*items[1:], None), strict=True):
             if isinstance(item, HostedLoop):

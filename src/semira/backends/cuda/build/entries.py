@@ -140,7 +140,6 @@ def fold(shop: Shop, found: Ordered, values: Any, dtype: DataType, raw: RawArray
 
 
 def _last_of(shop: Shop, starts: Any, found: Ordered) -> Any:
-    """Return the number of the last entry of every run."""
     first = shop.array(starts, np.int64, found.nvals)
     last = shop.xp.full(found.nvals, found.given - 1, np.int64)
     last[:-1] = first[1:] - 1

@@ -201,7 +201,6 @@ def _check_each(shop: Shop, raw: RawArrays, offsets: Any, minor: Any) -> tuple[i
 
 
 def _rises(shop: Shop, offsets: Any, minor: Any) -> bool:
-    """Whether the indices rise strictly within each line; waits."""
     count = len(minor)
     if count < 2:
         return True

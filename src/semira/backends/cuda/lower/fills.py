@@ -177,7 +177,6 @@ def _walks_of_rows(
 
 
 def _open(ctx: Context, product: Product) -> None:
-    """Append what must be ready before a product begins."""
     number, statement = product.number, product.statement
     ctx.begin(statement)
     for method in product.methods:
@@ -224,7 +223,6 @@ def _meet(ctx: Context, products: list[Product]) -> None:
 
 
 def _finish(ctx: Context, products: list[Product]) -> None:
-    """Append what follows the barrier: swaps, then the writes that merge."""
     drivers = {}
     for product in products:
         number, slot, out = product.number, product.statement.out, f"v{product.statement.out}"
@@ -257,7 +255,6 @@ def _finish(ctx: Context, products: list[Product]) -> None:
 
 
 def _merge(ctx: Context, product: Product, driver: Driver | None) -> None:
-    """Add the writes that make the output of what was filled apart."""
     monoid, plane = product.statement.operator.monoid, f"w{product.number}"
     finish_by_merge(ctx, product.number, product.statement, monoid, plane, driver)
 

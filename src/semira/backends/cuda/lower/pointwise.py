@@ -170,7 +170,6 @@ def _select(ctx: Context, statement: Statement) -> Source:
 
 
 def _bound(ctx: Context, head: str, types: tuple[str, ...], slot: int, scalar: int) -> Source:
-    """Return a source of a vector and a scalar."""
     operand = vector_operand(ctx, slot)
     extras = ((ctx.ctype(scalar), f"x{scalar}"),)
     name, scalars = frozenset({operand.name}), frozenset({scalar})

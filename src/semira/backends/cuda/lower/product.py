@@ -453,7 +453,6 @@ def asks_owner(semiring: TypedSemiring) -> str:
 
 
 def _pull_by(ctx: Context, product: Product, method: Method, given: str, degrees: str) -> None:
-    """Append the pull of a method, given most of its arguments."""
     operator, orientation = product.statement.operator, product.orientation(method)
     exits = str(method.early_exit).lower()
     if method.storage != "compressed":
@@ -481,7 +480,6 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str, degrees
 
 
 def _pull_shares(ctx: Context, product: Product, method: Method, given: str) -> None:
-    """Append the pull in equal shares, or the variant of it that the kernel has."""
     operator, number = product.statement.operator, product.number
 
     def pull(more: str) -> None:

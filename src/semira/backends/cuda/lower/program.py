@@ -210,7 +210,6 @@ def _find_driven(ctx: Context) -> None:
 
 
 def _settle(ctx: Context) -> None:
-    """Write out what waits, and wait for it."""
     ctx.flush(Cause(Why.ENDS))
     if ctx.hazards.is_pending:
         ctx.barrier(Cause(Why.ENDS))
@@ -494,7 +493,6 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
 
 
 def _parameter(ctx: Context) -> str:
-    """Return the kernel's parameter and what makes `table` of it."""
     if ctx.table.is_parameter:
         return "const __grid_constant__ Table given) {\n  const Table* const table = &given;"
     return "const Table* const table) {"
@@ -505,7 +503,6 @@ def _indented(lines: list[str], depth: int) -> list[str]:
 
 
 def _names(lines: list[str], name: str) -> bool:
-    """Return whether lines name a variable."""
     found = re.compile(rf"\b{name}\b")
     return any(found.search(line) for line in lines)
 

@@ -29,7 +29,6 @@ def lower_scalar(ctx: Context, number: int, statement: Statement) -> None:
 
 
 def _write(ctx: Context, statement: Statement, result: str) -> str:
-    """Return the line that writes the output, or accumulates into it."""
     out = f"x{statement.out}"
     if statement.accum is not None and not statement.param("new"):
         return f"scalar_accumulate<{ctx.operator(statement.accum)}>({out}, {result});"
@@ -111,7 +110,6 @@ def _reduce(ctx: Context, number: int, statement: Statement) -> None:
 
 
 def _total(ctx: Context, number: int, statement: Statement, call: str) -> list[str]:
-    """Return the lines that add the partial sums up and write the output."""
     monoid, total, turn = statement.operator, f"total{number}", f"turn{number}"
     kind = f"Scalar<{monoid.type.cuda_type}>"
     lines = [f"{kind} {total} = {call};", *ctx.turn_lines(turn)]

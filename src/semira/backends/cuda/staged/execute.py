@@ -93,7 +93,6 @@ def _execute_sum(
 
 
 def _open(runtime: Runtime, executable: StagedExecutable, things: list[Any]) -> Job:
-    """Check what is bound, and settle the type of offsets."""
     program = executable.program
     check_shapes(program, things)
     check_regions(program, things)

@@ -159,7 +159,6 @@ def dense(job: Job) -> tuple[Pieces, Callable[[], int]]:
 
 
 def _tiles(nrows: int, ncols: int) -> int:
-    """Return how many tiles a dense result has."""
     return -(-nrows // _TILE) * -(-ncols // _TILE)
 
 

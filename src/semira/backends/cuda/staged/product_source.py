@@ -93,7 +93,6 @@ _MEETINGS = {"merge": "kMerge", "search": "kSearch"}
 def _dot_kernels(
     text: Text, semiring: str, declared: list[str], emit: _Emit, unpinned: str
 ) -> list[str]:
-    """Return the kernels that compute dot products."""
     assert text.statement.mask is not None
     exits, structural = _stops(text), str(text.statement.mask.structural).lower()
     lines, part = [*declared, *emit.before], dots_part(text.statement)
@@ -231,7 +230,6 @@ TILED_BYTES = 16
 
 
 def _dtypes(text: Text) -> list[DataType]:
-    """Return the dtypes of a product's operands and of its result."""
     slots = text.ctx.program.slots
     operands = [slots[arg.slot].dtype for arg in text.statement.args]
     return [*operands, result_dtype(text.ctx.program, text.statement)]
@@ -383,7 +381,6 @@ def _share_kernels(semiring: str, given: str, product: list[str]) -> list[str]:
 
 
 def _column_kernels(semiring: str, given: str, product: list[str]) -> list[str]:
-    """Return the kernels of columns times a full matrix."""
     add = f"typename {semiring}::Add"
     return [
         kernel(

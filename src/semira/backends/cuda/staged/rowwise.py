@@ -301,7 +301,6 @@ def row_mask(job: Job) -> tuple[Any, Any, int]:
 
 
 def _count(job: Job, rows: Rows, binned: Binned, counts: list[int]) -> None:
-    """Count the entries of every row."""
     stage, a, b = job.stage, rows.a, rows.b
     patterns = (a.indptr, a.indices, b.indptr, b.indices, *row_mask(job))
 

@@ -70,7 +70,6 @@ def listed_source(op: TypedOp, dtype: DataType, bound: DataType | None, *, left:
 
 
 def _arguments(op: TypedOp, name: str, bound: DataType | None, left: bool) -> str:
-    """Return what an operator is called with at entry (i, j)."""
     value = f"cast<{name}::T>(a)"
     if bound is None:
         return f"{value}, i, j"

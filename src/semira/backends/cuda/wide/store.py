@@ -117,7 +117,6 @@ class CudaStore:
         return self._primitives.as_cupy(buffer, dtype, count)
 
     def _held(self, array: Array, dtype: Any) -> Any:
-        """Return a buffer with a copy of an array."""
         flat = self.library.ascontiguousarray(array, dtype=dtype).ravel()
         buffer = self._runtime.allocate(flat.nbytes)
         self._viewed(buffer, dtype, flat.size)[...] = flat
