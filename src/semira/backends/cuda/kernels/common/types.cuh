@@ -19,8 +19,8 @@ SEMIRA_INLINE unsigned block_number() {
   // A prime above any grid it meets there, so that every number comes once.
   constexpr unsigned kPrime = 1000003;
   if (gridDim.x % kPrime == 0) return blockIdx.x;
-  return static_cast<unsigned>((static_cast<unsigned long long>(blockIdx.x) * kPrime + 1) %
-                               gridDim.x);
+  return static_cast<unsigned>(
+      (static_cast<unsigned long long>(blockIdx.x) * kPrime + 1) % gridDim.x);
 #else
   return blockIdx.x;
 #endif

@@ -195,8 +195,8 @@ SEMIRA_INLINE unsigned words_per_tile(const Team& team, unsigned num_words) {
 
 // Calls `body(w, word)` for every non-zero word; all lanes of a warp get the same w.
 template <class Body>
-SEMIRA_INLINE void for_each_word(const Team& team, const unsigned* words, unsigned num_words,
-                                 Body body) {
+SEMIRA_INLINE void for_each_word(
+    const Team& team, const unsigned* words, unsigned num_words, Body body) {
   const unsigned tile = words_per_tile(team, num_words);
   for (unsigned base = team.warp * tile; base < num_words; base += team.warps * tile) {
     const unsigned mine = base + team.lane;

@@ -80,7 +80,7 @@ template <bool kExit> struct Presence {
 
 template <bool kExit, class B>
 __device__ void pull_presence(const Entries<B>& bt, const Waiting& waiting, const unsigned* present,
-                              long long items, unsigned* found, BlockTally tally) {
+    long long items, unsigned* found, BlockTally tally) {
   const Span span;
   const long long lane = threadIdx.x % kWarp, words = waiting.words;
   const Presence<kExit> walk{bt.indices, present, words};
@@ -98,7 +98,7 @@ __device__ void pull_presence(const Entries<B>& bt, const Waiting& waiting, cons
       got |= walk.bits(at, word) & wanted;
     }
     for (const int from :
-         SetBits{__ballot_sync(kAllLanes, at < end && !walk.is_done(got, wanted))}) {
+        SetBits{__ballot_sync(kAllLanes, at < end && !walk.is_done(got, wanted))}) {
       const Offset first = __shfl_sync(kAllLanes, at, from),
                    last = __shfl_sync(kAllLanes, end, from);
       const unsigned goal = __shfl_sync(kAllLanes, wanted, from);
@@ -124,7 +124,7 @@ __device__ void pull_presence(const Entries<B>& bt, const Waiting& waiting, cons
 // The words put off: a block each.
 template <bool kExit, class B>
 __device__ void pull_long_presence(const Entries<B>& bt, const Waiting& waiting,
-                                   const unsigned* present, unsigned* found, BlockTally tally) {
+    const unsigned* present, unsigned* found, BlockTally tally) {
   __shared__ unsigned sum;
   const long long words = waiting.words, count = static_cast<long long>(tally.totals[2]);
   const Presence<kExit> walk{bt.indices, present, words};
@@ -166,7 +166,7 @@ template <bool kExit, class Semiring, class A, class B> struct Gather {
 
   // What this lane's row gets of entries [begin, end) of column j.
   SEMIRA_INLINE void collect(long long j, long long word, unsigned wanted, Offset begin, Offset end,
-                             T& value, bool& has, Count& looked) const {
+      T& value, bool& has, Count& looked) const {
     const unsigned lane = threadIdx.x % kWarp;
     const long long i = word * kWarp + lane;
     unsigned left = wanted;
@@ -187,8 +187,7 @@ template <bool kExit, class Semiring, class A, class B> struct Gather {
         B y{};
         if constexpr (Semiring::Multiply::kReadsA) x = values[(from_k * rows + i) * value_stride];
         if constexpr (Semiring::Multiply::kReadsB) y = bt.value(base + static_cast<Offset>(from));
-        merge<Add>(
-            value, has,
+        merge<Add>(value, has,
             multiply_values<Semiring>(x, y, static_cast<Index>(i), from_k, static_cast<Index>(j)),
             true);
       }
@@ -201,8 +200,7 @@ template <bool kExit, class Semiring, class A, class B> struct Gather {
 
 template <bool kExit, class Semiring, class A, class B>
 __device__ void pull_values(const Gather<kExit, Semiring, A, B>& gather, const Waiting& waiting,
-                            long long items, unsigned* found, SumOf<Semiring>* out,
-                            BlockTally tally) {
+    long long items, unsigned* found, SumOf<Semiring>* out, BlockTally tally) {
   using T = SumOf<Semiring>;
   const Span span;
   const long long lane = threadIdx.x % kWarp, words = waiting.words;
@@ -236,8 +234,7 @@ __device__ void pull_values(const Gather<kExit, Semiring, A, B>& gather, const W
 // The words put off: a block each, its warps take equal shares one after the other.
 template <bool kExit, class Semiring, class A, class B>
 __device__ void pull_long_values(const Gather<kExit, Semiring, A, B>& gather,
-                                 const Waiting& waiting, unsigned* found, SumOf<Semiring>* out,
-                                 BlockTally tally) {
+    const Waiting& waiting, unsigned* found, SumOf<Semiring>* out, BlockTally tally) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   if constexpr (sizeof(T) <= kWidestShared) {

@@ -24,8 +24,7 @@ SEMIRA_INLINE unsigned before_in_block(unsigned x, unsigned* sums, unsigned& tot
 // Entries of the rows of A B that are listed, by a table of `most` slots for each group.
 template <int kLanes>
 __device__ void count_by_table(const Pattern& a, const Pattern& b, const RowMask& mask,
-                               const RowList& list, const long long* work, long long ncols,
-                               long long most, long long* sizes) {
+    const RowList& list, const long long* work, long long ncols, long long most, long long* sizes) {
   const Group<kLanes> group;
   __shared__ unsigned found[Group<kLanes>::kMost];
   Index* const memory = reinterpret_cast<Index*>(block_memory) + group.number * most;
@@ -52,19 +51,18 @@ __device__ void count_by_table(const Pattern& a, const Pattern& b, const RowMask
 // `flush(window)` when all threads of the block have seen a window; its barriers order both.
 template <bool kOrdered, class Visit, class Flush>
 SEMIRA_INLINE void for_each_window(const Group<0>& group, const Pattern& a, const Pattern& b,
-                                   const RowMask& mask, Index i, long long work, unsigned columns,
-                                   const Cursors& cursors, Visit visit, Flush flush) {
+    const RowMask& mask, Index i, long long work, unsigned columns, const Cursors& cursors,
+    Visit visit, Flush flush) {
   __shared__ unsigned lowest;
   unsigned base = 0;
   bool is_first = true;
   while (base != kNoColumn) {
     if (group.lane == 0) lowest = kNoColumn;
     __syncthreads();
-    const unsigned next =
-        for_each_product_below<kOrdered>(group, a, b, mask, i, work, base + columns, is_first,
-                                         cursors, [&](Offset at_a, Offset at_b, Index k, Index j) {
-                                           visit(at_a, at_b, k, j, static_cast<unsigned>(j) - base);
-                                         });
+    const unsigned next = for_each_product_below<kOrdered>(group, a, b, mask, i, work,
+        base + columns, is_first, cursors, [&](Offset at_a, Offset at_b, Index k, Index j) {
+          visit(at_a, at_b, k, j, static_cast<unsigned>(j) - base);
+        });
     const unsigned least = __reduce_min_sync(kAllLanes, next);
     if (threadIdx.x % kWarp == 0 && least != kNoColumn) atomicMin(&lowest, least);
     __syncthreads();
@@ -87,8 +85,8 @@ SEMIRA_INLINE bool claim(unsigned* words, unsigned at) {
 
 // The same for rows of any size: a bitmap of `columns` columns at a time.
 SEMIRA_INLINE void count_by_window(const Pattern& a, const Pattern& b, const RowMask& mask,
-                                   const RowList& list, const long long* work, unsigned columns,
-                                   const Cursors& cursors, long long* sizes) {
+    const RowList& list, const long long* work, unsigned columns, const Cursors& cursors,
+    long long* sizes) {
   const Group<0> group;
   __shared__ unsigned found;
   unsigned* const words = reinterpret_cast<unsigned*>(block_memory);

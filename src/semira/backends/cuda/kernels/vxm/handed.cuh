@@ -68,7 +68,7 @@ template <class T> struct Handed {
   // lie in rows from[s] to from[s + 1]; `near` of lane k is from[end + 1 - k].
   template <class Add>
   SEMIRA_INLINE void take(Index first, Index end, const Index* from, Index near, Index row,
-                          int lane, Partial<Add>& sum) const {
+      int lane, Partial<Add>& sum) const {
     Partial<Add> all{T{}, false};
     // Of those, the shares that have a part of this lane's row.
     const bool is_near = end - first < kWarp - 1;
