@@ -168,12 +168,10 @@ def fixed_point_source(semiring: TypedSemiring, matrix: DataType) -> str:
     name = semiring_name(semiring, vector_first=True)
     structs = dict.fromkeys(
         (
-            operator_struct(semiring.monoid.op),
-            operator_struct(semiring.binaryop),
-            monoid_struct(semiring.monoid),
-            semiring_struct(semiring, vector_first=True),
+            operator_struct(semiring.monoid.op), operator_struct(semiring.binaryop),
+            monoid_struct(semiring.monoid), semiring_struct(semiring, vector_first=True),
         )
-    )
+    )  # fmt: skip
     given = "const FixedProblem* problem"
     before = (
         "const void* from_first, const unsigned* first, const void* from_second, "

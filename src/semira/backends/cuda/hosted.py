@@ -385,11 +385,9 @@ class _Run:
 
 
 def execute_hosted(
-    runtime: Runtime,
-    executable: HostedExecutable,
-    bindings: list[Binding],
+    runtime: Runtime, executable: HostedExecutable, bindings: list[Binding],
     execute: Callable[[Any, list[Binding]], Outcome],
-) -> Outcome:
+) -> Outcome:  # fmt: skip
     """Run the pieces; waits once an iteration of each loop.
 
     Objects that a broken iteration wrote are as they were before it.

@@ -119,11 +119,9 @@ def prepare_own(
 
 
 def execute_own(
-    runtime: Runtime,
-    executable: OwnExecutable,
-    bindings: list[Binding],
+    runtime: Runtime, executable: OwnExecutable, bindings: list[Binding],
     execute: Callable[[Any, list[Binding]], Outcome],
-) -> Outcome:
+) -> Outcome:  # fmt: skip
     """Run the launches, then write the output.
 
     Raises OutOfMemory if what they take does not fit; nothing was written.

@@ -26,11 +26,9 @@ class Notes:
 
 
 def clash(
-    reads: set[str],
-    writes: set[str],
-    read: set[str] | frozenset[str],
+    reads: set[str], writes: set[str], read: set[str] | frozenset[str],
     written: set[str] | frozenset[str],
-) -> tuple[Why, str] | None:
+) -> tuple[Why, str] | None:  # fmt: skip
     """Return why accesses have to wait for earlier ones, and for which plane; None: they need not.
 
     Examples

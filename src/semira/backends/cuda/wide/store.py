@@ -240,17 +240,9 @@ class CudaStore:
         rows, columns = (library.ascontiguousarray(at, dtype=np.int64) for at in places)
         if count:
             module.launch(
-                "int",
-                "semira_listed",
-                count,
-                values,
-                0 if iso else 1,
-                rows,
-                columns,
-                other,
-                count,
+                "int", "semira_listed", count, values, 0 if iso else 1, rows, columns, other, count,
                 made,
-            )
+            )  # fmt: skip
         return made
 
     def order(self, keys: Array) -> Array:
