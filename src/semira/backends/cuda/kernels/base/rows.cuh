@@ -3,16 +3,16 @@
 #include "matrix/entries.cuh"
 
 // The row of every entry.
-extern "C" __global__ void semira_entry_rows(const Offset* indptr, long long nrows, long long nvals,
-                                             Index* rows) {
+extern "C" __global__ void semira_entry_rows(
+    const Offset* indptr, long long nrows, long long nvals, Index* rows) {
   for (const long long e : items_below(nvals)) {
     rows[e] = static_cast<Index>(owner_in(indptr, nrows, static_cast<Offset>(e)));
   }
 }
 
 // Offsets of rows whose entries are sorted.
-extern "C" __global__ void semira_row_offsets(const Index* rows, long long nvals, long long nrows,
-                                              Offset* indptr) {
+extern "C" __global__ void semira_row_offsets(
+    const Index* rows, long long nvals, long long nrows, Offset* indptr) {
   for (const long long i : items_below(nrows + 1)) {
     indptr[i] =
         static_cast<Offset>(lower_bound<Index, long long>(rows, 0, nvals, static_cast<Index>(i)));
