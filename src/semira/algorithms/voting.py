@@ -58,11 +58,11 @@ def vote_and_move(
     room = int(np.diff(rows.indptr).max(initial=1)) + _GATHERED
     blocks = max(1, min(int(ss.about["nthreads"]), _COUNTS // max(n, 1)))
     counts, draws = np.zeros(blocks * n, number), np.empty(blocks * room, np.uint64)
-    keys, used = (np.zeros(blocks * room, number) for _ in range(2))
+    lines = [np.zeros(blocks * room, number) for _ in range(4)]
     wanted, count, work, turn, begin = few + 1, n, len(rows.indices), 0, 0
     state = np.array([wanted, count, work, turn, begin])
     where, ends = edges.device, rows[:2]
-    given, counted = (best, draw, margin), (counts, keys, used, draws)
+    given, counted = (best, draw, margin), (counts, *lines, draws)
     while turn < limit and wanted > few:
         if work <= _ALONE:
             _SETTLE(
@@ -77,24 +77,12 @@ def vote_and_move(
             )  # fmt: skip
             share = float(shares[turn]) if turn < len(shares) else 0.0
             # Few look at their neighbours here, and find one soon.
-            _WAIT(
-                count, begin, lists, *ends, share, best, draw, waits, device=where, work=work // 8
-            )
+            _WAIT(count, begin, lists, *ends, share, draw, waits, device=where, work=work // 8)
             after = len(lists) // 2 - begin
             _MOVE(
-                1,
-                begin,
-                count,
-                lists,
-                after,
-                *ends,
-                best,
-                waits,
-                label,
-                margin,
-                state,
+                1, begin, count, lists, after, *ends, best, draw, waits, label, margin, state,
                 device=where,
-            )
+            )  # fmt: skip
             state[3:] = turn + 1, after
         wanted, count, work, turn, begin = state.tolist()
         if count > n * _MANY and work > _ALONE:
