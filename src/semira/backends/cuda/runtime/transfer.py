@@ -257,16 +257,17 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
 
 def put_scalar(runtime: Runtime, arrays: ScalarArrays) -> CudaScalar:
     """Copy a scalar to the device."""
-    value, is_reused = arrays.value, not runtime.keeps_apart
-    nbytes = cell_bytes(arrays.dtype)
-    cell = runtime.spares.take(nbytes) if is_reused else None
-    cell = runtime.allocate(nbytes) if cell is None else cell
+    dtype, value, is_reused = arrays.dtype, arrays.value, not runtime.keeps_apart
     has_value = value is not None
+    scalar = CudaScalar.reused(runtime, dtype, has_value=has_value) if is_reused else None
+    if scalar is None:
+        cell = runtime.allocate(cell_bytes(dtype))
+        scalar = CudaScalar(
+            runtime, dtype, cell, has_value=has_value, is_reused=is_reused, is_sent=has_value
+        )
     if has_value:
-        runtime.upload_image(scalar_image(arrays.dtype, value), cell)
-    return CudaScalar(
-        runtime, arrays.dtype, cell, has_value=has_value, is_reused=is_reused, is_sent=has_value
-    )
+        runtime.upload_image(scalar_image(dtype, value), scalar.cell)
+    return scalar
 
 
 def get_scalar(scalar: CudaScalar) -> ScalarArrays:
