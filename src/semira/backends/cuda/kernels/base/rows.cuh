@@ -19,6 +19,24 @@ extern "C" __global__ void semira_row_offsets(
   }
 }
 
+// Sets `found` if two arrays differ, such as a matrix and its transpose.
+extern "C" __global__ void semira_differ(const unsigned char* left, const unsigned char* right,
+                                         long long nbytes, unsigned* found) {
+  const Span span;
+  const auto places = reinterpret_cast<unsigned long long>(left) |
+                      reinterpret_cast<unsigned long long>(right);
+  const long long words = places % 4 == 0 ? nbytes / 4 : 0;
+  bool differs = false;
+  for (long long w = span.first; w < words && !differs; w += span.step) {
+    differs = reinterpret_cast<const unsigned*>(left)[w] !=
+              reinterpret_cast<const unsigned*>(right)[w];
+  }
+  for (long long b = 4 * words + span.first; b < nbytes && !differs; b += span.step) {
+    differs = left[b] != right[b];
+  }
+  if (__syncthreads_or(differs) && threadIdx.x == 0) *found = 1;
+}
+
 // 32-bit offsets as 64-bit ones.
 extern "C" __global__ void semira_widen(const int* items, long long n, long long* out) {
   for (const long long k : items_below(n)) out[k] = items[k];
