@@ -11,8 +11,8 @@ from semira.algorithms.checks import check_count, check_every, check_number, che
 from semira.algorithms.naming import values_of
 from semira.apps.arrays import check_room, on_host
 from semira.apps.communities import problem
-from semira.apps.communities.graph import Graph, grouped, numbering
-from semira.apps.communities.moving import Workspace, components
+from semira.apps.communities.graph import Graph, Workspace, grouped, numbering
+from semira.apps.communities.moving import components
 from semira.apps.communities.result import Communities
 from semira.apps.communities.solve import (
     Run,
@@ -381,7 +381,7 @@ def _result(
     run: Run, space: Workspace, given: Graph, labels: Any, levels: Any, scale: float, *,
     is_split: bool,
 ) -> Communities:  # fmt: skip
-    found = numbering(given, labels)
+    found = numbering(space, given, labels)
     states = [on_host(each) for each in space.states]
     return Communities(
         labels=Vector.from_dense(found.labels) if given.n else Vector("int32", 0),

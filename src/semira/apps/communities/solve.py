@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from semira.apps.arrays import on_host
-from semira.apps.communities.graph import Graph, contract, numbering
-from semira.apps.communities.moving import Workspace, move_in_order, move_vertices, refine
+from semira.apps.communities.graph import Graph, Workspace, contract, numbering
+from semira.apps.communities.moving import move_in_order, move_vertices, refine
 
 #: Rounds of merging at most: half of the vertices that can merge do so in each.
 _MERGE_ROUNDS = 32
@@ -107,11 +107,11 @@ def run_louvain(run: Run, space: Workspace, labels: Any) -> tuple[Any, list[Any]
         alone = labels is None
         labels = xp.empty(graph.n, xp.int32) if alone else labels
         totals = run.move(space, graph, labels, alone=alone)
-        numbers = numbering(graph, labels, totals=totals)
+        numbers = numbering(space, graph, labels, totals=totals)
         levels.append((graph, numbers.labels))
         if numbers.count == graph.n or len(levels) == run.max_level:
             break
-        graph, labels = contract(graph, numbers), None
+        graph, labels = contract(space, graph, numbers), None
         if run.threshold > 0:
             before, quality = quality, run.quality(graph)
             if quality - before < run.threshold:
@@ -134,11 +134,11 @@ def run_leiden(run: Run, space: Workspace, labels: Any) -> tuple[Any, list[Any]]
             break
         parts, *totals = run.refine(space, graph, labels, within)
         # Vertices of a part are of one group.
-        numbers = numbering(graph, parts, totals=(totals[0], totals[1]), groups=labels)
+        numbers = numbering(space, graph, parts, totals=(totals[0], totals[1]), groups=labels)
         if numbers.count == graph.n:
             break
         levels.append((graph, numbers.labels))
-        labels, graph = numbers.groups, contract(graph, numbers)
+        labels, graph = numbers.groups, contract(space, graph, numbers)
     return _taken_apart(run, space, levels, labels, len(levels))
 
 
