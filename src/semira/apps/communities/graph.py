@@ -28,7 +28,7 @@ _fill_cells = ArrayKernel(_NUMBERS, "fill_cells")
 _PARTS = 2048
 
 #: Words of the state of a loop: see `decide` in kernels/moves.py.
-STATE = 8
+STATE = 9
 #: Loops whose states are kept on the device together.
 _STATES = 512
 #: Entries of a row for each part of it that waits in a queue, at least: of kernels/tables.cuh.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.apps.communities.graph import Graph, Workspace
+from semira.apps.communities.graph import STATE, Graph, Workspace
 from semira.kernels import ArrayKernel, run_loop
 
 _MOVES = "semira.apps.communities.kernels:moves"
@@ -139,7 +139,7 @@ def refine(
     within: tuple[Any, Any],
     pull: float,
     rule: tuple[int, int, int, int],
-) -> tuple[Any, Any, Any]:
+) -> tuple[Any, Any, Any, Any]:
     """Divide groups into connected parts.
 
     Returns
@@ -148,6 +148,8 @@ def refine(
         Of each vertex, a vertex of its part; in the workspace.
     totals, totals_in : array
         Strengths of the parts, by label.
+    able : array, shape (1,)
+        How many vertices have weights to others of their group.
     """
     xp, n = graph.xp, graph.n
     labels, sizes = space.take("parts", xp.int32), space.take("sizes", xp.int32)
@@ -176,7 +178,7 @@ def refine(
         device=graph.device,
         before=(begin,),
     )  # fmt: skip
-    return labels, totals, totals_in
+    return labels, totals, totals_in, state[STATE - 1 :]
 
 
 def components(graph: Graph, labels: Any) -> Any:
