@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KernelText:
-    """A kernel by the files that hold it, in a package of its application."""
+    """A kernel by the files that hold it, in a package of its application; equal to itself only."""
 
     package: str
     #: ``file.py`` has a function `name` of ``(low, high, *arguments)``; ``file.cuh`` a template
