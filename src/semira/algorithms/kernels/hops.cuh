@@ -110,22 +110,21 @@ struct Searches {
     return ~(seen[words * v + j] | now[words * v + j]);
   }
 
-  // Notes that searches, which are not 0, find a vertex next.
+  // Adds a vertex to those of the next level, unless it is one.
   template <class P>
-  __device__ __forceinline__ void find(long long v, int j, Word fresh, const P* indptr,
-                                       Tally& tally) const {
-    // Whoever finds something in the word is not the first.
-    if (atomicOr(next + words * v + j, fresh) != 0) return;
+  __device__ __forceinline__ void enter(long long v, const P* indptr, Tally& tally) const {
     const unsigned bit = 1u << v % 32;
     if (atomicOr(coming + v / 32, bit) & bit) return;
     ++tally.found;
     tally.edges += static_cast<unsigned>(indptr[v + 1] - indptr[v]);
   }
 
-  // Passes searches of a word on to vertices; -1 is none.
+  // Passes searches of a word on to vertices; -1 is none. What one step reads or changes of all of
+  // them is under way before the next step needs it.
   template <class P>
   __device__ __forceinline__ void pass(const int (&to)[kAtOnce], int j, Word (&mine)[kAtOnce],
                                        const P* indptr, Tally& tally) const {
+    Word old[kAtOnce];
 #pragma unroll
     for (int r = 0; r < kAtOnce; ++r) {
       const long long w = to[r];
@@ -133,9 +132,15 @@ struct Searches {
     }
 #pragma unroll
     for (int r = 0; r < kAtOnce; ++r) {
+      old[r] = ~0ull;
       if (to[r] < 0 || mine[r] == 0) continue;
       tally.alive |= mine[r];
-      find(to[r], j, mine[r], indptr, tally);
+      old[r] = atomicOr(next + words * static_cast<long long>(to[r]) + j, mine[r]);
+    }
+    // Whoever finds something in the word is not the first.
+#pragma unroll
+    for (int r = 0; r < kAtOnce; ++r) {
+      if (old[r] == 0) enter(to[r], indptr, tally);
     }
   }
 };
@@ -170,7 +175,9 @@ __device__ __forceinline__ void seed_all(const Searches& all, const P* indptr,
   for (long long s = mine.first; s < all.many; s += mine.step) {
     const Word bit = 1ull << (s % 64);
     atomicOr(reinterpret_cast<Word*>(next + kAlive + s / 64), bit);
-    all.find(sources[all.first + s], static_cast<int>(s / 64), bit, indptr, tally);
+    const long long v = sources[all.first + s];
+    atomicOr(all.next + all.words * v + s / 64, bit);
+    all.enter(v, indptr, tally);
   }
 }
 
@@ -312,14 +319,24 @@ __device__ __forceinline__ void push_long(const Searches& all, const P* indptr, 
   }
 }
 
-// Pulls along entries of a row, by so many threads: each has one word of some entries.
-template <int kMany, class P, class J>
-__device__ __forceinline__ void pull(const Searches& all, long long v, long long begin,
-                                     long long end, int lane, const P* indptr,
-                                     const J* in_indices, const long long* told, Tally& tally) {
-  const int words = all.words, j = lane & (words - 1), slot = lane >> all.shift;
-  const int slots = kMany >> all.shift;
+// Pulls along at most `kLong` entries of a row, by so many threads: each has one word of some of
+// them. Returns the searches of its word that find the vertex.
+template <int kMany, class J>
+__device__ __forceinline__ Word gather(const Searches& all, long long v, const J* row, int length,
+                                       const long long* told, Tally& tally) {
+  const int words = all.words, lane = static_cast<int>(threadIdx.x) % kMany;
+  const int j = lane & (words - 1), slots = kMany >> all.shift;
   const unsigned peers = kAllLanes >> (32 - kMany) << (threadIdx.x % 32 / kMany * kMany);
+  const Word* const front = all.now + j;
+  int from[kAtOnce], at = lane >> all.shift;
+  // Entries are read a step before the words of their vertices.
+  const auto fetch = [&]() {
+#pragma unroll
+    for (int r = 0; r < kAtOnce; ++r, at += slots) {
+      from[r] = at < length ? static_cast<int>(row[at]) : -1;
+    }
+  };
+  fetch();
   Word wanted = all.missing(v, j) & static_cast<Word>(told[kAlive + j]);
   if constexpr (kMany == 32) {
     // Other parts of the row bring some meanwhile; the lanes of a word must agree on them.
@@ -327,47 +344,69 @@ __device__ __forceinline__ void pull(const Searches& all, long long v, long long
     wanted = __shfl_sync(peers, wanted, j);
   }
   Word left = wanted;
-  bool is_open = __any_sync(peers, left != 0);
-  for (long long base = begin; base < end && is_open; base += kAtOnce * slots) {
+  int read = 0;
+  while (read < length && __any_sync(peers, left != 0)) {
+    Word there[kAtOnce];
 #pragma unroll
     for (int r = 0; r < kAtOnce; ++r) {
-      const long long e = base + r * slots + slot;
-      if (e < end) left &= ~all.now[words * static_cast<long long>(in_indices[e]) + j];
+      there[r] = from[r] < 0 ? 0 : front[words * static_cast<long long>(from[r])];
     }
+    fetch();
+#pragma unroll
+    for (int r = 0; r < kAtOnce; ++r) left &= ~there[r];
     for (int step = words; step < kMany; step *= 2) left &= __shfl_xor_sync(peers, left, step);
-    is_open = __any_sync(peers, left != 0);
-    const long long most = kAtOnce * slots;
-    if (lane == 0) tally.looked += static_cast<unsigned>(min(end - base, most));
+    read = min(read + kAtOnce * slots, length);
   }
-  const Word fresh = wanted & ~left;
-  if (slot != 0 || fresh == 0) return;
-  tally.alive |= fresh;
-  all.find(v, j, fresh, indptr, tally);
+  if (lane == 0) tally.looked += static_cast<unsigned>(read);
+  return wanted & ~left;
 }
 
-template <class P, class Q, class J>
-__device__ __forceinline__ void pull_short(const Searches& all, const P* indptr, const Q* in_indptr,
-                                           const J* in_indices, const long long* told,
-                                           Tally& tally) {
-  const Group<kLanes> mine;
-  for (long long v = mine.first; v < all.n; v += mine.step) {
-    const long long begin = in_indptr[v], end = in_indptr[v + 1];
-    if (begin == end || end - begin > kLong) continue;
-    pull<kLanes>(all, v, begin, end, mine.lane, indptr, in_indices, told, tally);
-  }
-}
-
-// Pulls into long rows, a warp for each part.
-template <class P, class Q, class J>
-__device__ __forceinline__ void pull_long(const Searches& all, const P* indptr, const Q* in_indptr,
-                                          const J* in_indices, const int* parts,
-                                          long long num_parts, const long long* told,
-                                          Tally& tally) {
-  const Group<32> warps;
-  for (long long i = warps.first; i < num_parts; i += warps.step) {
-    const long long v = parts[2 * i], begin = in_indptr[v] + kLong * parts[2 * i + 1];
-    const long long end = min(begin + kLong, static_cast<long long>(in_indptr[v + 1]));
-    pull<32>(all, v, begin, end, warps.lane, indptr, in_indices, told, tally);
+// Pulls into short rows by eight threads each, or by warps into parts of long ones; `parts` is as in
+// `push_long`. Each thread asks whether a row of its own misses a search, and all work on those.
+template <int kMany, class P, class Q, class J>
+__device__ __forceinline__ void pull(const Searches& all, const P* indptr, const Q* in_indptr,
+                                     const J* in_indices, const int* parts, long long items,
+                                     const long long* told, Tally& tally) {
+  const Group<kMany> mine;
+  const int leader = static_cast<int>(threadIdx.x) % 32 / kMany * kMany;
+  const unsigned peers = kAllLanes >> (32 - kMany) << leader;
+  for (long long base = mine.first; base < items; base += kMany * mine.step) {
+    const long long item = base + mine.lane * mine.step;
+    int v = 0, length = 0;
+    Q begin = 0;
+    Word misses = 0;
+    if (item < items) {
+      v = kMany == 32 ? parts[2 * item] : static_cast<int>(item);
+      begin = in_indptr[v];
+      long long entries = static_cast<long long>(in_indptr[v + 1] - begin);
+      if constexpr (kMany == 32) {
+        const long long past = kLong * parts[2 * item + 1];
+        begin += static_cast<Q>(past);
+        entries = min(entries - past, kLong);
+      }
+      length = entries > kLong ? 0 : static_cast<int>(entries);
+      for (int j = 0; j < all.words && length != 0; ++j) {
+        misses |= all.missing(v, j) & static_cast<Word>(told[kAlive + j]);
+      }
+    }
+    unsigned found = 0;
+    for (unsigned open = __ballot_sync(peers, misses != 0); open != 0; open &= open - 1) {
+      const int owner = __ffs(static_cast<int>(open)) - 1;
+      const long long u = __shfl_sync(peers, v, owner);
+      const J* const row = in_indices + __shfl_sync(peers, begin, owner);
+      const int entries = __shfl_sync(peers, length, owner);
+      const Word fresh = gather<kMany>(all, u, row, entries, told, tally);
+      if (__any_sync(peers, fresh != 0)) found |= 1u << owner;
+      if (mine.lane >= all.words || fresh == 0) continue;
+      tally.alive |= fresh;
+      Word* const to = all.next + all.words * u + mine.lane;
+      if constexpr (kMany == 32) {
+        atomicOr(to, fresh);
+      } else {
+        *to = fresh;
+      }
+    }
+    if (found >> (leader + mine.lane) & 1) all.enter(v, indptr, tally);
   }
 }
 
@@ -432,8 +471,8 @@ __device__ __noinline__ void run_call(int turn, const P* indptr, const I* indice
     walk_frontier(all, pushes, indptr, indices, in_indptr, kind, level, counts, call.depth, tally);
     if (pushes) push_long(all, indptr, indices, rows, num_rows, tally);
     if (call.phase == kPull) {
-      pull_short(all, indptr, in_indptr, in_indices, told, tally);
-      pull_long(all, indptr, in_indptr, in_indices, columns, num_columns, told, tally);
+      pull<kLanes>(all, indptr, in_indptr, in_indices, nullptr, n, told, tally);
+      pull<32>(all, indptr, in_indptr, in_indices, columns, num_columns, told, tally);
     }
   }
   report(tally, all.words, next);
