@@ -16,8 +16,9 @@ __device__ __forceinline__ long long* part_of(long long* state, int turn) {
   return state + 2 + turn % 3 * kPart;
 }
 
-// Threads that share a row, and entries that each of them reads before they talk.
-constexpr int kLanes = 8, kAtOnce = 4;
+// Threads that share a row, and entries that each of them reads before they talk; of long rows, in
+// pulls, and most words of a vertex.
+constexpr int kLanes = 8, kAtOnce = 4, kWide = 8, kWords = 4;
 
 // Warps share longer rows out, so many entries each.
 constexpr long long kLong = 128;
@@ -49,11 +50,11 @@ struct Call {
     } else if (phase == kLast || told[kFound] == 0) {
       phase = width * ++block < k ? kClear : kEnd;
     } else {
+      left -= told[kDone];
       if (phase == kPull) {
         share = told[kLooked];
         of = left + 1;
       }
-      left -= told[kDone];
       const double part = static_cast<double>(share) / static_cast<double>(of);
       const double pulled = static_cast<double>(left) * part * 0.5 + static_cast<double>(n) * 0.25;
       phase = static_cast<double>(told[kEdges]) > pulled ? kPull : kPush;
@@ -181,31 +182,57 @@ __device__ __forceinline__ void seed_all(const Searches& all, const P* indptr,
   }
 }
 
-// Notes what this level found at a vertex; eight threads do, with equal parts of the words.
+// Notes what this level found at the `ready` ones of eight vertices, and forgets what the level
+// before found at the `gone` ones; eight threads do, which have a word at a time.
 template <class Q, class L>
-__device__ __forceinline__ void settle_vertex(const Searches& all, long long v, const Q* in_indptr,
-                                       long long kind, L* level, long long* counts,
-                                       long long depth, Tally& tally) {
-  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+__device__ __forceinline__ void settle_set(const Searches& all, long long set, unsigned ready,
+                                           unsigned gone, const long long* told, const Q* in_indptr,
+                                           long long kind, L* level, long long* counts,
+                                           long long depth, Tally& tally) {
+  const int own = static_cast<int>(threadIdx.x) % kLanes, j = own & (all.words - 1);
   const unsigned peers = 0xffu << (threadIdx.x % 32 / kLanes * kLanes);
-  const int bits = 8 * all.words, j = lane * bits / 64, from = lane * bits % 64;
-  const long long at = all.words * v + j;
-  const Word x = all.now[at], known = all.seen[at] | x;
-  const bool misses = __any_sync(peers, ~known != 0);
-  if (from == 0) all.seen[at] = known;
-  Word own = x >> from & ~0ull >> (64 - bits);
-  if (kind == 2 && depth > 0) {
-    long long came = __popcll(own);
-    for (int step = 1; step < kLanes; step *= 2) came += __shfl_xor_sync(peers, came, step);
-    if (lane == 0) {
-      counts[2 * v] += came;
-      counts[2 * v + 1] += came * depth;
+  const long long first = kLanes * all.words * set + own;
+  const Word alive = static_cast<Word>(told[kAlive + j]);
+  Word fresh[kWords], known[kWords];
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) {
+    fresh[i] = known[i] = 0;
+    if (i >= all.words) continue;
+    const int inside = (own + kLanes * i) >> all.shift;
+    if (ready >> inside & 1) {
+      fresh[i] = all.now[first + kLanes * i];
+      known[i] = all.seen[first + kLanes * i];
     }
-  } else if (kind == 1) {
-    L* const to = level + all.first * all.n + all.many * v + 64 * j + from;
-    for (; own != 0; own &= own - 1) to[__popcll(~own & (own - 1))] = static_cast<L>(depth);
+    if (gone >> inside & 1) all.past[first + kLanes * i] = 0;
   }
-  if (lane == 0 && !misses) tally.done += static_cast<unsigned>(in_indptr[v + 1] - in_indptr[v]);
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) {
+    if (i >= all.words) continue;
+    const int inside = (own + kLanes * i) >> all.shift;
+    const long long v = kLanes * set + inside;
+    const bool is_first = (ready >> inside & 1) && j == 0;
+    known[i] |= fresh[i];
+    if (fresh[i] != 0) all.seen[first + kLanes * i] = known[i];
+    // Nobody will look for those that ended.
+    int misses = (~known[i] & alive) != 0;
+    for (int step = 1; step < all.words; step *= 2) {
+      misses |= __shfl_xor_sync(peers, misses, step);
+    }
+    if (is_first && !misses) tally.done += static_cast<unsigned>(in_indptr[v + 1] - in_indptr[v]);
+    if (kind == 2 && depth > 0) {
+      int came = __popcll(fresh[i]);
+      for (int step = 1; step < all.words; step *= 2) came += __shfl_xor_sync(peers, came, step);
+      if (is_first) {
+        counts[2 * v] += came;
+        counts[2 * v + 1] += came * depth;
+      }
+    } else if (kind == 1) {
+      L* const to = level + all.first * all.n + all.many * v + 64 * j;
+      for (Word left = fresh[i]; left != 0; left &= left - 1) {
+        to[__popcll(~left & (left - 1))] = static_cast<L>(depth);
+      }
+    }
+  }
 }
 
 // Settles the frontier, clears the one before, and pushes. Eight threads take as many vertices;
@@ -214,7 +241,7 @@ template <class P, class I, class Q, class L>
 __device__ __forceinline__ void walk_frontier(const Searches& all, bool pushes, const P* indptr,
                                               const I* indices, const Q* in_indptr, long long kind,
                                               L* level, long long* counts, long long depth,
-                                              Tally& tally) {
+                                              const long long* told, Tally& tally) {
   __shared__ long long starts[kThreads];
   __shared__ int ends[kThreads], totals[kThreads / 32], held[kThreads / kLanes];
   const int place = static_cast<int>(threadIdx.x), lane = place % 32, warp = place / 32;
@@ -238,15 +265,9 @@ __device__ __forceinline__ void walk_frontier(const Searches& all, bool pushes, 
     }
     // All lanes have read what one of them clears.
     __syncwarp();
-    if (past != 0) {
-      for (int at = own; at < kLanes * all.words; at += kLanes) {
-        if (past >> (at >> all.shift) & 1) all.past[kLanes * all.words * set + at] = 0;
-      }
-      if (own == 0) *gone = 0;
-    }
-    for (unsigned left = ready; left != 0; left &= left - 1) {
-      settle_vertex(all, kLanes * set + __ffs(static_cast<int>(left)) - 1, in_indptr, kind, level,
-                    counts, depth, tally);
+    if (past != 0 && own == 0) *gone = 0;
+    if ((ready | past) != 0) {
+      settle_set(all, set, ready, past, told, in_indptr, kind, level, counts, depth, tally);
     }
     __syncwarp();
     if (!pushes) continue;
@@ -324,15 +345,16 @@ __device__ __forceinline__ void push_long(const Searches& all, const P* indptr, 
 template <int kMany, class J>
 __device__ __forceinline__ Word gather(const Searches& all, long long v, const J* row, int length,
                                        const long long* told, Tally& tally) {
+  constexpr int kRead = kMany == 32 ? kWide : kAtOnce;
   const int words = all.words, lane = static_cast<int>(threadIdx.x) % kMany;
   const int j = lane & (words - 1), slots = kMany >> all.shift;
   const unsigned peers = kAllLanes >> (32 - kMany) << (threadIdx.x % 32 / kMany * kMany);
   const Word* const front = all.now + j;
-  int from[kAtOnce], at = lane >> all.shift;
+  int from[kRead], at = lane >> all.shift;
   // Entries are read a step before the words of their vertices.
   const auto fetch = [&]() {
 #pragma unroll
-    for (int r = 0; r < kAtOnce; ++r, at += slots) {
+    for (int r = 0; r < kRead; ++r, at += slots) {
       from[r] = at < length ? static_cast<int>(row[at]) : -1;
     }
   };
@@ -346,16 +368,16 @@ __device__ __forceinline__ Word gather(const Searches& all, long long v, const J
   Word left = wanted;
   int read = 0;
   while (read < length && __any_sync(peers, left != 0)) {
-    Word there[kAtOnce];
+    Word there[kRead];
 #pragma unroll
-    for (int r = 0; r < kAtOnce; ++r) {
+    for (int r = 0; r < kRead; ++r) {
       there[r] = from[r] < 0 ? 0 : front[words * static_cast<long long>(from[r])];
     }
     fetch();
 #pragma unroll
-    for (int r = 0; r < kAtOnce; ++r) left &= ~there[r];
+    for (int r = 0; r < kRead; ++r) left &= ~there[r];
     for (int step = words; step < kMany; step *= 2) left &= __shfl_xor_sync(peers, left, step);
-    read = min(read + kAtOnce * slots, length);
+    read = min(read + kRead * slots, length);
   }
   if (lane == 0) tally.looked += static_cast<unsigned>(read);
   return wanted & ~left;
@@ -468,7 +490,8 @@ __device__ __noinline__ void run_call(int turn, const P* indptr, const I* indice
       }
     }
     const bool pushes = call.phase == kPush;
-    walk_frontier(all, pushes, indptr, indices, in_indptr, kind, level, counts, call.depth, tally);
+    walk_frontier(all, pushes, indptr, indices, in_indptr, kind, level, counts, call.depth, told,
+                  tally);
     if (pushes) push_long(all, indptr, indices, rows, num_rows, tally);
     if (call.phase == kPull) {
       pull<kLanes>(all, indptr, in_indptr, in_indices, nullptr, n, told, tally);
