@@ -5,9 +5,9 @@
 
 ``measure`` times whole warm calls, and what they run on the GPU by PyTorch's profiler: products and
 algorithms by tiles of bits, by compressed rows, and of products by cuSPARSE (values of 32 bits,
-through CuPy). The rows' result is the one that all must have. Graphs are made symmetric, without self-loops.
-Processes of their own compile first, side by side (``warm``). ``table`` prints what
-docs/guide/bits.md shows.
+through CuPy). The rows' result is the one that all must have. Graphs are made symmetric, without
+self-loops. Processes of their own compile first, side by side. ``table`` prints what the page of
+bits shows.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def calls_on(given: gb.Matrix) -> Iterator[tuple[str, Any, Callable[[], Any]]]:
             whole if name == "plus_second" else half, gb.semiring.from_string(ring)
         )
         for bits in (None, *SIZES):
-            opts = {} if bits is None else {"bits": bits}
+            opts: dict[str, Any] = {} if bits is None else {"bits": bits}
             yield name, bits, partial(expression.new, direction="pull", **opts)
     for name, call in ALGORITHMS.items():
         for bits in (None, *FEW):
@@ -182,18 +182,16 @@ def table(record: Path) -> None:
             ours, bits = min(mine)
             cells.append(f"{time_of[name, case, None]['ms']:.3g} / {ours:.3g} ({bits})")
         print(f"| {name} | " + " | ".join(cells) + " |")
-    print(
-        "\nTimes that kernels are quicker; the most, and where:\n\n| product | "
-        + " | ".join(map(str, SIZES))
-        + " |\n|---|"
-        + "---|" * len(SIZES)
-    )
+    print("\nHow many times quicker kernels are; the most, and where:\n")
+    print("| product | " + " | ".join(map(str, SIZES)) + " |\n|---|" + "---|" * len(SIZES))
     for case in SCHEMES:
         for other, base in (("rows", (case, None)), ("cuSPARSE", ("plus_second", "cuSPARSE"))):
             cells = []
             for bits in SIZES:
-                gains = [(time_of[name, *base]["kernel_ms"] / time_of[name, case, bits]["kernel_ms"],
-                          name) for name in graphs]  # fmt: skip
+                gains = []
+                for name in graphs:
+                    mine = time_of[name, case, bits]["kernel_ms"]
+                    gains.append((time_of[name, *base]["kernel_ms"] / mine, name))
                 mean = statistics.geometric_mean(gain for gain, _ in gains)
                 cells.append(f"{mean:.2f} ({max(gains)[0]:.2f} {max(gains)[1]})")
             print(f"| {case} beside {other} | " + " | ".join(cells) + " |")
