@@ -69,7 +69,7 @@ ROWS = (
     MethodRow(
         name="b2sr",
         ops=("mxm",),
-        instead_of=("dot", "dense", "hash"),
+        instead_of=("dot", "hash"),
         walks="tiles of bits of both operands and of the mask",
         balance="rows",
         because="results of a tile share the lists of tiles that meet",
