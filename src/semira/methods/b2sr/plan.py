@@ -23,7 +23,7 @@ FROM_PRODUCT = Number(
 )
 
 #: Monoids that make bits of pairs, or count them.
-_BITWISE = ("any", "lor", "plus", "min", "max")
+_BITWISE = ("any", "lor", "land", "plus", "min", "max", "bor", "band")
 
 
 def obstacle(statement: Statement) -> str:
