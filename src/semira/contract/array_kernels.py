@@ -25,6 +25,8 @@ class KernelText:
     lanes: int = 1
     #: Threads of a block.
     threads: int = 256
+    #: Blocks of a loop that a multiprocessor has room for at the same time; 0: any number.
+    blocks: int = 0
 
     @property
     def place(self) -> str:

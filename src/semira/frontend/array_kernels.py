@@ -262,6 +262,9 @@ class ArrayKernel:
         the template when all blocks are done with the kernel before, without a barrier of its own.
     threads : int
         Threads of a block.
+    blocks : int
+        Of the first kernel of a loop: as many blocks fit on a multiprocessor of a GPU at the same
+        time, for which the compiler saves registers. 0: any number.
 
     Notes
     -----
@@ -274,9 +277,11 @@ class ArrayKernel:
     integers, floats as doubles. What a kernel writes are arrays that the caller made.
     """
 
-    def __init__(self, place: str, name: str, *, lanes: int = 1, threads: int = 256) -> None:
+    def __init__(
+        self, place: str, name: str, *, lanes: int = 1, threads: int = 256, blocks: int = 0
+    ) -> None:
         package, _, file = place.partition(":")
-        self._text = KernelText(package, file, name, lanes, threads)
+        self._text = KernelText(package, file, name, lanes, threads, blocks)
         self._alone: dict[str, Any] = {}
 
     def __call__(

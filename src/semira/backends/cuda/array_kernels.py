@@ -150,9 +150,11 @@ def loop_source_of(calls: Sequence[Call], before: int = 0) -> str:
     first = textwrap.indent("".join(lines[:before]), "  ")
     body = textwrap.indent("".join(lines[before:]), "    ")
     parameters = textwrap.fill(", ".join(f"long long {name}" for name in names), 96)
+    text = calls[0][0]
+    bounds = f"{text.threads}, {text.blocks}" if text.blocks else str(text.threads)
     return (
         f"{''.join(includes)}"
-        f'extern "C" __global__ void __launch_bounds__({calls[0][0].threads}) {KERNEL}(\n'
+        f'extern "C" __global__ void __launch_bounds__({bounds}) {KERNEL}(\n'
         f"{textwrap.indent(parameters, '    ')}) {{\n"
         "  GridBarrier all(reinterpret_cast<BarrierCounter*>(counter));\n"
         f"{first}"
