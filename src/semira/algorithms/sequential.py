@@ -249,21 +249,28 @@ def _settled(
     E. Dijkstra, *A note on two problems in connexion with graphs*, Numerische Mathematik 1, 1959.
     """
     n, count, kept = A.nrows, len(starts) // few, begins.dtype
-    rows, index = rows_of(A, dtype=kept), vertex_dtype(n).np_type
+    rows, index = rows_of(A, values=False), vertex_dtype(n).np_type
     found, bounds = np.empty(count * n, kept), np.arange(count + 1) * few
     reached = np.empty(count, np.int64)
     _SETTLE(
-        count, *rows[:3], bounds, starts, begins, found, reached, device=A.device,
+        count, *rows[:2], _lengths(A, kept), bounds, starts, begins, found, reached,
+        device=A.device,
         work=count * (n + A.nvals), stops=True,
         scratch=[(index, n, None), (kept, n, None), (index, n, None)],
     )  # fmt: skip
     return found, reached
 
 
-def distance(A: Matrix, begun: Vector) -> Vector:
-    """Return the distances from the entries of a vector over lengths that are not negative."""
-    starts, begins = begun.to_coo()
-    found, reached = _settled(A, starts, begins, len(starts))
+def _lengths(A: Matrix, kept: np.dtype[Any]) -> NDArray[Any]:
+    """Return the values of a matrix in a dtype; a copy, if that is another one, stays with it."""
+    if A.dtype.np_type == kept:
+        return rows_of(A).values  # type: ignore[no-any-return]
+    return A.derived(("values as", kept), lambda: rows_of(A, dtype=kept).values)
+
+
+def distance(A: Matrix, source: int, number: Any) -> Vector:
+    """Return the distances from a vertex, in a dtype, over lengths that are not negative."""
+    found, reached = _settled(A, np.array([source]), np.zeros(1, number.np_type), 1)
     made: Vector
     if reached[0] == A.nrows:
         made = vector_of(found, device=A.device)

@@ -14,7 +14,7 @@ from semira import Matrix, Vector, binary, device, device_traits, dtypes
 from semira.algorithms.checks import vertex_dtype
 from semira.algorithms.oriented_edges import Oriented, oriented_edges
 from semira.algorithms.sequential import entries_of
-from semira.kernels import ArrayKernel, Rows, array_module, rows_of, run_loop
+from semira.kernels import ArrayKernel, Rows, array_module, rows_of, run_loop, workspace
 
 _CORNERS = "semira.algorithms.kernels:corners"
 _COUNT = ArrayKernel(_CORNERS, "count_corners")
@@ -56,7 +56,8 @@ def clustering(graph: Oriented) -> Vector:
     edges, where, n = graph.edges, graph.edges.device, graph.edges.nrows
     with device(where), array_module(where) as xp:
         degrees = edges.derived("degrees", lambda: _degrees(edges, xp))
-        counts, out = xp.zeros(n, xp.int64), xp.empty(n, xp.float64)
+        counts, out = workspace(xp, ((n,), np.int64), ((n,), np.float64))
+        counts.fill(0)
         add_corners(edges, counts)
         _SHARE(n, counts, degrees, out, device=where, work=n)
         return Vector.from_dense(at_vertices(graph, out))

@@ -204,23 +204,10 @@ class PhasesOf(Protocol):
     """What a backend makes of a planned Program."""
 
     def __call__(self, program: Program, sides: Mapping[int, int] | None = None) -> Outline | None:
-        """Return the steps of its kernel, or the pieces that it is.
+        """Return the steps of its kernel, or its pieces; None where statements run one by one.
 
-        Parameters
-        ----------
-        program : Program
-        sides : mapping of int to int, optional
-            The longest side of what a slot is bound to, where that is known.
-
-        Returns
-        -------
-        Outline or None
-            None where statements run one by one, each in launches of its own.
-
-        Raises
-        ------
-        NotImplementedException
-            The backend refuses a statement.
+        `sides` are the longest sides of what slots are bound to, where known. Raises
+        NotImplementedException if the backend refuses a statement.
         """
         ...
 

@@ -79,7 +79,7 @@ class Value:
         if isinstance(arrays, RawArrays):
             return cls._built(arrays)
         if isinstance(arrays, MatrixArrays):
-            value = cls("matrix", arrays.dtype, (arrays.nrows, arrays.ncols))
+            value = cls("matrix", arrays.dtype, arrays.shape)
             value.lean = arrays.orientation if value.lean or arrays.lean else None
         elif isinstance(arrays, VectorArrays):
             value = cls("vector", arrays.dtype, (arrays.size,))

@@ -74,6 +74,11 @@ class VectorArrays:
         return cls(len(values), dtype, "full", values, None, None, len(values))
 
     @property
+    def shape(self) -> tuple[int]:
+        """The size."""
+        return (self.size,)
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
         parts = (self.values, self.indices, self.present)

@@ -151,13 +151,7 @@ class Aggregator:
         self.on_matrix: bool = on_matrix
 
     def for_operand(self, dtype: DataType) -> TypedAggregator:
-        """Return the instance that reduces a `dtype` where no dtype was asked for.
-
-        Raises
-        ------
-        KeyError
-            There is none.
-        """
+        """Return what reduces a `dtype` where no dtype was asked for; KeyError if nothing does."""
         if self.untyped is None:
             return self[dtype]
         self._check_records(dtype)

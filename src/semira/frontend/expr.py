@@ -10,7 +10,7 @@ from semira.engine import recording
 from semira.engine.values import Value
 from semira.frontend.call import Template, emit, fresh_value, require_operator
 from semira.frontend.checks import bad_type, require_autocompute
-from semira.frontend.input_mask import output_mask
+from semira.frontend.indexing import output_mask
 from semira.frontend.kinds import OBJECTS, wrap
 from semira.frontend.mask import Mask, as_mask, check_mask
 from semira.frontend.updater import Assigner

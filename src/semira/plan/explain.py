@@ -9,8 +9,7 @@ from semira.base.errors import PlanError
 from semira.base.shown import Shown
 from semira.contract import Const, Method, Plan, Statement
 from semira.plan.expressions import choice_text, fold, rule_text
-from semira.plan.formulas import formula_with
-from semira.plan.phases import ProgramPhases
+from semira.plan.phases import ProgramPhases, formula_with
 from semira.plan.reasons import sentence
 from semira.plan.reuse import DRIVER
 from semira.plan.rules_direction import PULL
@@ -101,12 +100,10 @@ class Explanation(Shown):
 def explain_statement(
     statement: Statement, counts: Mapping[str, float] | None = None, previous: int = -1
 ) -> Explanation:
-    """Explain the plan of one statement.
+    """Explain the plan of one statement; PlanError if it has none yet.
 
     Parameters
     ----------
-    statement : Statement
-        With its plan (see `plan_program`).
     counts : mapping of count name to number
         What is known of `semira.contract.rule.COUNTS`, and ``lines``: rows of the left operand of
         ``mxm`` that have entries. Alternatives that need a missing count are left out, and the
@@ -114,11 +111,6 @@ def explain_statement(
         the plan is explained that is left for it.
     previous : int
         Index of the method used last time; -1: none.
-
-    Raises
-    ------
-    PlanError
-        The statement has no plan yet.
     """
     plan, given = statement.plan, dict(counts or {})
     if plan is None:

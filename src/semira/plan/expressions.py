@@ -91,19 +91,9 @@ def compare(sign: str, left: Ratio, fraction: float, right: Ratio) -> Rule:
 
 
 def fold(rule: Rule, counts: Mapping[str, float], previous: int | None = None) -> Rule:
-    """Put the known counts into `rule` and reduce what they decide.
+    """Put known counts into `rule` and reduce what they decide; to a `Const` if that is all.
 
-    Parameters
-    ----------
-    counts : mapping of count name to number
-        Any of `semira.contract.rule.COUNTS`; the others stay symbols.
-    previous : int or None
-        Index of the method used last time; None: unknown.
-
-    Returns
-    -------
-    Rule
-        A `Const` where the counts given decide the rule.
+    Other counts stay symbols. `previous` is the index of the method used last time, None: unknown.
 
     Examples
     --------

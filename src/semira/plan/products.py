@@ -42,11 +42,6 @@ from semira.plan.rules_direction import (
     weighs_whole_rows,
 )
 from semira.plan.rules_full import PIECES, ROW_EACH, full_reasons
-from semira.plan.rules_intersect import (
-    intersection_obstacle,
-    intersection_reasons,
-    pinned_intersection,
-)
 from semira.plan.rules_mask import (
     BY_ROW,
     choose_early_exit,
@@ -54,10 +49,18 @@ from semira.plan.rules_mask import (
     choose_structure_only,
     mask_order_obstacle,
     mask_reason,
+    needs_order,
+    order_obstacle,
     stops_at_first,
 )
-from semira.plan.rules_order import needs_order, order_obstacle
-from semira.plan.rules_product import DOT, has_choice, product_choice
+from semira.plan.rules_product import (
+    DOT,
+    has_choice,
+    intersection_obstacle,
+    intersection_reasons,
+    pinned_intersection,
+    product_choice,
+)
 from semira.plan.rules_storage import (
     choose_out_storage,
     format_balance,

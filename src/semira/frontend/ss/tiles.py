@@ -232,13 +232,6 @@ def _edges(shapes: list[list[tuple[int, int]]]) -> tuple[list[int], list[int]]:
     return list(accumulate(heights, initial=0)), list(accumulate(widths, initial=0))
 
 
-def shape_of(made: Any) -> tuple[int, ...]:
-    """Return the shape of arrays or of a value."""
-    if isinstance(made, Value):
-        return made.shape
-    return (made.size,) if isinstance(made, VectorArrays) else (made.nrows, made.ncols)
-
-
 def _concat_vectors(tiles: Any, dtype: DataType) -> VectorArrays:
     parts = [_line_arrays(tile) for tile in tiles]
     starts = list(accumulate((part.size for part in parts), initial=0))
@@ -254,7 +247,7 @@ def _concat_vectors(tiles: Any, dtype: DataType) -> VectorArrays:
 def _concat_matrices(tiles: Any, dtype: DataType) -> MatrixArrays:
     """Return the grid of tiles, of one height a row and one width a column, as one matrix."""
     grid = [[_tile_arrays(tile) for tile in row] for row in tiles]
-    tops, lefts = _edges([[(tile.nrows, tile.ncols) for tile in row] for row in grid])
+    tops, lefts = _edges([[tile.shape for tile in row] for row in grid])
     nvals = sum(tile.nvals for row in grid for tile in row)
     by_rows = all(row[0].orientation == "csr" for row in grid)
     if by_rows and len(lefts) == 2 and not is_hypersparse(tops[-1], nvals):

@@ -13,8 +13,8 @@ from semira.backends.cpu import cache, recycled, threads
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
 from semira.backends.cpu.host.apply import position_names
+from semira.backends.cpu.host.structure import written_rows
 from semira.backends.cpu.host.update import Result
-from semira.backends.cpu.host.written import written_rows
 from semira.backends.cpu.masks import value_of
 from semira.backends.cpu.storage import (
     CpuMatrix,

@@ -6,8 +6,8 @@ import numpy as np
 
 from semira.backends.cpu import threads, workspace
 from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed, offsets_from_counts
+from semira.backends.cpu.host.structure import written_rows
 from semira.backends.cpu.host.update import Update
-from semira.backends.cpu.host.written import written_rows
 from semira.backends.cpu.storage import CpuMatrix, matrix_of
 from semira.ops.meaning import cast_array
 
@@ -15,12 +15,7 @@ _NO_MASK = (np.zeros(1, np.int32), np.zeros(1, np.int32))
 
 
 def finish_matrix(update: Update, *, exact: bool) -> CpuMatrix:
-    """Return the output's new data; see `KernelSet.finish`.
-
-    Notes
-    -----
-    O(rows + entries of output, result and mask).
-    """
+    """Return the new data of the output: O(rows + entries of output, result and mask)."""
     out, result = update.out, update.result
     empty = out.nvals == 0
     free = update.mask is None or (exact and (update.replace or empty))

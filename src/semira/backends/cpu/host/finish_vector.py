@@ -37,10 +37,8 @@ def finish_vector(
 ) -> CpuVector:
     """Return the output's new data; see `KernelSet.finish`.
 
-    Notes
-    -----
-    O(entries of result, output and mask list), or O(entries of the result) in place; O(size)
-    only where one of them is dense or entries must be deleted under an open mask.
+    O(entries of result, output and mask list), or O(entries of the result) in place; O(size) only
+    where one of them is dense or entries must be deleted under an open mask.
     """
     out: CpuVector = update.out
     result: CpuVector = update.result

@@ -13,7 +13,7 @@ from semira.backends.cpu.host import blocks, mxm_full, times_full
 from semira.backends.cpu.host.finish_matrix import joined
 from semira.backends.cpu.host.mxm_operands import Operands, product_kernels
 from semira.backends.cpu.host.mxv import iso_product
-from semira.backends.cpu.host.written import written_rows
+from semira.backends.cpu.host.structure import written_rows
 from semira.backends.cpu.masks import matrix_mask
 from semira.backends.cpu.storage import CpuMatrix, empty_matrix, matrix_of
 from semira.backends.interpreter import MaskData

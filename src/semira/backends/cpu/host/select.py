@@ -12,9 +12,8 @@ from semira.backends.cpu import cache, threads, workspace
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import Array, Compressed
 from semira.backends.cpu.host.apply import position_names
-from semira.backends.cpu.host.structure import gather_rows
+from semira.backends.cpu.host.structure import gather_rows, written_rows
 from semira.backends.cpu.host.update import Result
-from semira.backends.cpu.host.written import written_rows
 from semira.backends.cpu.masks import thunk_of
 from semira.backends.cpu.storage import (
     SPARSE_SHARE,

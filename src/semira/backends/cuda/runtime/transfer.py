@@ -113,6 +113,23 @@ def _put_filled(runtime: Runtime, arrays: VectorArrays, form: Form) -> CudaVecto
     return vector
 
 
+def full_vector(runtime: Runtime, size: int, dtype: DataType) -> CudaVector:
+    """Return a vector with an entry at every position, whose values the caller writes."""
+    form = form_of(size, dtype.itemsize)
+    is_paired = form.end <= runtime.paired_bytes and not runtime.keeps_apart
+    if not is_paired or form.state > FEW * UPLOADED:
+        vector = put_vector(runtime, VectorArrays.empty(size, dtype))
+        fill_words(vector)
+        runtime.upload_image(bytearray(STATE.pack(size, 0, 0, -1, -1)), vector.state)
+        return vector
+    memory = take_memory(runtime, size, dtype.itemsize)
+    image = bytearray(form.listed)
+    _enter_every(image, size)
+    STATE.pack_into(image, form.state, size, 0, 0, -1, -1)
+    runtime.upload_image(image, memory.whole)
+    return CudaVector.in_memory(runtime, size, dtype, memory)
+
+
 def _few(arrays: VectorArrays) -> tuple[list[int], bytes]:
     """Return positions and the bytes of their values, without an array where that can be."""
     if arrays.storage != "sparse":
@@ -132,13 +149,18 @@ def fill_words(vector: CudaVector) -> None:
 
 def _enter_all(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
     """Enter a full vector."""
-    whole, rest = divmod(arrays.size, 8)
-    image[:whole] = b"\xff" * whole
-    if rest:
-        image[whole] = (1 << rest) - 1
+    _enter_every(image, arrays.size)
     if with_values:
         held = np.asarray(arrays.values).tobytes() * (arrays.size if arrays.iso else 1)
         image[form.values : form.values + len(held)] = held
+
+
+def _enter_every(image: bytearray, size: int) -> None:
+    """Set the bits of so many positions."""
+    whole, rest = divmod(size, 8)
+    image[:whole] = b"\xff" * whole
+    if rest:
+        image[whole] = (1 << rest) - 1
 
 
 def _enter_few(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
@@ -257,16 +279,17 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
 
 def put_scalar(runtime: Runtime, arrays: ScalarArrays) -> CudaScalar:
     """Copy a scalar to the device."""
-    value, is_reused = arrays.value, not runtime.keeps_apart
-    nbytes = cell_bytes(arrays.dtype)
-    cell = runtime.spares.take(nbytes) if is_reused else None
-    cell = runtime.allocate(nbytes) if cell is None else cell
+    dtype, value, is_reused = arrays.dtype, arrays.value, not runtime.keeps_apart
     has_value = value is not None
+    scalar = CudaScalar.reused(runtime, dtype, has_value=has_value) if is_reused else None
+    if scalar is None:
+        cell = runtime.allocate(cell_bytes(dtype))
+        scalar = CudaScalar(
+            runtime, dtype, cell, has_value=has_value, is_reused=is_reused, is_sent=has_value
+        )
     if has_value:
-        runtime.upload_image(scalar_image(arrays.dtype, value), cell)
-    return CudaScalar(
-        runtime, arrays.dtype, cell, has_value=has_value, is_reused=is_reused, is_sent=has_value
-    )
+        runtime.upload_image(scalar_image(dtype, value), scalar.cell)
+    return scalar
 
 
 def get_scalar(scalar: CudaScalar) -> ScalarArrays:

@@ -141,8 +141,8 @@ SEMIRA_INLINE bool is_turn_of_warp(unsigned k) {
 
 // Adds every thread's `values[k]` to `*counters[k]`. All threads of the block call it.
 template <int kCounters>
-SEMIRA_INLINE void add_over_block(const Count (&values)[kCounters],
-                                  Count* const (&counters)[kCounters]) {
+SEMIRA_INLINE void add_over_block(
+    const Count (&values)[kCounters], Count* const (&counters)[kCounters]) {
   __shared__ Count partial[kCounters][kWarp];
   bool any = false;
   SEMIRA_UNROLLED(k, kCounters) any = any || values[k] != 0;
@@ -171,8 +171,8 @@ SEMIRA_INLINE void add_over_block(const Count (&values)[kCounters],
 // The same where a phase has two barriers of the block anyway: `between` is for all threads, and
 // what one of them does there goes on beside the sums.
 template <int kCounters, class Between>
-SEMIRA_INLINE void add_over_block_around(const Count (&values)[kCounters],
-                                         Count* const (&counters)[kCounters], Between between) {
+SEMIRA_INLINE void add_over_block_around(
+    const Count (&values)[kCounters], Count* const (&counters)[kCounters], Between between) {
   __shared__ Count partial[kCounters][kWarp];
   const unsigned lane = threadIdx.x % kWarp;
   SEMIRA_UNROLLED(k, kCounters) {

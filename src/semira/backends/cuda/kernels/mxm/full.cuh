@@ -28,8 +28,7 @@ template <bool kExit, class Add> SEMIRA_INLINE bool is_final(const typename Add:
 // the columns that are not empty, null if none is.
 template <bool kExit, class Semiring, class A, class B>
 __device__ void full_times_sparse(const Full<A>& a, const Entries<B>& bt, const Index* lines,
-                                  long long num_lines, long long num_rows, Index* rows,
-                                  Index* indices, SumOf<Semiring>* values) {
+    long long num_lines, long long num_rows, Index* rows, Index* indices, SumOf<Semiring>* values) {
   using Add = typename Semiring::Add;
   const auto product = [&](Offset at, Index i, Index j) {
     const Index k = bt.indices[at];

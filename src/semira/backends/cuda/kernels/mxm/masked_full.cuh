@@ -29,9 +29,9 @@ template <class A> struct FullRow {
 // contiguous (neighbours in a row of the mask then read neighbours in B), a warp where its columns
 // are. `inner` is the length of A's rows where A is full. Calls `emit(e, value, has)` for each.
 template <class Row, int kLanes, bool kExit, class Semiring, bool kStructural, class A, class B,
-          class M, class Emit>
+    class M, class Emit>
 __device__ void masked_times_full(const Entries<A>& a, const Full<A>& full_a, long long inner,
-                                  const Full<B>& b, const Entries<M>& mask, Emit emit) {
+    const Full<B>& b, const Entries<M>& mask, Emit emit) {
   using Add = typename Semiring::Add;
   const Span span;
   const unsigned lane = threadIdx.x % kLanes;
