@@ -151,8 +151,7 @@ def _from_one(problem: Problem, seeds: NDArray[np.int64]) -> tuple[Vector, int]:
     if problem.by_hops:
         level, iterations, _ = from_all(A, seeds, A.nrows, {})
         return level, iterations
-    begun = Vector.from_coo(seeds, 0, problem.dtype, size=A.nrows)
-    made = choose(A, int(seeds[0]), begun, "auto", None, {}, bellman_ford)
+    made = choose(A, seeds, problem.dtype, "auto", None, {}, bellman_ford)
     check_exact_sums(A, lambda: [made.distance.reduce(monoid.max).get(0)], "nominate")
     return made.distance, made.iterations
 
