@@ -262,6 +262,9 @@ class ArrayKernel:
         the template when all blocks are done with the kernel before, without a barrier of its own.
     threads : int
         Threads of a block.
+    blocks : int
+        Of the first kernel of a loop: as many blocks fit on a multiprocessor of a GPU at the same
+        time, for which the compiler saves registers. 0: any number.
 
     Notes
     -----
@@ -274,9 +277,11 @@ class ArrayKernel:
     integers, floats as doubles. What a kernel writes are arrays that the caller made.
     """
 
-    def __init__(self, place: str, name: str, *, lanes: int = 1, threads: int = 256) -> None:
+    def __init__(
+        self, place: str, name: str, *, lanes: int = 1, threads: int = 256, blocks: int = 0
+    ) -> None:
         package, _, file = place.partition(":")
-        self._text = KernelText(package, file, name, lanes, threads)
+        self._text = KernelText(package, file, name, lanes, threads, blocks)
         self._alone: dict[str, Any] = {}
 
     def __call__(
@@ -334,8 +339,9 @@ class ArrayKernel:
             items, *arguments, scratch=scratch, work=work, host_scratch=host_scratch, stops=stops,
             shared=shared,
         )  # fmt: skip
+        _check((launch,))
         if items:
-            self._alone[device] = backend.run_kernel(self._text, launch[1])
+            self._alone[device] = backend.run_kernel(*launch)
 
     def launch(
         self,
@@ -347,10 +353,7 @@ class ArrayKernel:
         stops: bool = False,
         shared: int = 0,
     ) -> tuple[KernelText, Launch]:
-        """Return a call for `ArrayLoop`; the parameters are those of a call, without the device."""
-        for number, argument in enumerate(arguments):
-            if argument.__class__ not in _NUMBERS:
-                _check(self._text.name, number, argument)
+        """Return a call for `run_loop`; the parameters are those of a call, without the device."""
         if getattr(work, "ndim", 0) and len(work) != items + 1:
             raise DimensionMismatch(f"{len(work)} running totals of {items} items: one more")
         return self._text, Launch(
@@ -395,14 +398,17 @@ def run_loop(
     Raises
     ------
     InvalidValue
-        There is one kernel only, or a kernel has scratch, or blocks of another size.
+        There is one kernel only, or a kernel has scratch, or blocks of another size; or an argument
+        is an array with gaps, or of a dtype that kernels do not take.
     JitError
         A kernel does not compile.
     """
     backend = _backend(device)
     if len(launches) < 2:
         raise InvalidValue(f"{len(launches)} kernel in a loop: it takes two or more")
-    for text, launch in (*before, *launches):
+    calls = *before, *launches
+    _check(calls)
+    for text, launch in calls:
         if launch.scratch:
             raise InvalidValue(f"{text.name}: kernels of a loop have no scratch; use host_scratch")
         if text.threads != launches[0][0].threads:
@@ -434,11 +440,22 @@ def _backend(device: str) -> Any:
     return backend_for(_KERNELS_OF.get(device, device))
 
 
-def _check(name: str, number: int, argument: Any) -> None:
-    if not getattr(argument, "ndim", 0):
+def _check(calls: Sequence[tuple[KernelText, Launch]]) -> None:
+    # Kernels of a loop share most of their arrays, and a property of an array takes its time.
+    arguments = {id(each): each for _, launch in calls for each in launch.arguments}
+    if not any(each.__class__ not in _NUMBERS and _fault(each) for each in arguments.values()):
         return
+    for text, launch in calls:
+        for number, argument in enumerate(launch.arguments):
+            if fault := _fault(argument):
+                raise InvalidValue(f"{text.name}: argument {number} {fault}")
+
+
+def _fault(argument: Any) -> str:
+    """Return what is wrong with an argument, or nothing."""
+    if not getattr(argument, "ndim", 0):
+        return ""
     if argument.dtype not in ARRAY_DTYPES:
         known = ", ".join(str(dtype) for dtype in ARRAY_DTYPES)
-        raise InvalidValue(f"{name}: argument {number} is of {argument.dtype}; use one of {known}")
-    if not argument.flags.c_contiguous:
-        raise InvalidValue(f"{name}: argument {number} has gaps; pass a copy")
+        return f"is of {argument.dtype}; use one of {known}"
+    return "" if argument.flags.c_contiguous else "has gaps; pass a copy"
