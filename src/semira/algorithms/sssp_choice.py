@@ -99,8 +99,8 @@ def choose(
     loop = bellman_ford(A, active, distance, A.nrows, opts)
     if loop.stopped_by == "limit":
         raise NegativeCycle(
-            f"a cycle of negative length is reachable from vertex {sources[0]}: distances still fell "
-            f"in iteration {A.nrows}, the number of vertices. Shortest paths do not exist"
+            f"a cycle of negative length is reachable from vertex {sources[0]}: distances still "
+            f"fell in iteration {A.nrows}, the number of vertices. Shortest paths do not exist"
         )
     return SSSPResult(loop.iterations, loop.trace, distance, "bellman_ford")
 
