@@ -268,9 +268,10 @@ def _lengths(A: Matrix, kept: np.dtype[Any]) -> NDArray[Any]:
     return A.derived(("values as", kept), lambda: rows_of(A, dtype=kept).values)
 
 
-def distance(A: Matrix, source: int, number: Any) -> Vector:
-    """Return the distances from a vertex, in a dtype, over lengths that are not negative."""
-    found, reached = _settled(A, np.array([source]), np.zeros(1, number.np_type), 1)
+def distance(A: Matrix, sources: Any, number: Any) -> Vector:
+    """Return the distances from the nearest source, in a dtype, over lengths not negative."""
+    count = len(sources)
+    found, reached = _settled(A, np.asarray(sources), np.zeros(count, number.np_type), count)
     made: Vector
     if reached[0] == A.nrows:
         made = vector_of(found, device=A.device)
