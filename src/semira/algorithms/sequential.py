@@ -111,7 +111,7 @@ def components(A: Matrix, symmetric: bool) -> Vector:
         _unite(A, rows, parents, without=int(np.bincount(answers).argmax()))
     else:
         _unite(A, rows, parents, half=symmetric)
-    return vector_of(parents, device=A.device)
+    return _vector(A, parents)
 
 
 def _unite(
@@ -141,7 +141,7 @@ def strong_components(A: Matrix) -> Vector:
     label, rank, *paths = (np.zeros(n, vertex_dtype(n).np_type) for _ in range(5))
     edge = np.empty(n, np.int64)
     _SEARCH(1, rows.indptr, rows.indices, label, rank, *paths, edge, device=A.device)
-    return vector_of(label, device=A.device)
+    return _vector(A, label)
 
 
 def cores(A: Matrix) -> Vector:
@@ -156,7 +156,7 @@ def cores(A: Matrix) -> Vector:
     order, place = np.empty_like(core), np.empty_like(core)
     begins = np.zeros(int(core.max(initial=0)) + 3, np.int64)
     _PEEL(1, rows.indptr, rows.indices, core, order, place, begins, device=A.device)
-    return vector_of(core, device=A.device)
+    return _vector(A, core)
 
 
 def forest(A: Matrix) -> Matrix:
@@ -225,7 +225,7 @@ def colours(edges: Matrix, order: NDArray[Any]) -> Vector:
     colour, mark = np.full(n, -1, number), np.zeros(n + 2, number)
     given = rows.indptr, rows.indices, order, colour, mark
     _COLOUR(1, *given, device=edges.device, work=edges.nvals, stops=True)
-    return vector_of(colour, device=edges.device)
+    return _vector(edges, colour)
 
 
 def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64], int, bool]:
@@ -286,9 +286,9 @@ def distance(A: Matrix, source: int, number: Any) -> Vector:
     """Return the distances from a vertex, in a dtype, over lengths that are not negative."""
     found, reached = _settled(A, np.array([source]), np.zeros(1, number.np_type), 1)
     if reached[0] == A.nrows:
-        return vector_of(found, device=A.device)
+        return _vector(A, found)
     places = (found >= 0).nonzero()[0]
-    return vector_of(found[places], places, size=A.nrows, device=A.device)
+    return _vector(A, found[places], places)
 
 
 def distances(A: Matrix, number: Any) -> Matrix:
@@ -314,3 +314,8 @@ def distances(A: Matrix, number: Any) -> Matrix:
             sorted_cols=True, take_ownership=True,
         )  # fmt: skip
     return made
+
+
+def _vector(A: Matrix, values: NDArray[Any], places: NDArray[Any] | None = None) -> Vector:
+    found: Vector = vector_of(values, places, size=A.nrows, device=A.device)
+    return found
