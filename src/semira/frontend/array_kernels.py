@@ -76,12 +76,12 @@ def rows_of(matrix: Any, *, values: bool = True, dtype: Any = None) -> Rows:
     >>> rows.indptr.tolist(), rows.indices.tolist(), rows.values.tolist()
     ([0, 2, 3], [1, 2, 0], [1.0, 2.0, 3.0])
     """
-    # Until the matrix is written.
-    known, key = matrix._value.facts, (_ROWS, values, dtype)
+    # Until the matrix is written, or moves.
+    device = matrix.device
+    known, key = matrix._value.facts, (_ROWS, device, values, dtype)
     found: Rows | None = known.get(key)
     if found is not None and recording.current() is None:
         return found
-    device = matrix.device
     if device_traits(device).lends_arrays:
         wanted = dtype if values else None
         indptr, indices, given = matrix._compressed("csr", wanted, device, False, repeats=values)
