@@ -243,7 +243,9 @@ def _plain_dtype(value: Any, dtype: Any) -> DataType | None:
     return wanted if found is INT64 and fits else None
 
 
-def shared_entries(indices: Any, values: Any, dtype: Any, size: Any, most: int) -> Any:
+def shared_entries(
+    indices: Any, values: Any, dtype: Any, size: Any, most: int
+) -> VectorArrays | None:
     """Return the vector of listed positions and one number of Python; None: look closer.
 
     The positions are one in a list, or an array of fewer than `most` integers in order. What starts
