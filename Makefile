@@ -7,7 +7,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 ARGS ?=
 GRAPH ?=
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # Hundreds of processes import the same modules: compiled modules are kept, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 

@@ -28,6 +28,9 @@ _MOST_ENTRIES = {"networkx": 1_000_000}
 #: Time limit of a call.
 _LIMIT_S = 5.0
 
+#: Short calls are repeated until they took so long together, whatever the number of trials.
+SHORT_S = 0.002
+
 #: Libraries whose graphs are made once, in this process. The others may start threads for it.
 _KEPT = ("networkx", "scipy")
 

@@ -18,6 +18,7 @@ from semira.frontend.array_kernels import (
     placed,
     rows_of,
     run_loop,
+    vector_of,
     workspace,
 )
 from semira.ops.helpers import philox
@@ -37,6 +38,7 @@ __all__ = [
     "prefetch",
     "rows_of",
     "run_loop",
+    "vector_of",
     "workspace",
 ]
 

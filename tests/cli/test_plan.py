@@ -86,6 +86,18 @@ def test_algorithm_lists_the_products_that_ran(invoke_json, invoke):
     assert "... 6 more" in text
 
 
+def test_compiled_loops_in_place_of_products_are_told(invoke, invoke_json):
+    record = invoke_json("plan", "bfs", "kron:6", "--device", "cpu")
+    assert record["compiled_loop"]
+    assert record["products"]
+    told = invoke("plan", "bfs", "kron:6", "--device", "cpu").stdout.splitlines()[0]
+    assert told.startswith("bfs on cpu has no products: compiled loops take their place (push")
+    # On the reference, and under the options of a textbook's search, there are products.
+    for options in ((), ("--device", "cpu", "--method", "vertex-centric-pull")):
+        assert not invoke_json("plan", "bfs", "kron:6", *options)["compiled_loop"]
+    assert invoke("plan", "bfs", "kron:6").stdout.startswith("vxm: f<")
+
+
 def test_phases_of_a_device_that_need_not_be_there(invoke, invoke_json):
     record = invoke_json("plan", "sssp", "kron:4", "--device", "cuda")
     (program,) = record["loops"]

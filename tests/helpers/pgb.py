@@ -79,6 +79,10 @@ def works(namespace: str, name: str, *dtypes: str) -> bool:
     op = find(suitesparse(), namespace, name)
     if op is None:
         return False
+    if op._udt_types is not None:
+        # The same for dtypes that it has no function for yet.
+        found = find(gb, namespace, name)
+        return all(dtype in op.types or dtype in found for dtype in dtypes)
     try:
         for dtype in dtypes:
             op[dtype]

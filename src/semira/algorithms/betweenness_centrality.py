@@ -147,10 +147,7 @@ def betweenness_centrality(
 def _one_by_one(A: Matrix, vertices: Any, score: Vector) -> int:
     """Add the dependencies of searches along queues to `score`; return the number of levels.
 
-    Raises
-    ------
-    InvalidValue
-        There are too many paths.
+    Raises InvalidValue if there are too many paths.
     """
     sums, levels, few = dependencies(A, vertices)
     _check_paths(0.0 if few else np.inf)
@@ -168,11 +165,7 @@ def _in_one_loop(A: Matrix, vertices: Any, size: int, score: Vector, opts: Produ
     """Add the dependencies of all searches to `score`; return the number of levels.
 
     `size` searches at a time are one search in a graph that consists of `size` copies of `A`.
-
-    Raises
-    ------
-    InvalidValue
-        There are too many paths.
+    Raises InvalidValue if there are too many paths.
     """
     if size == 1:
         return _all_turns(A, A, vertices, 1, score, opts)
@@ -268,10 +261,7 @@ def _searches(
 def _in_batches(A: Matrix, vertices: Any, size: int, score: Vector, opts: ProductOptions) -> int:
     """Add the dependencies of all searches to `score`; return the number of levels.
 
-    Raises
-    ------
-    InvalidValue
-        There are too many paths.
+    Raises InvalidValue if there are too many paths.
     """
     levels = 0
     for at in range(0, len(vertices), size):
@@ -292,10 +282,7 @@ def _check_paths(most: float) -> None:
 def _search(A: Matrix, vertices: Any, opts: ProductOptions) -> list[Matrix]:
     """Return the levels: entry (i, v) of one is the number of shortest paths from source i to v.
 
-    Raises
-    ------
-    InvalidValue
-        There are too many.
+    Raises InvalidValue if there are too many.
     """
     k, n = len(vertices), A.nrows
     frontier = Matrix.from_coo(np.arange(k), vertices, 1.0, nrows=k, ncols=n)

@@ -30,48 +30,28 @@ _Host: TypeAlias = NDArray[Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Chains:
-    """Where each vertex lies in its chain.
+    """Where each vertex lies in its chain."""
 
-    Attributes
-    ----------
-    degree : Vector, shape (n,)
-    first, second : Vector, shape (n,)
-        The ends of its chain: of degree 2 on a cycle alone. A vertex of degree 3 or more, or 0, is
-        both itself; one of degree 1 is its first.
-    before, after : Vector, shape (n,)
-        The distances to them along the chain.
-    name : Vector, shape (n,)
-        The smallest vertex of degree 2 of its chain; n if there is none.
-    """
-
+    #: Vector, shape (n,).
     degree: Vector
+    #: `first`, `second`: Vector, shape (n,). The ends of its chain: of degree 2 on a cycle alone. A
+    #: vertex of degree 3 or more, or 0, is both itself; one of degree 1 is its first.
     first: Vector
     second: Vector
+    #: `before`, `after`: Vector, shape (n,). The distances to them along the chain.
     before: Vector
     after: Vector
+    #: Vector, shape (n,). The smallest vertex of degree 2 of its chain; n if there is none.
     name: Vector
 
 
 def eccentricities_of_chains(A: Matrix, symmetric: bool) -> Vector | None:
-    """Return the eccentricities of vertices that chains tell, in their components.
+    """Return the eccentricities of vertices that chains tell, in their components, edges both ways.
 
-    Parameters
-    ----------
-    A : Matrix, shape (n, n)
-        Edges count in both directions.
-    symmetric : bool
-        The caller knows that the entries of `A` are symmetric.
-
-    Returns
-    -------
-    Vector, shape (n,), INT64, or None
-        Those of vertices of paths and cycles, and of all other vertices if there are at most 64
-        ends of chains, and 256 chains; no entry elsewhere. None: there are fewer than 256 vertices,
-        or it is seen early that no chains are there.
-
-    Notes
-    -----
-    O(n log n) for paths and cycles, and O(n) for each end and each chain.
+    Those are the vertices of paths and cycles, and all others if there are at most 64 ends of
+    chains, and 256 chains; elsewhere the INT64 vector has no entry. None: there are fewer than 256
+    vertices, or it is seen early that no chains are there. `symmetric`: the caller knows that the
+    entries of `A` are. O(n log n) for paths and cycles, and O(n) for each end and each chain.
     """
     n = A.nrows
     if n < LEAST or A.nvals > 2 * n + n // _SHARE:

@@ -57,21 +57,10 @@ _SYNONYMS = {
 def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) -> int:
     """Return the number of vertices of an adjacency matrix.
 
-    Parameters
-    ----------
-    options : mapping, optional
-        What the caller passes on to products: pins, nothing that changes their results.
-
-    Raises
-    ------
-    DomainMismatch
-        `A` is no Matrix.
-    DimensionMismatch
-        It is not square.
-    InvalidValue
-        An option is none of a product.
-    OutOfMemory
-        The result has a value for every vertex of 2**31 or more.
+    `options` are what the caller passes on to products: pins, nothing that changes their results.
+    Raises DomainMismatch if `A` is no Matrix, DimensionMismatch if it is not square, InvalidValue
+    if an option is none of a product, and OutOfMemory if the result has a value for every vertex of
+    2**31 or more.
     """
     if getattr(A, "kind", None) == "matrix" and not isinstance(A, Matrix):
         raise DomainMismatch(
@@ -117,12 +106,8 @@ def _unknown_option(option: str, name: str) -> InvalidValue:
 def check_vertex(vertex: Any, size: int, what: str = "source") -> int:
     """Return a vertex as an int.
 
-    Raises
-    ------
-    InvalidIndex
-        It is not an integer.
-    IndexOutOfBound
-        The graph of `size` vertices does not have it.
+    Raises InvalidIndex if it is no integer, and IndexOutOfBound if the graph of `size` vertices
+    does not have it.
     """
     number = _integer(vertex)
     if number is None:
@@ -133,7 +118,6 @@ def check_vertex(vertex: Any, size: int, what: str = "source") -> int:
 
 
 def _no_vertex(given: Any, what: str) -> InvalidIndex:
-    """Return the error that says what would be a vertex."""
     if isinstance(given, str):
         remedy = "; a gb.io.Graph knows its vertices by name"
     elif isinstance(given, float) and given.is_integer():
@@ -149,10 +133,7 @@ def _no_vertex(given: Any, what: str) -> InvalidIndex:
 def check_count(value: Any, what: str, least: int = 0) -> int:
     """Return an integer >= `least` as an int.
 
-    Raises
-    ------
-    InvalidValue
-        It is smaller or no integer.
+    Raises InvalidValue if it is smaller or no integer.
     """
     number = _integer(value)
     if number is None or number < least:
@@ -173,17 +154,9 @@ def _integer(value: Any) -> int | None:
 def check_weights(A: Matrix, name: str) -> None:
     """Check that none of the values of `A` is negative or NaN.
 
-    Raises
-    ------
-    NegativeWeight, InvalidWeight
-        One is negative; one is NaN.
-    DomainMismatch
-        Values are complex numbers or records.
-
-    Notes
-    -----
-    At most two passes over the values, each read on the host: two synchronisations, until the
-    matrix is written not again.
+    Raises NegativeWeight if one is negative, InvalidWeight if one is NaN, and DomainMismatch if
+    values are complex numbers or records. At most two passes over the values, each read on the
+    host: two synchronisations, until the matrix is written not again.
     """
     _check_no_nan(A, name, "weight")
     least = _least_weight(A)
@@ -202,29 +175,13 @@ def check_lengths(
     allow_negative: bool = False,
     instead: str = "sssp(..., algorithm='bellman_ford') takes negative weights",
 ) -> None:
-    """Check that lengths of paths over the values of `A` make sense in a dtype.
+    """Check that lengths of paths over the values of `A` make sense in a dtype, FP32 or FP64.
 
-    Parameters
-    ----------
-    number : DataType
-        FP32 or FP64.
-    instead : str
-        What to do about negative values.
-
-    Raises
-    ------
-    NegativeWeight
-        A value is negative, which `allow_negative` allows.
-    InvalidWeight
-        A value is NaN or minus infinity.
-    InvalidValue
-        One is beyond the numbers of the dtype, or a path may be below them: inf - inf is NaN.
-    DomainMismatch
-        Values are complex numbers or records.
-
-    Notes
-    -----
-    As many passes as `check_weights`; for lengths in FP32 over FP64 weights one more.
+    `instead` says what to do about negative values. Raises NegativeWeight if a value is negative,
+    unless `allow_negative`, InvalidWeight if one is NaN or minus infinity, and DomainMismatch if
+    values are complex numbers or records. Raises InvalidValue if one is beyond the numbers of the
+    dtype, or a path may be below them: inf - inf is NaN. As many passes as `check_weights`; for
+    lengths in FP32 over FP64 weights one more.
     """
     _check_no_nan(A, name, "length")
     least = 0 if allow_negative and A.dtype.is_integer else _least_weight(A)
@@ -265,7 +222,14 @@ def _check_no_nan(A: Matrix, name: str, meaning: str) -> None:
 
 def _least_weight(A: Matrix) -> Any:
     """Return the least value of `A`; 0 if there is none, and for unsigned numbers."""
-    return 0 if A.dtype.kind in "BU" else A.reduce_scalar(monoid.min).get(0)
+    if A.dtype.kind in "BU":
+        return 0
+    return A.derived("least value", lambda: A.reduce_scalar(monoid.min).get(0))
+
+
+def _greatest_weight(A: Matrix) -> Any:
+    """Return the greatest value of `A`; 0 if there is none."""
+    return A.derived("greatest value", lambda: A.reduce_scalar(monoid.max).get(0))
 
 
 def _greatest_finite(A: Matrix) -> float:
@@ -278,18 +242,9 @@ def _greatest_finite(A: Matrix) -> float:
 def check_sums(A: Matrix, name: str, number: Any) -> None:
     """Check that weights, none of them negative, can be added up and divided by in a dtype.
 
-    Raises
-    ------
-    InvalidWeight
-        A weight is infinite.
-    InvalidValue
-        One is positive but below the least normal number, or all together are beyond the largest
-        one.
-
-    Notes
-    -----
-    Two passes over values that are floating-point numbers, each read on the host, until the
-    matrix is written.
+    Raises InvalidWeight if a weight is infinite, and InvalidValue if one is positive but below the
+    least normal number, or all together are beyond the largest one. Two passes over values that are
+    floating-point numbers, each read on the host, until the matrix is written.
     """
     if A.dtype.kind != "F":
         return
@@ -321,8 +276,7 @@ def _sum_and_least(A: Matrix) -> tuple[float, float]:
 
 def has_negative(A: Matrix) -> bool:
     """Return whether a value of `A` is negative, as `check_weights` finds out."""
-    least = A.reduce_scalar(monoid.min).value if A.dtype.kind in "IF" else None
-    return least is not None and bool(least < 0)
+    return A.dtype.kind in "IF" and bool(_least_weight(A) < 0)
 
 
 def longest_row(A: Matrix) -> int:
@@ -339,19 +293,14 @@ def longest_row(A: Matrix) -> int:
 
 def has_nan(A: Matrix) -> bool:
     """Return whether a value of `A` is NaN. Synchronises, until the matrix is written not again."""
-    return A.dtype.kind == "F" and bool(A.apply(unary.isnan).reduce_scalar(monoid.lor).value)
+    if A.dtype.kind != "F":
+        return False
+    return A.derived("has nan", lambda: bool(A.apply(unary.isnan).reduce_scalar(monoid.lor).value))
 
 
 def check_no_nan(A: Matrix, name: str) -> None:
-    """Check that the values of `A` can be compared.
+    """Check that the values of `A` can be compared; raises InvalidWeight if one is NaN.
 
-    Raises
-    ------
-    InvalidWeight
-        A value is NaN.
-
-    Notes
-    -----
     One pass over values that are floats, read on the host: a synchronisation, until the matrix is
     written not again.
     """
@@ -362,10 +311,7 @@ def check_no_nan(A: Matrix, name: str) -> None:
 def check_ordered(A: Matrix, name: str) -> Any:
     """Return the dtype of `A`, which has an order.
 
-    Raises
-    ------
-    DomainMismatch
-        It is complex or a dtype of the user.
+    Raises DomainMismatch if it is complex or a dtype of the user.
     """
     if A.dtype.kind not in "BIUF":
         raise DomainMismatch(
@@ -378,17 +324,10 @@ def check_ordered(A: Matrix, name: str) -> Any:
 def distance_dtype(A: Matrix, wanted: Any, name: str) -> Any:
     """Return the dtype of lengths of paths: `wanted`, or FP32 for FP32 weights, else FP64.
 
-    Raises
-    ------
-    DomainMismatch
-        `wanted` is no floating-point dtype.
-    InvalidValue
-        None is wanted, and an integer weight is beyond those that FP64 has all of.
-
-    Notes
-    -----
-    For weights of 64-bit integers two passes over the values, each read on the host: two
-    synchronisations, until the matrix is written not again.
+    Raises DomainMismatch if `wanted` is no floating-point dtype, and InvalidValue if None is
+    wanted, and an integer weight is beyond those that FP64 has all of. For weights of 64-bit
+    integers two passes over the values, each read on the host: two synchronisations, until the
+    matrix is written not again.
     """
     if wanted is None:
         if A.dtype in (dtypes.INT64, dtypes.UINT64):
@@ -401,7 +340,7 @@ def distance_dtype(A: Matrix, wanted: Any, name: str) -> Any:
 
 
 def _check_exact(A: Matrix, name: str) -> None:
-    for extreme in (_least_weight(A), A.reduce_scalar(monoid.max).get(0)):
+    for extreme in (_least_weight(A), _greatest_weight(A)):
         if abs(int(extreme)) >= _EXACT:
             raise InvalidValue(
                 f"{name}: a weight is {extreme}, but FP64, the dtype of the distances, has every "
@@ -413,23 +352,12 @@ def _check_exact(A: Matrix, name: str) -> None:
 def check_exact_sums(A: Matrix, extremes: Callable[[], Iterable[float]], name: str) -> None:
     """Check that no distance over 64-bit integers was rounded.
 
-    Parameters
-    ----------
-    A : Matrix
-        The lengths of edges.
-    extremes : callable
-        Returns the largest and the least distance; called only where one may be beyond 2**53.
-    name : str
-        The caller's.
-
-    Raises
-    ------
-    InvalidValue
-        A distance is 2**53 or more, or -2**53 or less.
+    `extremes` returns the largest and the least distance; it is called only where one may be beyond
+    2**53. Raises InvalidValue if a distance is 2**53 or more, or -2**53 or less.
     """
     if A.dtype not in (dtypes.INT64, dtypes.UINT64):
         return
-    weights = _least_weight(A), A.reduce_scalar(monoid.max).get(0)
+    weights = _least_weight(A), _greatest_weight(A)
     if max(abs(int(each)) for each in weights) * max(A.nrows - 1, 0) < _EXACT:
         return
     for found in extremes():
@@ -444,10 +372,7 @@ def check_exact_sums(A: Matrix, extremes: Callable[[], Iterable[float]], name: s
 def check_number(value: Any, what: str, largest: float = np.inf) -> float:
     """Return a number in [0, largest] as a float.
 
-    Raises
-    ------
-    InvalidValue
-        It is outside, NaN, or no number.
+    Raises InvalidValue if it is outside, NaN, or no number.
     """
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     try:
@@ -467,13 +392,11 @@ def vertex_dtype(size: int) -> Any:
 def check_vertices(vertices: Any, size: int, what: str = "source") -> np.ndarray[Any, Any]:
     """Return one vertex or a sequence of them as an array.
 
-    Raises
-    ------
-    InvalidIndex
-        One of them is not an integer.
-    IndexOutOfBound
-        The graph of `size` vertices does not have it.
+    Raises InvalidIndex if one of them is no integer, and IndexOutOfBound if the graph of `size`
+    vertices does not have it.
     """
+    if vertices.__class__ is int and 0 <= vertices < size:
+        return np.array([vertices])
     is_array = isinstance(vertices, np.ndarray) and vertices.ndim == 1
     # All at once; one that is wrong is named below.
     if is_array and vertices.dtype.kind in "iu" and ((vertices >= 0) & (vertices < size)).all():
@@ -489,10 +412,7 @@ def check_vertices(vertices: Any, size: int, what: str = "source") -> np.ndarray
 def check_every(size: int, what: str) -> None:
     """Check that a graph is one whose vertices may all be listed.
 
-    Raises
-    ------
-    OutOfMemory
-        It has 2**31 vertices or more.
+    Raises OutOfMemory if it has 2**31 vertices or more.
     """
     if size >= _WIDE:
         raise OutOfMemory(
@@ -504,22 +424,10 @@ def check_every(size: int, what: str) -> None:
 def check_sources(sources: Any, size: int, seed: Any) -> np.ndarray[Any, Any]:
     """Return the sources of a sum over searches: all vertices, drawn ones, or the given ones.
 
-    Parameters
-    ----------
-    sources : None, int or sequence of ints
-        None: all. A number: how many distinct vertices to draw with `seed`, in increasing order.
-    size : int
-        Vertices of the graph.
-    seed : int >= 0
-
-    Raises
-    ------
-    InvalidIndex, IndexOutOfBound
-        One of the sequence is no vertex.
-    InvalidValue
-        The number is not in [1, size], the sequence is empty, or `seed` is no seed.
-    OutOfMemory
-        All vertices of a graph of 2**31 or more are asked for.
+    None stands for all; a number for as many distinct vertices of `size`, drawn with `seed`, in
+    increasing order. Raises InvalidIndex or IndexOutOfBound if one of a sequence is no vertex,
+    InvalidValue if the number is not in [1, size], the sequence is empty, or `seed` is no integer
+    >= 0, and OutOfMemory if all vertices of a graph of 2**31 or more are asked for.
     """
     seed = check_count(seed, "seed")
     if sources is None:

@@ -52,12 +52,7 @@ def search_first(
 ) -> tuple[ComponentsResult | None, LoopResult]:
     """Find the component of `start` by a search, then those of the others.
 
-    Returns
-    -------
-    found : ComponentsResult or None
-        None if the search takes more levels.
-    searched : LoopResult
-        The report of the search alone.
+    There are none if the search takes more levels. The report is of the search alone.
     """
     n, number = A.nrows, vertex_dtype(A.nrows)
     with device(A.device):

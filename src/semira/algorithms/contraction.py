@@ -14,6 +14,7 @@ import numpy as np
 from semira import Matrix, Vector, binary, device, indexunary, monoid, repeat, select, semiring
 from semira.algorithms.checks import vertex_dtype
 from semira.algorithms.connected_components import connected_components
+from semira.algorithms.neighbours import compared
 
 #: Labels of a smaller graph to labels of the one before: vertices of equal labels are a component.
 Expand: TypeAlias = Callable[[Vector], Vector]
@@ -22,23 +23,13 @@ Expand: TypeAlias = Callable[[Vector], Vector]
 def contracted(A: Matrix) -> tuple[Matrix, Expand]:
     """Return a graph with the strong components of `A`, in which chains are single vertices.
 
-    Parameters
-    ----------
-    A : Matrix, shape (n, n)
+    Beside it, what takes a component's label for every vertex of the smaller graph, one of its
+    vertices, and returns such labels for `A`.
 
-    Returns
-    -------
-    smaller : Matrix, shape (n, n)
-    expand : callable
-        Takes a component's label for every vertex of `smaller`, one of its vertices, and returns
-        such labels for `A`.
-
-    Notes
-    -----
-    Vertices that lead to each other by an edge become one; then the trees and cycles along the
-    only edge out of a vertex; then those along the only edge into one. As long as half of the
-    edges go, it begins anew. O((n + nvals) log n). Of what is left, vertices that nothing leads to
-    are taken off until there is none: O(n + nvals) in as many iterations as paths are long.
+    Vertices that lead to each other by an edge become one; then the trees and cycles along the only
+    edge out of a vertex; then those along the only edge into one. As long as half of the edges go,
+    it begins anew. O((n + nvals) log n). Of what is left, vertices that nothing leads to are taken
+    off until there is none: O(n + nvals) in as many iterations as paths are long.
     """
     left: Matrix = A.select(select.offdiag).new()
     steps: list[Expand] = []
@@ -170,14 +161,10 @@ def _trimmed(A: Matrix) -> Matrix:
 def _merged(A: Matrix, group: Vector) -> Matrix:
     """Return the edges between groups of vertices; each is named after one of its vertices."""
     n = A.nrows
-    with device(A.device):
-        name = Matrix(group.dtype, n, 1)
-    name[:, 0] << group
     # Edges with ends in two groups
-    between: Any = name.mxm(name.T, semiring.any_ne).new(mask=A.S)
-    between = between.select(select.valueeq, True).new()
+    between = compared(A, group, semiring.any_ne)
     if between.nvals == 0:
-        return between  # type: ignore[no-any-return]
+        return between
     with device(A.device):
         member = Matrix.from_csr(np.arange(n + 1), group.to_dense(), True, ncols=n)
     joined: Matrix = member.T.mxm(between, semiring.any_pair).new()

@@ -218,7 +218,8 @@ def _bound(
     """Search until all that is asked for is known, or `searches` are made."""
     n = check_square(A, name, opts)
     limit = n if searches is None else check_count(searches, "searches", 1)
-    symmetric = symmetric or _goes_both_ways(A, opts)
+    # Hosts ask that sooner than they multiply against the edges.
+    symmetric = symmetric or (runs_loops(A, opts) and is_own_transpose(A))
     known = eccentricities_of_chains(A, symmetric)
     # A bound may be nearly 2 n: twice the distance from a vertex in the middle.
     number = vertex_dtype(2 * n)
@@ -271,11 +272,6 @@ def _bound(
     return EccentricityResult(int(levels), trace, lower, upper, made)
 
 
-def _goes_both_ways(A: Matrix, opts: Any) -> bool:
-    """Return whether edges go both ways, where to ask costs less than a product against them."""
-    return runs_loops(A, opts) and is_own_transpose(A)
-
-
 def _run(
     search: Callable[[], Any],
     search_trees: Callable[[], None],
@@ -285,13 +281,9 @@ def _run(
 ) -> tuple[int, Sequence[TraceRow]]:
     """Search until all is known; return how many searches that took, and their trace.
 
-    Parameters
-    ----------
-    thin : False or (Matrix, bool, Vector)
-        What tells whether the graph is a forest, if it may be one; see `_is_forest`.
-    search_rest : callable
-        Takes how many searches were made; searches from all vertices that are left if these are
-        few, and returns how many they were.
+    `thin` tells whether the graph is a forest, if it may be one; see `_is_forest`. `search_rest`
+    takes how many searches were made; it searches from all vertices that are left if these are few,
+    and returns how many they were.
     """
     made, trace = 0, Chained((), ())
     while True:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 from semira import Matrix, ProductOptions, Vector
 from semira.algorithms.checks import check_count, check_square, check_vertices
@@ -83,6 +83,5 @@ def k_hop(
     """
     n = check_square(A, "k_hop", opts)
     hops = min(check_count(k, "k"), n)
-    found = from_all(A, check_vertices(sources, n), hops, opts)
-    level: Any = found.level
-    return KHopResult(found.iterations, found.trace, level)
+    level, iterations, trace = from_all(A, check_vertices(sources, n), hops, opts)
+    return KHopResult(iterations, trace, level)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import LateRows, Matrix, TraceRow, Vector, device
+from semira import LateRows, Matrix, TraceRow, Vector
 from semira.algorithms.checks import vertex_dtype
 from semira.algorithms.searches import backward
-from semira.kernels import ArrayKernel, now, rows_of
+from semira.kernels import ArrayKernel, now, rows_of, vector_of
 
 _PUSH = ArrayKernel("semira.algorithms.kernels:levels", "push_levels")
 _PULL = ArrayKernel("semira.algorithms.kernels:levels", "pull_level")
@@ -32,9 +32,12 @@ _BUDGET = 1 << 24
 #: Levels that a trace keeps, the last ones.
 _ROWS = 65_536
 
-#: A search returns a sparse vector if the graph has at least 16 vertices for each one found, or at
-#: most 16,384 vertices: listing them then takes no time.
-_LISTED, _SMALL = 16, 1 << 14
+#: Vertices up to which those found are always listed: it takes no time then. In a larger graph they
+#: are if they are few.
+_SMALL = 1 << 14
+
+#: The queue has all vertices found, in order, and their levels.
+_LISTED = 2
 
 #: Numbers of a search, and of each of its levels.
 _HEAD, _ROW = 10, 5
@@ -44,23 +47,15 @@ _NEVER = 1 << 62
 
 
 class Levels(NamedTuple):
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    level : Vector
-        Hops from the nearest source.
-    parent : Vector or None
-        The vertex each one was found from; a source itself.
-    iterations : int
-        Levels that were expanded.
-    trace : LateRows
-        The levels.
-    """
-
+    #: Hops from the nearest source.
     level: Vector
+    #: The vertex each one was found from; a source itself.
     parent: Vector | None
+    #: Levels that were expanded.
     iterations: int
+    #: The levels.
     trace: LateRows
 
 
@@ -71,25 +66,35 @@ def search_levels(
 
     O(n + edges of the vertices found) at most. Parents do not depend on the number of threads.
     """
-    n, rows = A.nrows, rows_of(A, values=False)
+    rows = rows_of(A, values=False)
+    n, where = rows.shape[0], A.device
     number = vertex_dtype(n).np_type
-    level, queue = np.full(n, -1, number), np.empty(n + 1, number)
-    parent = np.full(n, -1, number) if parents else queue[:0]
+    level, queue = np.empty(n, number), np.empty(2 * n + 2, number)
+    parent = np.empty(n if parents else 0, number)
     bits = np.empty(-(-n // 64), np.uint64)
     state = np.empty(_HEAD + _ROW * max(1, min(limit, _ROWS)), np.int64)
-    state[:_HEAD] = 0
-    many = _NEVER if A.memory == "lean" else _MANY
-    given = rows.indptr, rows.indices, sources, limit, many, _BUDGET
+    many, begins = _NEVER if A.memory == "lean" else _MANY, 1
     while True:
-        _PUSH(1, *given, level, parent, queue, bits, state, device=A.device)
-        found, begin, end, depth, _, pulls = state[:6].tolist()
-        if begin == end or depth == limit:
+        _PUSH(
+            1, rows.indptr, rows.indices, sources, begins, limit, many, _SMALL, _BUDGET,
+            level, parent, queue, bits, state, device=where,
+        )  # fmt: skip
+        found, begin, end, depth, _, held = state[:6].tolist()
+        if held == _LISTED or begin == end or depth == limit:
             break
-        if pulls:
+        if held:
             bits = _pull(A, rows.indptr, level, parent, bits, state)
-    there = None if found == n else _places(level, queue, found, end)
-    tree = _vector(A, parent, there) if parents else None
-    return Levels(_vector(A, level, there), tree, depth, _trace(state, depth))
+        begins = 0
+    there = None
+    if held == _LISTED:
+        there = queue[:found].copy()
+        level = queue[n + 1 : n + 1 + found].copy()
+        parent = parent[there] if parents else parent
+    elif found < n:
+        there = level >= 0
+    tree = vector_of(parent, there, size=n, device=where) if parents else None
+    levels = vector_of(level, there, size=n, device=where)
+    return Levels(levels, tree, depth, _trace(state, depth))
 
 
 def _pull(
@@ -118,8 +123,9 @@ def _trace(state: NDArray[np.int64], count: int) -> LateRows:
     """
     room = (len(state) - _HEAD) // _ROW
     lost = max(0, count - room)
-    # Where levels are few, not the room for many.
-    state, room = state[: _HEAD + _ROW * count].copy(), min(count, room)
+    if count < room:
+        # Not the room for many.
+        state, room = state[: _HEAD + _ROW * count].copy(), count
 
     def made() -> list[TraceRow]:
         levels = np.roll(state[_HEAD:].reshape(room, _ROW), -(lost % max(1, room)), axis=0)
@@ -132,23 +138,3 @@ def _trace(state: NDArray[np.int64], count: int) -> LateRows:
         ]
 
     return LateRows(count - lost, made, lost)
-
-
-def _places(level: NDArray[Any], queue: NDArray[Any], found: int, end: int) -> NDArray[Any]:
-    """Return where there are levels: which vertices, in order, or a flag for each."""
-    n = len(level)
-    if found * _LISTED < n and found == end:
-        # After a pull the queue has not all of them.
-        return np.sort(queue[:found])
-    there = level >= 0
-    return there if n > _SMALL and found * _LISTED >= n else there.nonzero()[0].astype(level.dtype)
-
-
-def _vector(A: Matrix, values: NDArray[Any], there: NDArray[Any] | None) -> Vector:
-    if there is None:
-        return Vector.from_dense(values, device=A.device)
-    if there.dtype != np.bool_:
-        return Vector.from_coo(there, values[there], size=len(values), device=A.device)
-    with device(A.device):
-        made: Vector = Vector.ss.import_bitmap(bitmap=there, values=values, take_ownership=True)
-    return made

@@ -97,23 +97,10 @@ def begin_near(
 ) -> tuple[LoopResult, Vector]:
     """Return how a search begins whose first steps take near vertices alone, and what is open then.
 
-    Parameters
-    ----------
-    A : Matrix, shape (n, n)
-        Lengths of edges, checked, none negative.
-    near, distance : Vector, shape (n,), FP32 or FP64
-        As in `moving_window`. Both are changed.
-    iterations : int
-        That many at most.
+    Lengths of edges are checked, none is negative. `near` and `distance` are as in `moving_window`;
+    both are changed. What is open are distances of the vertices still to relax, empty if the search
+    is over after so many iterations at most.
 
-    Returns
-    -------
-    loop : LoopResult
-    waiting : Vector
-        Distances of the vertices still to relax; empty if the search is over.
-
-    Notes
-    -----
     The window is as narrow as mean weight / mean degree, and begins at the vertex that is nearest
     now: each iteration relaxes somebody. Where a few vertices have most of the edges these are
     near, and all others get short paths over them before they are relaxed themselves: Kronecker
@@ -166,20 +153,9 @@ def _relax(
 def window_width(A: Matrix, delta: float | None, dtype: Any, breadth: int = _BREADTH) -> Any:
     """Return the width of a window or bucket: the one asked for, or one from means over the graph.
 
-    Parameters
-    ----------
-    A : Matrix
-    delta : float or None
-    dtype : DataType
-        That of distances, and of the width. One beyond its largest number is infinite, as wide as
-        the number asked for is among such distances; one below its least number is that number.
-    breadth : int
-        Factor of mean weight / mean degree.
-
-    Raises
-    ------
-    InvalidValue
-        `delta` is not positive.
+    Its dtype is that of distances. One beyond its largest number is infinite, as wide as the number
+    asked for is among such distances; one below its least number is that number. Mean weight / mean
+    degree is multiplied by `breadth`. Raises InvalidValue if `delta` is not positive.
     """
     width = _mean_width(A, breadth) if delta is None else check_number(delta, "delta")
     if width == 0:

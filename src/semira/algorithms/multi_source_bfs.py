@@ -13,6 +13,7 @@ from semira import (
     Matrix,
     ProductOptions,
     Scalar,
+    TraceRow,
     Vector,
     monoid,
     repeat,
@@ -159,23 +160,31 @@ def multi_source_bfs(
     vertices = check_vertices(sources, n)
     limit = n if max_depth is None else min(check_count(max_depth, "max_depth"), n)
     if together:
-        return from_all(A, vertices, limit, opts)
+        level, iterations, trace = from_all(A, vertices, limit, opts)
+        return MultiSourceResult(iterations, trace, level, vertices)
     if opts or not can_search(A, len(vertices), LEVELS):
         return _from_each(A, vertices, limit, opts)
     found: Any = search(A, vertices, LEVELS, limit)
     return MultiSourceResult(min(int(found.far.max()) + 1, limit), (), found, vertices)
 
 
-def from_all(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:
-    """Search from all vertices together, which are checked, up to a number of hops."""
-    if not (vertices[1:] > vertices[:-1]).all():
+def from_all(
+    A: Matrix, vertices: Any, limit: int, opts: ProductOptions
+) -> tuple[Vector, int, Sequence[TraceRow]]:
+    """Search from all vertices together, which are checked, up to a number of hops.
+
+    Returns
+    -------
+    level, iterations, trace
+    """
+    if len(vertices) > 1 and not (vertices[1:] > vertices[:-1]).all():
         vertices = np.unique(vertices)
     if runs_loops(A, opts):
         found = search_levels(A, vertices, limit)
-        return MultiSourceResult(found.iterations, found.trace, found.level, vertices)
+        return found.level, found.iterations, found.trace
     level = Vector.from_coo(vertices, 0, vertex_dtype(A.nrows), size=A.nrows)
     if limit == 0 or len(vertices) == 0:
-        return MultiSourceResult(0, (), level, vertices)
+        return level, 0, ()
     frontier = Vector.from_coo(vertices, True, size=A.nrows)
     depth = Scalar.from_value(0, level.dtype)
 
@@ -188,7 +197,7 @@ def from_all(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> Mult
         return frontier.nvals > 0
 
     loop = finished(repeat(step, max_iterations=limit))
-    return MultiSourceResult(loop.iterations, loop.trace, level, vertices)
+    return level, loop.iterations, loop.trace
 
 
 def _from_each(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:

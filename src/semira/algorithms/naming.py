@@ -33,22 +33,11 @@ def takes_graph(
 ]:
     """Let an algorithm on a Matrix take a `semira.io.Graph` too, with its vertices by name.
 
-    Parameters
-    ----------
-    **numberings : callable
-        For each parameter that names vertices, what makes numbers of them: `vertex`, `vertices`,
-        `count_or_vertices`, `vertices_or_sets`, `pairs_of`, `keys_of` or `values_of`. They are
-        called for graphs with labels only.
-
-    Returns
-    -------
-    decorator
-        Of a function whose first parameter is the adjacency matrix ``A``. What is returned knows
-        the algorithm, and the graph if one was given.
-
-    Notes
-    -----
-    With a Matrix a call costs one check of its type more.
+    Each parameter that names vertices is given with what makes numbers of them: `vertex`,
+    `vertices`, `count_or_vertices`, `vertices_or_sets`, `pairs_of`, `keys_of` or `values_of`,
+    called for graphs with labels only. The first parameter of the function is the adjacency matrix
+    ``A``. What is returned knows the algorithm, and the graph if one was given. With a Matrix a
+    call costs one check of its type more.
 
     Examples
     --------
@@ -80,15 +69,8 @@ def by_name(
     """Return a function on a Matrix as one that takes a Graph too, with its vertices by name.
 
     What the function makes lies where the matrix does, whatever device a block around it asks for.
-
-    Parameters
-    ----------
-    function : callable
-        Its first parameter is a Matrix; it says what is wrong with others.
-    numberings : mapping
-        As of `takes_graph`.
-    told : callable
-        Returns the result from what `function` returned, and the Graph or None.
+    It says what is wrong with a first parameter that is no Matrix. `numberings` are as those of
+    `takes_graph`; `told` makes the result of what it returned, and the Graph or None.
     """
     parameters = function.__code__.co_varnames
     places = {parameters.index(each) - 1: each for each in numberings}
@@ -116,15 +98,9 @@ def by_name(
 
 
 def names_of(labels: NDArray[Any] | None, vertices: Any, nobody: Any = None) -> NDArray[Any]:
-    """Return the names of vertices in an array of the same shape.
+    """Return the names of vertices in an array of the same shape; -1 becomes `nobody`.
 
-    Parameters
-    ----------
-    labels : ndarray or None
-        Name of each vertex; None: vertices are their numbers.
-    vertices : array of int
-    nobody : object
-        What -1 becomes.
+    Without labels vertices are their numbers.
 
     Examples
     --------
@@ -180,23 +156,13 @@ def tell(found: Tabled, graph: Graph | None) -> None:
 def vertex(graph: Graph, name: Any) -> int:
     """Return the number of the vertex with a name.
 
-    Raises
-    ------
-    IndexOutOfBound
-        No vertex has it.
-    InvalidIndex
-        It cannot be a name.
+    Raises IndexOutOfBound if no vertex has it, and InvalidIndex if it cannot be a name.
     """
     return graph.vertex(name)
 
 
 def vertices(graph: Graph, names: Any) -> Any:
-    """Return the number of a vertex, or those of several.
-
-    Raises
-    ------
-    As `vertex`.
-    """
+    """Return the number of a vertex, or those of several; raises what `vertex` raises."""
     if not isinstance(names, Iterable) or isinstance(names, (str, bytes)):
         return graph.vertex(names)
     # A tuple may be a name.
@@ -208,9 +174,7 @@ def vertices(graph: Graph, names: Any) -> Any:
 def count_or_vertices(graph: Graph, names: Any) -> Any:
     """Return the numbers of several vertices; None and a count of vertices are left as they are.
 
-    Raises
-    ------
-    As `vertex`.
+    Raises what `vertex` raises.
     """
     is_count = names is None or isinstance(names, (int, np.integer))
     return names if is_count else np.atleast_1d(vertices(graph, names))
@@ -219,9 +183,7 @@ def count_or_vertices(graph: Graph, names: Any) -> Any:
 def vertices_or_sets(graph: Graph, names: Any) -> Any:
     """Return the numbers of vertices, and of sets of vertices among them; None stays None.
 
-    Raises
-    ------
-    As `vertex`.
+    Raises what `vertex` raises.
     """
     if names is None:
         return None
@@ -236,9 +198,7 @@ def vertices_or_sets(graph: Graph, names: Any) -> Any:
 def values_of(graph: Graph, given: Any) -> Any:
     """Return a mapping from names to numbers as a Vector; others are left as they are.
 
-    Raises
-    ------
-    As `vertex`.
+    Raises what `vertex` raises.
     """
     if not isinstance(given, Mapping):
         return given
@@ -250,9 +210,7 @@ def values_of(graph: Graph, given: Any) -> Any:
 def keys_of(graph: Graph, given: Any) -> Any:
     """Return a mapping with numbers for the names that are its keys; others are left as they are.
 
-    Raises
-    ------
-    As `vertex`.
+    Raises what `vertex` raises.
     """
     is_mapping = isinstance(given, Mapping)
     return {graph.vertex(key): value for key, value in given.items()} if is_mapping else given
@@ -261,9 +219,7 @@ def keys_of(graph: Graph, given: Any) -> Any:
 def pairs_of(graph: Graph, names: Any) -> Any:
     """Return pairs of numbers for pairs of names; None and a Matrix are left as they are.
 
-    Raises
-    ------
-    As `vertex`.
+    Raises what `vertex` raises.
     """
     if not isinstance(names, Iterable) or isinstance(names, Matrix):
         return names

@@ -29,12 +29,7 @@ def undirected(A: Matrix, symmetric: bool) -> Matrix:
     """Return a matrix with the entries of `A` in both directions; `A` itself if it has them.
 
     It stays with `A` (`Matrix.derived`) and is not to be written. Only its pattern is of use.
-
-    Parameters
-    ----------
-    A : Matrix, shape (n, n)
-    symmetric : bool
-        The caller knows that the entries of `A` are symmetric.
+    `symmetric`: the caller knows that the entries of `A` are.
     """
 
     def both_ways() -> Matrix:
@@ -55,48 +50,36 @@ def undirected(A: Matrix, symmetric: bool) -> Matrix:
 def falling_edges(A: Matrix, seed: Any, symmetric: bool) -> Matrix:
     """Return each connected pair as an entry from its vertex of greater priority to the other.
 
-    That of the last seed stays with `A` (`Matrix.derived`) and is not to be written.
-
-    Parameters
-    ----------
-    A : Matrix, shape (n, n)
-    seed : int >= 0
-        Of the `priorities`.
-    symmetric : bool
-        The caller knows that the entries of `A` are symmetric.
-
-    Raises
-    ------
-    InvalidValue
-        `seed` is negative or no integer.
+    That of the last seed, which `priorities` takes, stays with `A` (`Matrix.derived`) and is not to
+    be written. `symmetric`: the caller knows that the entries of `A` are. Raises InvalidValue if
+    `seed` is negative or no integer.
     """
     number = priorities(A, seed)
-
-    def oriented() -> Matrix:
-        with device(A.device):
-            column = Matrix(number.dtype, A.nrows, 1)
-        column[:, 0] << number
-        edges = undirected(A, symmetric)
-        falls = column.mxm(column.T, semiring.any_gt).new(mask=edges.S)
-        made: Matrix = falls.select(select.valueeq, True).new()
-        return made
-
     kept: list[Any] = A.derived(("falling edges", symmetric), lambda: [None, None])
     if kept[0] != seed:
-        kept[:] = seed, oriented()
+        kept[:] = seed, compared(undirected(A, symmetric), number, semiring.any_gt)
     found: Matrix = kept[1]
     return found
+
+
+def compared(edges: Matrix, values: Any, op: Any) -> Matrix:
+    """Return the entries (i, j) of a matrix where values i and j compare, as True.
+
+    Each vertex has a value, in a Vector or an expression; `op` is such as `semiring.any_lt`.
+    """
+    with device(edges.device):
+        column = Matrix(values.dtype, edges.nrows, 1)
+    column[:, 0] << values
+    found = column.mxm(column.T, op).new(mask=edges.S)
+    kept: Matrix = found.select(select.valueeq, True).new()
+    return kept
 
 
 def falling_order(A: Matrix, seed: Any) -> NDArray[Any]:
     """Return the vertices in falling order of their `priorities`, on a host.
 
     That of the last seed stays with `A` (`Matrix.derived`): 4 bytes for each vertex. O(n log n).
-
-    Raises
-    ------
-    InvalidValue
-        `seed` is negative or no integer.
+    Raises InvalidValue if `seed` is negative or no integer.
     """
     check_count(seed, "seed")
     kept: list[Any] = A.derived("falling order", lambda: [None, None])
@@ -118,26 +101,10 @@ def by_rows(A: Matrix, direction: str) -> dict[str, Any]:
 def priorities(A: Matrix, seed: Any) -> Vector:
     """Return a different random number for each vertex of `A`, the same ones on every device.
 
-    Parameters
-    ----------
-    A : Matrix, shape (n, n)
-    seed : int >= 0
-        Another seed shuffles the vertices in another way.
-
-    Returns
-    -------
-    Vector, shape (n,), UINT32
-        Every vertex has an entry, on the device of `A`.
-
-    Raises
-    ------
-    InvalidValue
-        `seed` is negative or no integer.
-
-    Notes
-    -----
-    O(n), one launch that nothing waits for. Each round of the hash has an inverse, so no two of
-    the 2**32 numbers become equal, and a vertex needs nobody else's number to break a tie.
+    Every vertex has an entry, of UINT32, on the device of `A`; another seed shuffles them in
+    another way. Raises InvalidValue if `seed` is negative or no integer. O(n), one launch that
+    nothing waits for. Each round of the hash has an inverse, so no two of the 2**32 numbers become
+    equal, and a vertex needs nobody else's number to break a tie.
     """
     # NumPy promises the same words for a seed in every version.
     start = np.random.SeedSequence(check_count(seed, "seed")).generate_state(1).item()

@@ -18,7 +18,7 @@ from semira import (
     select,
     semiring,
 )
-from semira.algorithms.neighbours import by_rows
+from semira.algorithms.neighbours import by_rows, compared
 from semira.exceptions import InvalidValue
 
 #: Edges are oriented by degree from this mean degree on (after the GAP benchmark's triangle
@@ -29,20 +29,14 @@ _SKEW = 3
 
 
 class Oriented(NamedTuple):
-    """The edges of an undirected graph, each once.
+    """The edges of an undirected graph, each once."""
 
-    Attributes
-    ----------
-    edges : Matrix, shape (n, n)
-        An entry for each connected pair, from one end to the other; no vertex reaches itself.
-    by_degree : bool
-        Whether an entry leads to its end of higher degree.
-    places : Vector or None
-        The vertex that each row and column of `edges` belongs to; None: row i to vertex i.
-    """
-
+    #: Matrix, shape (n, n). An entry for each connected pair, from one end to the other; no vertex
+    #: reaches itself.
     edges: Matrix
+    #: Whether an entry leads to its end of higher degree.
     by_degree: bool
+    #: The vertex that each row and column of `edges` belongs to; None: row i to vertex i.
     places: Vector | None = None
 
 
@@ -50,12 +44,7 @@ def oriented_edges(A: Matrix, *, symmetric: bool, order: str) -> Oriented:
     """Return each connected pair once, and whether it leads to its end of higher degree.
 
     They stay with `A` (`Matrix.derived`). Their number is known: what is kept is then no longer
-    than that, and products know how long its rows are.
-
-    Raises
-    ------
-    InvalidValue
-        Unknown `order`.
+    than that, and products know how long its rows are. Raises InvalidValue if `order` is unknown.
     """
     if order not in ("auto", "degree", "natural"):
         raise InvalidValue(f"order={order!r}; choose 'auto', 'degree' or 'natural'")
@@ -70,7 +59,6 @@ def oriented_edges(A: Matrix, *, symmetric: bool, order: str) -> Oriented:
 
 
 def _oriented(A: Matrix, symmetric: bool, order: str) -> Oriented:
-    """Return what `oriented_edges` keeps."""
     pairs = A if symmetric else _lower(A, symmetric=False)
     if A.nrows and order != "natural":
         mean = int(pairs.nvals) * (1 if symmetric else 2) / A.nrows
@@ -112,11 +100,16 @@ def _upwards(pairs: Matrix, symmetric: bool, least: float) -> Oriented | None:
     fused(count)
     if least and greatest.get(0) < least:
         return None
-    # A column: n times the degree of each vertex, and its number.
-    ranks = Matrix("INT64", n, 1)
-    ranks[:, 0] << degrees.apply(binary.times, right=n) + degrees.apply(indexunary.index)
-    rises = ranks.mxm(ranks.T, semiring.any_lt).new(mask=edges.S)
-    return Oriented(rises.select(select.valueeq, True).new(), by_degree=True)
+    return Oriented(rising(edges, degrees), by_degree=True)
+
+
+def rising(edges: Matrix, degrees: Vector) -> Matrix:
+    """Return the entries that lead to a vertex of higher degree, or the same and a higher number.
+
+    They are True.
+    """
+    ranks = degrees.apply(binary.times, right=edges.nrows) + degrees.apply(indexunary.index)
+    return compared(edges, ranks, semiring.any_lt)
 
 
 def _renumbered(pairs: Matrix, symmetric: bool, least: float) -> Oriented | None:

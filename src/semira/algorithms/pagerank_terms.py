@@ -46,10 +46,8 @@ def begin(
 ) -> Terms:
     """Return what an iteration of PageRank reads and changes.
 
-    Raises
-    ------
-    DimensionMismatch, DomainMismatch, InvalidValue
-        `personalisation` is not as it should be.
+    Raises DimensionMismatch, DomainMismatch or InvalidValue if `personalisation` is not as it
+    should be.
     """
     n = A.nrows
     scale, sinks, shares = kept_terms(A, damping, weighted, personalisation, number)
@@ -69,10 +67,8 @@ def kept_terms(
 ) -> tuple[Vector, Vector | None, Vector | None]:
     """Return what makes the share of each edge of a rank, the sinks, and where surfers start.
 
-    Raises
-    ------
-    DimensionMismatch, DomainMismatch, InvalidValue
-        `personalisation` is not as it should be.
+    Raises DimensionMismatch, DomainMismatch or InvalidValue if `personalisation` is not as it
+    should be.
     """
     shares = None if personalisation is None else _shares(personalisation, A.nrows, number)
     counts = (semiring.plus_times if weighted else semiring.plus_pair)[number]

@@ -23,22 +23,9 @@ _INDEX = 4
 def check_pairs(A: Matrix, number: Any, predecessors: bool) -> None:
     """Check that the distances that certainly exist fit into memory.
 
-    Parameters
-    ----------
-    A : Matrix, shape (n, n)
-    number : dtype
-        Of the distances.
-    predecessors : bool
-        Whether there is a predecessor with each.
-
-    Raises
-    ------
-    OutOfMemory
-        They do not fit, counting the blocks that the result is assembled from.
-
-    Notes
-    -----
-    Nothing is asked unless n**2 distances would be too many; then O(n + nvals) for the pairs.
+    With `predecessors` there is one with each. Raises OutOfMemory if they do not, counting the
+    blocks that the result is assembled from. Nothing is asked unless n**2 distances would be too
+    many; then O(n + nvals) for the pairs.
     """
     n, entry = A.nrows, _INDEX + number.itemsize
     # The blocks and the result that they are joined to; first of distances, then of predecessors.
@@ -48,7 +35,8 @@ def check_pairs(A: Matrix, number: Any, predecessors: bool) -> None:
         return
     pairs = _around_the_middle(A)
     if pairs * width <= room:
-        pairs = _within_components(A)
+        # All vertices of a strong component reach each other.
+        pairs = int((strongly_connected_components(A).sizes ** 2).sum())
     if pairs * width > room:
         needed = pairs * width
         raise OutOfMemory(
@@ -67,11 +55,6 @@ def _around_the_middle(A: Matrix) -> int:
     middle = int(vertices[np.argmax(degrees)])
     reached, reaching = (_count_reached(each, middle, A.device) for each in (A, A.T))
     return reached * reaching
-
-
-def _within_components(A: Matrix) -> int:
-    """Return the pairs in a strong component: all of its vertices reach each other."""
-    return int((strongly_connected_components(A).sizes ** 2).sum())
 
 
 def _count_reached(A: Any, source: int, where: str) -> int:

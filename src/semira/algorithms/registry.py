@@ -31,12 +31,10 @@ _AGAIN = {"searches": "Maximum number of searches. Default: until all is known."
 
 
 def _passes(times: float) -> Callable[[int, int], float]:
-    """Return the cost of `times` passes over the matrix."""
     return lambda n, nvals: times * (n + nvals)
 
 
 def _searches(n: int, nvals: int) -> float:
-    """Return the cost of a search from every vertex."""
     return float(n) * (n + nvals)
 
 
@@ -304,13 +302,7 @@ _T = TypeVar("_T")
 
 
 class View(Mapping[str, _T]):
-    """A mapping that is made of the registry whenever it is read.
-
-    Parameters
-    ----------
-    make : callable
-        Returns the mapping as it is now.
-    """
+    """A mapping that `make` returns as it is now, made of the registry whenever it is read."""
 
     def __init__(self, make: Callable[[], Mapping[str, _T]]) -> None:
         self._make = make

@@ -18,12 +18,8 @@ def renamed(
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Let an algorithm take an option by its old name too, with a warning.
 
-    Parameters
-    ----------
-    old, new : str
-    values : collection of str
-        What the option takes. Any other value under the old name is left alone: it may be an option
-        of that name which the algorithm passes on to its products.
+    It takes `values`. Any other one under the old name is left alone: it may be an option of that
+    name which the algorithm passes on to its products.
 
     Examples
     --------

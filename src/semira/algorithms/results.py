@@ -26,14 +26,9 @@ def finished(loop: Any) -> LoopResult:
 
 
 class Traced(tuple[TraceRow, ...]):
-    """Rows of a `tracing` block.
+    """Rows of a `tracing` block."""
 
-    Attributes
-    ----------
-    lost : int
-        Products whose rows there was no room for.
-    """
-
+    #: Products whose rows there was no room for.
     lost = 0
 
 
@@ -58,11 +53,8 @@ def products_of(trace: Sequence[TraceRow]) -> int:
 class Chained(Sequence[TraceRow]):
     """The traces of two loops, one after the other; read when somebody looks at them.
 
-    Parameters
-    ----------
-    first, second : sequence of TraceRow
-        Iterations of the second are counted on from those of the first. A second one that has
-        lost rows leaves none of the first: rows of a trace are the last ones, without a gap.
+    Iterations of the second are counted on from those of the first. A second one that has lost rows
+    leaves none of the first: rows of a trace are the last ones, without a gap.
     """
 
     def __init__(self, first: Sequence[TraceRow], second: Sequence[TraceRow]) -> None:

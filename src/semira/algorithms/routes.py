@@ -110,8 +110,6 @@ def _where(left: Matrix, op: Any, here: Matrix) -> Matrix:
 def followed(predecessor: Vector, vertex: int) -> list[int]:
     """Return the vertices from where a tree begins to `vertex`; none if that is not in it.
 
-    Notes
-    -----
     O(n): it copies the vector to the host once.
     """
     indices, values = predecessor.to_coo()

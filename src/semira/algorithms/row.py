@@ -37,46 +37,31 @@ class Picture(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of an algorithm whose value is a number, a text or a flag.
+    """A parameter of an algorithm whose value is a number, a text or a flag."""
 
-    Attributes
-    ----------
-    type : type
-        bool, int, float or str.
-    default : object
-        `inspect.Parameter.empty` if there is none.
-    text : str
-        The first sentence of its documentation, and what None means.
-    choices : tuple of str
-        The values it may have, if the documentation lists them.
-    least : int or None
-        Smallest value, if the documentation states one.
-    """
-
+    #: bool, int, float or str.
     type: type
+    #: `inspect.Parameter.empty` if there is none.
     default: Any
+    #: The first sentence of its documentation, and what None means.
     text: str = ""
+    #: The values it may have, if the documentation lists them.
     choices: tuple[str, ...] = ()
+    #: Smallest value, if the documentation states one.
     least: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A function of another library that computes the same.
+    """A function of another library that computes the same."""
 
-    Attributes
-    ----------
-    name : str
-        ``"networkx:core_number"``, ``"scipy:dijkstra"`` for `scipy.sparse.csgraph`,
-        ``"igraph:coreness"`` for a method of the graph, ``"networkit:distance.APSP"`` for a class
-        that is given the graph, with ``()`` behind it if its ``run`` is.
-    options : mapping
-        Its keyword arguments. ``"$sources"``, ``"$source"``, ``"$count"``, ``"$shares"`` and
-        ``"$edges"`` stand for the list of the sources, the first one, their number, a dict of
-        equal shares, and the edges of the graph; with ``"$each"`` there is a call for every source.
-    """
-
+    #: ``"networkx:core_number"``, ``"scipy:dijkstra"`` for `scipy.sparse.csgraph`,
+    #: ``"igraph:coreness"`` for a method of the graph, ``"networkit:distance.APSP"`` for a class
+    #: that is given the graph, with ``()`` behind it if its ``run`` is.
     name: str
+    #: Its keyword arguments. ``"$sources"``, ``"$source"``, ``"$count"``, ``"$shares"`` and
+    #: ``"$edges"`` stand for the list of the sources, the first one, their number, a dict of equal
+    #: shares, and the edges of the graph; with ``"$each"`` there is a call for every source.
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -87,103 +72,69 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A call of an algorithm that ``python -m benchmarks algorithms`` measures and checks.
+    """A call of an algorithm that ``python -m benchmarks algorithms`` measures and checks."""
 
-    Attributes
-    ----------
-    name : str
-        As records and tables have it.
-    options : mapping
-        Keyword arguments.
-    sources : int or None
-        Number of vertices it starts from; None: one, or as many as a block of searches has if
-        the function takes several.
-    symmetrised : bool
-        Every edge is given in both directions, although the algorithm reads directions.
-    most : int or None
-        Vertices up to which it is tried, where the result is dense.
-    peers : tuple of Peer, optional
-        None: those of the row.
-    """
-
+    #: As records and tables have it.
     name: str
+    #: Keyword arguments.
     options: Mapping[str, Any] = field(default_factory=dict)
+    #: Number of vertices it starts from; None: one, or as many as a block of searches has if the
+    #: function takes several.
     sources: int | None = None
+    #: Every edge is given in both directions, although the algorithm reads directions.
     symmetrised: bool = False
+    #: Vertices up to which it is tried, where the result is dense.
     most: int | None = None
+    #: None: those of the row.
     peers: tuple[Peer, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One algorithm. What its signature, docstring and result class tell is not stated again.
+    """One algorithm. What its signature, docstring and result class tell is not stated again."""
 
-    Attributes
-    ----------
-    name : str
-        Of the function.
-    title : str
-        Name of what it computes, as headings have it.
-    section : str
-        Of the documentation.
-    result : str
-        Class of its result.
-    module : str
-        Where function and class are found; by default a module of `semira.algorithms` that is
-        called as the function.
-    command : str
-        Name on the command line; by default that of the function.
-    when : str
-        Option of that command that chooses this row in place of the first one.
-    answer : str
-        Main field of the result, if it is not that of its `Layout`.
-    facts : tuple of str
-        What a summary tells: properties of the result and derived facts (`semira.cli.summaries`),
-        ``"key=fact"`` under another name. Empty: the answer of the `Layout`.
-    picture : Picture, optional
-        None: the first vertices of what is ranked, else how many vertices have each value.
-    named : str
-        ``"module:name"`` of options of the product by name, among which ``--method`` chooses.
-    every_vertex : bool
-        Whether the result has a value for every vertex; it is then refused where there are more
-        than memory has room for.
-    directed : bool
-        Whether it reads the direction of edges.
-    weighted : bool
-        Whether it reads the values of edges by default.
-    texts : mapping of str to str
-        Help texts of options that the documentation of the function does not suit.
-    cost : callable
-        (vertices, entries) to about how many matrix entries a call reads.
-    oracle : str
-        ``"module:function"`` that checks a result (`benchmarks.algorithm_checks`). Empty: it is
-        compared with that of the first of `peers`.
-    peers : tuple of Peer
-    cases : tuple of Case, optional
-        None: one call with its default options.
-    calls : tuple of str
-        Arguments of further calls that the table of what runs on ``cuda`` lists.
-    """
-
+    #: Of the function.
     name: str
+    #: Name of what it computes, as headings have it.
     title: str
+    #: Of the documentation.
     section: str
+    #: Class of its result.
     result: str
+    #: Where function and class are found; by default a module of `semira.algorithms` that is called
+    #: as the function.
     module: str = ""
+    #: Name on the command line; by default that of the function.
     command: str = ""
+    #: Option of that command that chooses this row in place of the first one.
     when: str = ""
+    #: Main field of the result, if it is not that of its `Layout`.
     answer: str = ""
+    #: What a summary tells: properties of the result and derived facts (`semira.cli.summaries`),
+    #: ``"key=fact"`` under another name. Empty: the answer of the `Layout`.
     facts: tuple[str, ...] = ()
+    #: None: the first vertices of what is ranked, else how many vertices have each value.
     picture: Picture | None = None
+    #: ``"module:name"`` of options of the product by name, among which ``--method`` chooses.
     named: str = ""
+    #: Whether the result has a value for every vertex; it is then refused where there are more than
+    #: memory has room for.
     every_vertex: bool = False
+    #: Whether it reads the direction of edges.
     directed: bool = True
+    #: Whether it reads the values of edges by default.
     weighted: bool = False
+    #: Help texts of options that the documentation of the function does not suit.
     texts: Mapping[str, str] = field(default_factory=dict)
+    #: (vertices, entries) to about how many matrix entries a call reads.
     cost: Callable[[int, int], float]
+    #: ``"module:function"`` that checks a result (`benchmarks.algorithm_checks`). Empty: it is
+    #: compared with that of the first of `peers`.
     oracle: str = ""
     peers: tuple[Peer, ...] = ()
+    #: None: one call with its default options.
     cases: tuple[Case, ...] | None = None
+    #: Arguments of further calls that the table of what runs on ``cuda`` lists.
     calls: tuple[str, ...] = ()
 
     @property
@@ -233,9 +184,7 @@ class Row:
     @property
     def needed(self) -> list[str]:
         """Names of the arguments that have no default, without the matrix."""
-        parameters = list(inspect.signature(self.function).parameters.values())[1:]
-        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        return [p.name for p in parameters if p.default is p.empty and p.kind not in variable]
+        return needed_of(self.function)
 
     @property
     def start(self) -> str:
@@ -270,13 +219,17 @@ class Row:
         return (Case(self.title),) if self.cases is None else self.cases
 
 
+def needed_of(function: Callable[..., Any]) -> list[str]:
+    """Return the names of the arguments that have no default, without the first one."""
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in parameters if p.default is p.empty and p.kind not in variable]
+
+
 def load(path: str) -> Any:
     """Return what ``"module:name"`` names.
 
-    Raises
-    ------
-    InvalidValue
-        There is no such thing.
+    Raises InvalidValue if there is no such thing.
 
     Examples
     --------
@@ -307,8 +260,8 @@ def told_of(function: Callable[..., Any], name: str) -> str:
 
     Examples
     --------
-    >>> told_of(parameters_of, "function")
-    'Its docstring is in the style of NumPy.'
+    >>> told_of(load("semira.algorithms:bfs"), "parents")
+    'Also return, for each vertex reached, some vertex of the level before with an edge to it.'
     """
     documented = _documented(inspect.getdoc(function) or "")
     return _help(documented.get(name, ("", ""))[1], inspect.Parameter.empty, ())
@@ -318,10 +271,7 @@ def told_of(function: Callable[..., Any], name: str) -> str:
 def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:
     """Return the parameters of a function that have simple values, by name.
 
-    Parameters
-    ----------
-    function : callable
-        Its docstring is in the style of NumPy.
+    Its docstring is in the style of NumPy.
     """
     documented = _documented(inspect.getdoc(function) or "")
     found = {}

@@ -20,38 +20,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What the fields of a result are, from which it is shown and exported.
+    """What the fields of a result are, from which it is shown and exported."""
 
-    Attributes
-    ----------
-    main : str
-        The field that answers: a Vector, a Matrix or a number.
-    beside : tuple of str
-        More Vectors, with entries where the main one has them; one may be None.
-    vertices : tuple of str
-        Fields and properties whose values are vertices.
-    answer : tuple of str
-        Properties that sum the answer up.
-    ranked : bool
-        Whether the largest values are of interest first.
-    rows : str
-        Field with the vertices that the rows of a main Matrix belong to; empty: row i is vertex i.
-    wide : bool
-        Columns of the main Matrix are no vertices.
-    tree : (str, str)
-        Field of the predecessors, and the option that asks for them.
-    vector_if : str
-        Option under which a main Matrix is a Vector instead.
-    """
-
+    #: The field that answers: a Vector, a Matrix or a number.
     main: str
+    #: More Vectors, with entries where the main one has them; one may be None.
     beside: tuple[str, ...] = ()
+    #: Fields and properties whose values are vertices.
     vertices: tuple[str, ...] = ()
+    #: Properties that sum the answer up.
     answer: tuple[str, ...] = ()
+    #: Whether the largest values are of interest first.
     ranked: bool = False
+    #: Field with the vertices that the rows of a main Matrix belong to; empty: row i is vertex i.
     rows: str = ""
+    #: Columns of the main Matrix are no vertices.
     wide: bool = False
+    #: Field of the predecessors, and the option that asks for them.
     tree: tuple[str, str] = ("", "")
+    #: Option under which a main Matrix is a Vector instead.
     vector_if: str = ""
 
 
@@ -282,7 +269,6 @@ class Run:
         return chosen, fields[chosen]
 
     def _names(self, vertices: NDArray[Any]) -> NDArray[Any]:
-        """Return the names of vertices as an array."""
         labels = None if self.graph is None else self.graph.labels
         return vertices.astype(np.int64) if labels is None else labels[vertices]
 
@@ -298,11 +284,9 @@ class Run:
         return [*named, self._names(values) if name in layout.vertices else values]
 
     def _name(self, vertex: Any) -> Any:
-        """Return the name of one vertex."""
         return self._names(np.array([vertex])).tolist()[0]
 
     def _number(self, name: Any, size: int, what: str) -> int:
-        """Return the number of the vertex with a name."""
         return check_vertex(name, size, what) if self.graph is None else self.graph.vertex(name)
 
     def _route(self, predecessor: Vector, target: Any) -> list[Any]:

@@ -14,7 +14,7 @@ from semira.algorithms.checks import vertex_dtype
 from semira.kernels import ArrayKernel, array_module, placed, rows_of, run_loop, workspace
 
 _PLACE = "semira.algorithms.kernels:hops"
-_EXPAND = ArrayKernel(_PLACE, "expand", lanes=8)
+_EXPAND = ArrayKernel(_PLACE, "expand", lanes=8, blocks=4)
 _SETTLE = ArrayKernel(_PLACE, "settle", lanes=8)
 _DECIDE = ArrayKernel(_PLACE, "decide", lanes=8)
 _WALK = ArrayKernel(_PLACE, "walk")

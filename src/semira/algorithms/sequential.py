@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from semira import Matrix, Vector, binary, device, device_traits, select
 from semira.algorithms.checks import vertex_dtype
 from semira.exceptions import InvalidValue
-from semira.kernels import ArrayKernel, Rows, array_module, rows_of
+from semira.kernels import ArrayKernel, Rows, array_module, rows_of, vector_of
 
 _UNITE = ArrayKernel("semira.algorithms.kernels:trees", "unite")
 _FLATTEN = ArrayKernel("semira.algorithms.kernels:trees", "flatten")
@@ -49,34 +49,27 @@ _BLOCKS, _SUMS = 32, 1 << 25
 
 def runs_loops(A: Matrix, opts: Any = ()) -> bool:
     """Return whether loops over edges take the place of products, which have no options then."""
-    return device_traits(A.device).compiled_loops and runs_kernels(A, opts)
+    return device_traits(A.device).compiled_loops and not opts and _has_room(A)
 
 
 def runs_kernels(A: Matrix, opts: Any = ()) -> bool:
     """Return whether kernels over arrays take the place of products, on hosts and on a GPU."""
     traits = device_traits(A.device)
-    if opts or A.nrows > _MOST or not (traits.compiled_loops or traits.own_memory):
-        return False
-    return A.nrows <= _FEW_ROWS or A.nrows <= _SPARSE * A.nvals
+    return not opts and (traits.compiled_loops or traits.own_memory) and _has_room(A)
+
+
+def _has_room(A: Matrix) -> bool:
+    """Return whether several numbers may be kept of each vertex."""
+    n = A.nrows
+    return n <= _FEW_ROWS or (n <= _MOST and n <= _SPARSE * A.nvals)
 
 
 def is_sequential(A: Matrix, algorithm: str, names: Sequence[str], opts: Any = ()) -> bool:
     """Return whether the sequential algorithm is to be run, asked for or chosen by ``"auto"``.
 
-    Parameters
-    ----------
-    A : Matrix
-    algorithm : str
-    names : sequence of str
-        Algorithms that there are, the sequential one last.
-    opts : mapping
-        Options of products, of which it has none.
-
-    Raises
-    ------
-    InvalidValue
-        Unknown `algorithm`; the sequential one is asked for with options, or where objects lie in
-        memory of the device.
+    It is the last one of `names`. Raises InvalidValue if `algorithm` is unknown, or the sequential
+    one is asked for with options of products, of which it has none, or where objects lie in memory
+    of the device.
     """
     if algorithm not in names:
         raise InvalidValue(f"algorithm={algorithm!r}; choose {', '.join(names)}")
@@ -107,7 +100,8 @@ def components(A: Matrix, symmetric: bool) -> Vector:
         _unite(A, rows, parents, without=int(np.bincount(answers).argmax()))
     else:
         _unite(A, rows, parents, half=symmetric)
-    return _vector(A, parents)
+    made: Vector = vector_of(parents, device=A.device)
+    return made
 
 
 def _unite(
@@ -137,7 +131,8 @@ def strong_components(A: Matrix) -> Vector:
     label, rank, *paths = (np.zeros(n, vertex_dtype(n).np_type) for _ in range(5))
     edge = np.empty(n, np.int64)
     _SEARCH(1, rows.indptr, rows.indices, label, rank, *paths, edge, device=A.device)
-    return _vector(A, label)
+    made: Vector = vector_of(label, device=A.device)
+    return made
 
 
 def cores(A: Matrix) -> Vector:
@@ -152,7 +147,8 @@ def cores(A: Matrix) -> Vector:
     order, place = np.empty_like(core), np.empty_like(core)
     begins = np.zeros(int(core.max(initial=0)) + 3, np.int64)
     _PEEL(1, rows.indptr, rows.indices, core, order, place, begins, device=A.device)
-    return _vector(A, core)
+    made: Vector = vector_of(core, device=A.device)
+    return made
 
 
 def forest(A: Matrix) -> Matrix:
@@ -176,14 +172,7 @@ def forest(A: Matrix) -> Matrix:
 def entries_of(A: Matrix, keep: Any, values: Any = None, dtype: Any = None) -> Matrix:
     """Return the entries of a matrix that are marked, with its values or with others.
 
-    Parameters
-    ----------
-    A : Matrix
-    keep : array of bool, shape (nvals,)
-        Where the matrix lies, as `values`.
-    values : array, shape (nvals,), optional
-    dtype : optional
-        That of the matrix by default.
+    Marks and values lie where the matrix does. The dtype is that of the matrix by default.
     """
     with device(A.device), array_module(A.device) as xp:
         rows, kept = rows_of(A, values=values is None), xp.flatnonzero(keep)
@@ -221,7 +210,8 @@ def colours(edges: Matrix, order: NDArray[Any]) -> Vector:
     colour, mark = np.full(n, -1, number), np.zeros(n + 2, number)
     given = rows.indptr, rows.indices, order, colour, mark
     _COLOUR(1, *given, device=edges.device, work=edges.nvals, stops=True)
-    return _vector(edges, colour)
+    made: Vector = vector_of(colour, device=edges.device)
+    return made
 
 
 def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64], int, bool]:
@@ -259,25 +249,35 @@ def _settled(
     E. Dijkstra, *A note on two problems in connexion with graphs*, Numerische Mathematik 1, 1959.
     """
     n, count, kept = A.nrows, len(starts) // few, begins.dtype
-    rows, index = rows_of(A, dtype=kept), vertex_dtype(n).np_type
+    rows, index = rows_of(A, values=False), vertex_dtype(n).np_type
     found, bounds = np.empty(count * n, kept), np.arange(count + 1) * few
     reached = np.empty(count, np.int64)
     _SETTLE(
-        count, *rows[:3], bounds, starts, begins, found, reached, device=A.device,
+        count, *rows[:2], _lengths(A, kept), bounds, starts, begins, found, reached,
+        device=A.device,
         work=count * (n + A.nvals), stops=True,
         scratch=[(index, n, None), (kept, n, None), (index, n, None)],
     )  # fmt: skip
     return found, reached
 
 
-def distance(A: Matrix, begun: Vector) -> Vector:
-    """Return the distances from the entries of a vector over lengths that are not negative."""
-    starts, begins = begun.to_coo()
-    found, reached = _settled(A, starts, begins, len(starts))
+def _lengths(A: Matrix, kept: np.dtype[Any]) -> NDArray[Any]:
+    """Return the values of a matrix in a dtype; a copy, if that is another one, stays with it."""
+    if A.dtype.np_type == kept:
+        return rows_of(A).values  # type: ignore[no-any-return]
+    return A.derived(("values as", kept), lambda: rows_of(A, dtype=kept).values)
+
+
+def distance(A: Matrix, source: int, number: Any) -> Vector:
+    """Return the distances from a vertex, in a dtype, over lengths that are not negative."""
+    found, reached = _settled(A, np.array([source]), np.zeros(1, number.np_type), 1)
+    made: Vector
     if reached[0] == A.nrows:
-        return _vector(A, found)
-    places = (found >= 0).nonzero()[0].astype(vertex_dtype(A.nrows).np_type)
-    return Vector.from_coo(places, found[places], size=A.nrows, device=A.device)
+        made = vector_of(found, device=A.device)
+    else:
+        places = (found >= 0).nonzero()[0]
+        made = vector_of(found[places], places, size=A.nrows, device=A.device)
+    return made
 
 
 def distances(A: Matrix, number: Any) -> Matrix:
@@ -303,8 +303,3 @@ def distances(A: Matrix, number: Any) -> Matrix:
             sorted_cols=True, take_ownership=True,
         )  # fmt: skip
     return made
-
-
-def _vector(A: Matrix, values: NDArray[Any]) -> Vector:
-    with device(A.device):
-        return Vector.from_dense(values)

@@ -199,12 +199,9 @@ def _lobpcg(
 def _similarity(A: Matrix) -> tuple[Matrix, Block]:
     """Return S = I - L, and a vector of its greatest value: square roots of the degrees.
 
-    Vertices without edges add any number to it; here 1.
-
-    Raises
-    ------
-    DomainMismatch, InvalidWeight, NegativeWeight, InvalidValue
-        The weights are no numbers, negative or NaN; they or their sum are no normal numbers.
+    Vertices without edges add any number to it; here 1. Raises DomainMismatch, InvalidWeight,
+    NegativeWeight or InvalidValue if the weights are no numbers, NaN or negative, or they or their
+    sum are no normal numbers.
     """
     check_weights(A, "spectral_embedding")
     edges = A.select(select.offdiag).new().dup(dtypes.FP64)

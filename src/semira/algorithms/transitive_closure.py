@@ -160,10 +160,7 @@ def _reached(D: Matrix, reflexive: bool, where: str, opts: ProductOptions) -> Ma
 def _check_room(pairs: int, vertices: int, where: str, width: int = _ENTRY) -> None:
     """Check that `pairs` pairs of `width` bytes fit into memory.
 
-    Raises
-    ------
-    OutOfMemory
-        They do not.
+    Raises OutOfMemory if they do not.
     """
     room, needed = free_memory(where), pairs * width
     if room is not None and needed > room:

@@ -38,18 +38,9 @@ _ALIKE = 32
 def add_corners(edges: Matrix, counts: Any, *, times: int = 0, weighted: bool = False) -> None:
     """Add to each vertex what the sides opposite to it weigh in its triangles.
 
-    O(edges times the longest row); on hosts 12 to 16 bytes for each vertex and thread.
-
-    Parameters
-    ----------
-    edges : Matrix, shape (n, n)
-        Oriented without cycles.
-    counts : array of int64, shape (n,)
-        Where it is added.
-    times : int
-        How often the edges at each vertex are added too.
-    weighted : bool
-        Whether values, of INT64, are weights; else each edge weighs 1.
+    Edges are oriented without cycles; those at each vertex are added `times` times too. Values, of
+    INT64, are weights if `weighted`; else each edge weighs 1. O(edges times the longest row); on
+    hosts 12 to 16 bytes for each vertex and thread.
     """
     n = edges.nrows
     mark = np.int64 if weighted else vertex_dtype(n).np_type
@@ -142,7 +133,6 @@ def _rows(edges: Matrix) -> tuple[Rows, Any]:
 
 
 def _degrees(edges: Matrix, xp: Any) -> Any:
-    """Return how many edges each vertex has."""
     rows, _ = _rows(edges)
     return xp.diff(rows.indptr) + xp.bincount(rows.indices, minlength=edges.nrows)
 

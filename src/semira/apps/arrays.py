@@ -17,6 +17,7 @@ from semira.exceptions import (
 )
 from semira.frontend.range_check import as_array
 
+
 def on_host(array: Any) -> NDArray[Any]:
     """Return an array of a device, or a list, as one of NumPy; without a copy if possible.
 
@@ -31,10 +32,7 @@ def on_host(array: Any) -> NDArray[Any]:
 def as_given(given: Any, name: str) -> Any:
     """Return an array or a Vector as it is, and a list as an array of NumPy.
 
-    Raises
-    ------
-    InvalidValue
-        Elements of the list have different shapes.
+    Raises InvalidValue if elements of the list have different shapes.
     """
     return given if hasattr(given, "dtype") else as_array(given, name)
 
@@ -53,24 +51,13 @@ def per_vertex(
 ) -> Any:
     """Return a number for each vertex, given as a Vector, array or list, as an array of the device.
 
-    Parameters
-    ----------
-    name, of : str
-        What errors call it, and what there is one for.
-    kinds : str
-        Of the dtypes that are taken, as NumPy calls them. With floats among them the result is
-        float64, else as it was given.
-    missing : number, optional
-        What stands for entries that a Vector lacks; None: it may lack none.
-    finite : bool
-        Whether each must be finite.
+    `name` and `of` say what errors call it, and what there is one for. `kinds` are those of dtypes
+    that are taken, as NumPy calls them: with floats among them the result is float64, else as it
+    was given. `missing` stands for entries that a Vector lacks; None: it may lack none. Each must
+    be finite if `finite`.
 
-    Raises
-    ------
-    DomainMismatch, DimensionMismatch
-        It is of another dtype; it is not one for each.
-    InvalidValue, InvalidWeight
-        A Vector lacks entries; one is not finite.
+    Raises DomainMismatch if it is of another dtype, DimensionMismatch if it is not one for each,
+    InvalidValue if a Vector lacks entries, and InvalidWeight if one is not finite.
     """
     takes_floats, is_vector = "f" in kinds, isinstance(given, Vector)
     given = as_given(given, name)
@@ -99,10 +86,8 @@ def per_vertex(
 def check_room(needed: int, device: str, what: str, remedy: str, *, least: int = 2**26) -> None:
     """Check that `needed` bytes are free on a device; fewer than `least` are taken to be.
 
-    Raises
-    ------
-    OutOfMemory
-        They are not; the message says how many bytes are needed, and how many are free.
+    Raises OutOfMemory if they are not; the message says how many bytes are needed, and how many are
+    free.
     """
     # Asking costs more than a small call.
     free = free_memory(device) if needed >= least else None

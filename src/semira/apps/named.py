@@ -47,16 +47,9 @@ def takes_graph(
 ]:
     """Let an application on a Matrix take a `semira.io.Graph` too, with its vertices by name.
 
-    Parameters
-    ----------
-    **numberings : callable
-        As of `semira.algorithms.naming.takes_graph`.
-
-    Returns
-    -------
-    decorator
-        Of a function whose first parameter is the adjacency matrix ``A``. A `Named` result, and
-        each one of a tuple, knows the graph.
+    The first parameter of the function is the adjacency matrix ``A``; `numberings` are as those of
+    `semira.algorithms.naming.takes_graph`. A `Named` result, and each one of a tuple, knows the
+    graph.
 
     Examples
     --------

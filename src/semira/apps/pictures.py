@@ -18,18 +18,8 @@ def picture(
 ) -> Iterator[Any]:
     """Yield the panel of a new figure, or a list of several; the figure is written at the end.
 
-    Equal figures make equal files.
-
-    Parameters
-    ----------
-    path : str
-        A name that Matplotlib knows the suffix of.
-    width, height : float
-        In inches.
-    columns : int
-        Panels, side by side.
-    framed : bool
-        Draw the upper and the right border of panels.
+    Equal figures make equal files, of a suffix that Matplotlib knows. Sizes are in inches; columns
+    of panels stand side by side, with an upper and a right border if `framed`.
     """
     from matplotlib.figure import Figure
 

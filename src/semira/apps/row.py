@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
-from semira.algorithms.row import Parameter, load, parameters_of, summary_of
+from semira.algorithms.row import Parameter, load, needed_of, parameters_of, summary_of
 
 
 class Answer(Protocol):
@@ -33,40 +33,28 @@ class Answer(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """One application. Its signature and docstring tell its options.
+    """One application. Its signature and docstring tell its options."""
 
-    Attributes
-    ----------
-    name : str
-        Of the function, and of the command (with hyphens).
-    title : str
-        What it computes, as headings have it.
-    module : str
-        Package of the function.
-    files : mapping of str to str
-        Options that are files: ``"module:function"`` that reads them. The function is given the
-        path and the number of vertices; the names of the vertices, and what was read before it, if
-        it has parameters ``labels`` and ``found``. What it returns is the parameter of that name;
-        for a name that is no parameter it returns parameters by name.
-    vertices : tuple of str
-        Parameters that are vertices: typed as names or numbers between commas. One that is in
-        `files` too may be typed as either.
-    single : tuple of str
-        Those of them that are one vertex.
-    plot : str
-        ``"module:function"`` of (result, matrix, path) that draws the result for a matrix into a
-        file, whose suffix Matplotlib knows; empty: nothing to draw.
-    weighted, directed : bool
-        Whether it reads the values, and the direction, of edges by default.
-    """
-
+    #: Of the function, and of the command (with hyphens).
     name: str
+    #: What it computes, as headings have it.
     title: str
+    #: Package of the function.
     module: str
+    #: Options that are files: ``"module:function"`` that reads them. The function is given the path
+    #: and the number of vertices; the names of the vertices, and what was read before it, if it has
+    #: parameters ``labels`` and ``found``. What it returns is the parameter of that name; for a
+    #: name that is no parameter it returns parameters by name.
     files: Mapping[str, str] = field(default_factory=dict)
+    #: Parameters that are vertices: typed as names or numbers between commas. One that is in
+    #: `files` too may be typed as either.
     vertices: tuple[str, ...] = ()
+    #: Those of them that are one vertex.
     single: tuple[str, ...] = ()
+    #: ``"module:function"`` of (result, matrix, path) that draws the result for a matrix into a
+    #: file, whose suffix Matplotlib knows; empty: nothing to draw.
     plot: str = ""
+    #: `weighted`, `directed`: whether it reads the values, and the direction, of edges by default.
     weighted: bool = True
     directed: bool = False
 
@@ -102,9 +90,7 @@ class Application:
     @property
     def needed(self) -> list[str]:
         """Names of the arguments that have no default, without the matrix."""
-        parameters = list(inspect.signature(self.function).parameters.values())[1:]
-        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        return [p.name for p in parameters if p.default is p.empty and p.kind not in variable]
+        return needed_of(self.function)
 
     @property
     def takes_progress(self) -> bool:

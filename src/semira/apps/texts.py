@@ -19,12 +19,8 @@ from semira.files.source import open_source
 def open_text(path: str) -> Iterator[io.TextIOWrapper]:
     """Open a text of UTF-8, whose line ends are left as they are.
 
-    Raises
-    ------
-    MissingFile, FileReadError
-        The file cannot be read.
-    FileFormatError
-        It is no text.
+    Raises MissingFile or FileReadError if the file cannot be read. Raises FileFormatError if it is
+    no text.
     """
     with open_source(path, progress=False) as source:
         try:
@@ -54,9 +50,7 @@ def words_of(path: str) -> list[str]:
 def array_of(path: str) -> NDArray[Any]:
     """Return the array in a ``.npy`` file.
 
-    Raises
-    ------
-    MissingFile, FileReadError, FileFormatError
+    Raises MissingFile or FileReadError if it cannot be read, and FileFormatError if it is none.
     """
     try:
         with Path(path).open("rb") as stream:
@@ -73,12 +67,8 @@ def array_of(path: str) -> NDArray[Any]:
 def numbers_in(path: str, dtype: Any) -> NDArray[Any]:
     """Return the numbers in a text, or in a ``.npy`` file, as a list of a dtype.
 
-    Raises
-    ------
-    MissingFile, FileReadError
-        The file cannot be read.
-    FileFormatError
-        It has something else.
+    Raises MissingFile or FileReadError if the file cannot be read. Raises FileFormatError if it has
+    something else.
     """
     given = array_of(path) if path.endswith(".npy") else np.array(words_of(path), object)
     is_text, wanted = given.dtype == object, np.dtype(dtype)
@@ -91,15 +81,6 @@ def numbers_in(path: str, dtype: Any) -> NDArray[Any]:
     except (ValueError, OverflowError) as error:
         raise FileFormatError(f"{path}: {error}") from error
     return found
-
-
-def is_number(text: str) -> bool:
-    """Return whether a text is a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def is_index(text: str) -> bool:
@@ -117,10 +98,7 @@ def vertex_of(
 ) -> int:
     """Return the vertex that a word names: by its name, or its number from `base` without names.
 
-    Raises
-    ------
-    FileFormatError
-        There is no such vertex; `where` is the file and the line.
+    Raises FileFormatError if there is no such vertex; `where` is the file and the line.
     """
     if names is not None:
         if word not in names:

@@ -61,6 +61,10 @@ class Cell:
     method: int = -1
     frontier: int = -1
 
+    def count_entries(self) -> int | None:
+        """Return the number of entries if its backend's data tells."""
+        return getattr(self.data, "nvals", None)
+
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of each array, as its backend's data tells."""
         if self.kind == "scalar":

@@ -34,13 +34,7 @@ def _note(signum: int, frame: Any) -> None:
 
 
 def check() -> None:
-    """Let Ctrl-C that was noted take effect: its handler runs, which raises as a rule.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        Ctrl-C was pressed since the main thread entered a `deferred` block.
-    """
+    """Let Ctrl-C that was noted in a `deferred` block take effect: its handler runs."""
     global _is_asked
     if _is_asked and not _held and threading.current_thread() is threading.main_thread():
         _is_asked = False

@@ -55,11 +55,7 @@ def available_bytes() -> int | None:
 
     The least of the machine's free memory, of what the limits of its control groups (versions 1
     and 2) leave, and of what its own limits leave (``ulimit -v``, ``ulimit -d``). Memory that holds
-    nothing but cached files counts as free, and so does swap space.
-
-    Notes
-    -----
-    Small files of ``/proc`` and ``/sys`` are read each time: 0.1 to 0.5 ms.
+    nothing but cached files counts as free, and so does swap space. 0.1 to 0.5 ms.
     """
     table = _table(_PROC / "meminfo")
     swap = 1024 * table.get("SwapFree", 0)
@@ -76,20 +72,9 @@ def total_bytes() -> int | None:
 
 
 def require_bytes(needed: int, what: str, remedy: str = _REMEDY) -> None:
-    """Check that `needed` bytes are available.
+    """Raise OutOfMemory, with both numbers, if `needed` bytes are not available for `what`.
 
-    Parameters
-    ----------
-    needed : int
-        What the work takes at least: an upper bound would refuse what fits.
-    what : str
-        What needs them.
-    remedy : str
-
-    Raises
-    ------
-    OutOfMemory
-        They are not; the message has the bytes needed and those available.
+    They are what the work takes at least: an upper bound would refuse what fits.
     """
     if not is_free(needed):
         raise OutOfMemory(f"{what} needs {in_bytes(needed)}, but {_left()}; {remedy}")
@@ -106,38 +91,20 @@ def is_free(needed: int) -> bool:
 
 
 def empty(length: int, dtype: Any, what: str = "a result") -> NDArray[Any]:
-    """Return an array of unknown contents, all of which is about to be written.
-
-    Raises
-    ------
-    OutOfMemory
-        It does not fit.
-    """
+    """Return an array of unknown contents, all about to be written; raises OutOfMemory."""
     dtype = np.dtype(dtype)
     require_bytes(length * dtype.itemsize, what)
     return np.empty(length, dtype)
 
 
 def repeated(values: NDArray[Any], count: int) -> NDArray[Any]:
-    """Return an array of `count` copies of the first of `values`.
-
-    Raises
-    ------
-    OutOfMemory
-        They do not fit.
-    """
+    """Return an array of `count` copies of the first of `values`; raises OutOfMemory."""
     require_bytes(count * values.itemsize, "a value for each entry")
     return np.repeat(values[:1], count)
 
 
 def raise_with_figures(error: MemoryError, what: str, remedy: str = _REMEDY) -> NoReturn:
-    """Raise a MemoryError of NumPy, of a compiled kernel or of Python as ours, with figures.
-
-    Raises
-    ------
-    OutOfMemory
-        `error` itself if it is one.
-    """
+    """Raise a MemoryError of NumPy, a compiled kernel or Python as OutOfMemory, with figures."""
     if isinstance(error, OutOfMemory):
         raise error
     asked = str(error).rstrip(".")
@@ -241,7 +208,6 @@ def _group_bytes(group: tuple[Path, _Names]) -> int | None:
 
 
 def _process_bytes() -> list[int]:
-    """Return what the limits of the process leave."""
     try:
         import resource
     except ImportError:

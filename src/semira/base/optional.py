@@ -9,22 +9,7 @@ from semira.base.errors import MissingLibrary
 
 
 def need(module: str, what: str, extra: str) -> Any:
-    """Import and return `module`.
-
-    Parameters
-    ----------
-    module : str
-        Dotted name.
-    what : str
-        The function that needs it, for the message.
-    extra : str
-        The optional dependency of Semira that brings it.
-
-    Raises
-    ------
-    MissingLibrary
-        It is not installed; the message says how to install it.
-    """
+    """Import `module`; MissingLibrary says that `what` needs it, and which `extra` brings it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -23,15 +23,9 @@ _NEARLY = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option.
+    """One option: its default, and what turns the text or value of a place into its type.
 
-    Attributes
-    ----------
-    default : Any
-        A value, or a function without arguments that finds one.
-    parse : callable (value, where) -> Any
-        Turns the text of a variable or the value of a file or program into the option's type;
-        raises `InvalidValue` naming `where` it came from.
+    A default that is a function finds one. `parse` raises InvalidValue, which names the place.
     """
 
     default: Any
@@ -102,13 +96,7 @@ def folder(value: Any, where: str) -> Path:
 
 
 def user_folder(variable: str, fallback: str) -> Path:
-    """Return the folder of the XDG specification that `variable` names; it must be absolute.
-
-    Raises
-    ------
-    InvalidValue
-        It names none, and the user has no home folder.
-    """
+    """Return the folder of the XDG specification that `variable` names, or InvalidValue."""
     named = Path(os.environ.get(variable, ""))
     if named.is_absolute():  # the specification ignores others
         return named / "semira"
@@ -136,16 +124,8 @@ def config_file() -> Path:
 def read_file(known: Collection[str]) -> dict[str, Any]:
     """Return the values of the user's file; none if there is no file.
 
-    Parameters
-    ----------
-    known : collection of str
-        Names that the file may hold.
-
-    Raises
-    ------
-    InvalidValue
-        The file is not TOML, cannot be read, holds an unknown name, or ``SEMIRA_CONFIG`` names
-        one that does not exist.
+    Raises InvalidValue if it is not TOML, cannot be read, holds a name that is not `known`, or
+    ``SEMIRA_CONFIG`` names one that does not exist.
     """
     path = config_file()
     try:
@@ -172,14 +152,9 @@ def read_file(known: Collection[str]) -> dict[str, Any]:
 
 
 def check_variables(known: Collection[str]) -> None:
-    """Refuse variables of the environment whose names are nearly those of options.
+    """Raise InvalidValue if a variable of the environment has nearly the name of an option.
 
     Others that begin with ``SEMIRA_`` may be somebody else's.
-
-    Raises
-    ------
-    InvalidValue
-        There is one; the message has the option that it resembles.
     """
     options = {"SEMIRA_CONFIG", *(f"SEMIRA_{name.upper()}" for name in known)}
     others = [name for name in os.environ if name.startswith("SEMIRA_") and name not in options]
@@ -195,16 +170,8 @@ def check_variables(known: Collection[str]) -> None:
 def collect(options: Mapping[str, Option], known: Collection[str]) -> dict[str, Any]:
     """Return the value of each of `options` from the environment, the file or its default.
 
-    Parameters
-    ----------
-    options : mapping of str to Option
-    known : collection of str
-        Names that the file may hold; more than `options` where it is shared.
-
-    Raises
-    ------
-    InvalidValue
-        As `check_variables` and `read_file` say, or a value is not what its option accepts.
+    The file may hold all names that are `known`. Raises InvalidValue as `check_variables` and
+    `read_file` do, or if a value is not what its option accepts.
     """
     check_variables(known)
     in_file = read_file(known)

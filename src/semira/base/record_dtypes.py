@@ -108,19 +108,9 @@ def _as_tuples(value: Any, dtype: np.dtype[Any]) -> Any:
 def encode(dtype: Any, values: Any, ndim: int) -> NDArray[Any]:
     """Return values as an array of ``dtype.array_dtype`` with `ndim` dimensions; a copy.
 
-    Parameters
-    ----------
-    dtype : RecordType
-    values : array_like
-        Records as tuples, dicts or structured arrays; numbers fill every field. Of a sub-array
-        dtype: arrays whose last dimensions are the dtype's; a single number fills a value.
-
-    Raises
-    ------
-    DomainMismatch
-        Values that do not fit the fields.
-    DimensionMismatch
-        They have another number of dimensions.
+    Records are tuples, dicts or structured arrays; numbers fill every field. Values of a sub-array
+    dtype are arrays whose last dimensions are the dtype's; a single number fills one. Raises
+    DomainMismatch if they do not fit the fields, DimensionMismatch for other dimensions.
     """
     try:
         if dtype.shape:

@@ -104,13 +104,7 @@ OPTION_NAMES = (*SETTING_OPTIONS, *CONFIG_OPTIONS)
 
 
 def read_environment() -> Settings:
-    """Return the settings that the environment, the user's file and the defaults give.
-
-    Raises
-    ------
-    InvalidValue
-        A value is not what its option accepts; the message has the variable or the file.
-    """
+    """Return the settings that the environment, the user's file and the defaults give."""
     return Settings(**collect(SETTING_OPTIONS, OPTION_NAMES))
 
 

@@ -13,20 +13,13 @@ MIN_CHANGE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One case before and after.
-
-    Attributes
-    ----------
-    before, after : Record
-    ratio : float
-        Median after / median before: above 1 is slower.
-    low, high : float
-        Ratio of quartiles at their closest and farthest: the band of noise.
-    """
+    """One case before and after."""
 
     before: Record
     after: Record
+    #: Median after / median before: above 1 is slower.
     ratio: float
+    #: `low`, `high`: Ratio of quartiles at their closest and farthest: the band of noise.
     low: float
     high: float
 
@@ -68,17 +61,11 @@ def compare_pair(before: Record, after: Record) -> Comparison | None:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What two sets of records have in common, and what not.
+    """What two sets of records have in common, and what not."""
 
-    Attributes
-    ----------
-    pairs : list of Comparison
-        Largest ratio first.
-    only_before, only_after : list of Record
-        Cases with times in one of the sets only.
-    """
-
+    #: Largest ratio first.
     pairs: list[Comparison]
+    #: `only_before`, `only_after`: Cases with times in one of the sets only.
     only_before: list[Record]
     only_after: list[Record]
 

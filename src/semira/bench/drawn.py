@@ -28,13 +28,8 @@ _KNOWN = {"edge_factor", "a", "b", "c", "seed", "weights"}
 def draw_spec(spec: str, xp: Any, *, weights: bool = True) -> MatrixArrays | None:
     """Return the matrix of a spec, drawn with `xp`; None where the host is to make it.
 
-    Parameters
-    ----------
-    spec : str
-    xp : module
-        NumPy leaves every graph to the generators.
-    weights : bool
-        Integers from 1 to 64, equal in both directions; else a pattern.
+    NumPy leaves every graph to the generators. Weights are integers from 1 to 64, equal in both
+    directions; without them it is a pattern.
     """
     generator, size, parameters = parse_spec(spec)
     is_known = generator.generate is generate_kronecker and parameters.keys() <= _KNOWN
@@ -57,8 +52,6 @@ def draw_kronecker(
 ) -> MatrixArrays:
     """Return a symmetric graph without self-loops, vertices shuffled, as arrays of the host.
 
-    Notes
-    -----
     On the device 16 bytes for each draw, and at most about 9 GB beside: with 16 draws for each
     vertex 26 GB at scale 26, 18 GB at 25. On the host 8 bytes for each draw (an index for each of
     its directions), 12 more if there are weights.

@@ -75,10 +75,7 @@ def _command_line() -> list[str]:
 def describe_environment(device: str = "cpu") -> dict[str, Any]:
     """Return the block that every record of a run on `device` carries.
 
-    Raises
-    ------
-    DeviceUnavailable
-        This machine lacks the device.
+    Raises DeviceUnavailable if this machine lacks the device.
     """
     describe = getattr(backend_for(device), "describe", dict)
 

@@ -85,25 +85,16 @@ QUICK_GRAPHS = ("kron:12", "road:100x100,removed=0.05", "rgg:12")
 
 @dataclass(eq=False)
 class BenchGraph:
-    """A square graph with integer weights, and the forms that libraries and checks need.
-
-    Attributes
-    ----------
-    name : str
-    matrix : Matrix, shape (n, n)
-        On the host, not yet on a device.
-    arrays : MatrixArrays
-        The same by rows.
-    load_s, build_s : float
-    xp : module
-        NumPy, or what computes like it on a device: results are checked with it.
-    """
+    """A square graph with integer weights, and the forms that libraries and checks need."""
 
     name: str
+    #: Matrix, shape (n, n). On the host, not yet on a device.
     matrix: Any
+    #: The same by rows.
     arrays: MatrixArrays
     load_s: float
     build_s: float
+    #: NumPy, or what computes like it on a device: results are checked with it.
     xp: Any = np
 
     @property
@@ -212,19 +203,10 @@ class BenchGraph:
         return Dataset(self.name, self.n, self.arrays.nvals, self.checksum)
 
     def sources(self, count: int, seed: int = 0) -> list[int]:
-        """Return start vertices.
+        """Return start vertices: `count` of them drawn, as the GAP benchmark does.
 
-        Parameters
-        ----------
-        count : int
-            0: the vertex with most outgoing edges alone. Otherwise so many drawn among the
-            vertices with outgoing edges, as the GAP benchmark does.
-        seed : int
-
-        Raises
-        ------
-        InvalidValue
-            The graph has no edges to start along.
+        They have outgoing edges; 0: the one with most of these. Raises InvalidValue if the graph
+        has no edges to start along.
         """
         candidates = np.flatnonzero(self.degrees)
         if len(candidates) == 0:
@@ -299,28 +281,12 @@ def at_hand(names: Iterable[str], folder: Path | None = None) -> tuple[list[str]
 def load_bench_graph(
     name: str, folder: Path | None = None, xp: Any = np, *, weights: bool = True
 ) -> BenchGraph:
-    """Return a graph for measurements; a pattern gets integer weights from 1 to 64.
+    """Return a graph for measurements; a pattern gets integer `weights` from 1 to 64, if wanted.
 
-    Large Kronecker graphs are drawn on the device of `xp` (`semira.bench.drawn`).
-
-    Parameters
-    ----------
-    name : str
-        A generator (``kron:16``), one of `NAMED`, a file, or the name of an ``.npz`` file in
-        `folder`.
-    folder : Path, optional
-        Default: `data_folder`.
-    xp : module
-        Of the checks, see `BenchGraph`.
-    weights : bool
-        False: patterns stay patterns, for searches that read no weights.
-
-    Raises
-    ------
-    MissingFile
-        There is neither a file nor a graph of that name.
-    InvalidValue
-        The matrix is not square.
+    It is a generator (``kron:16``), one of `NAMED`, a file, or the name of an ``.npz`` file in a
+    folder, by default `data_folder`. Large Kronecker graphs are drawn on the device of `xp`
+    (`semira.bench.drawn`), which is that of the checks, see `BenchGraph`. Raises MissingFile if
+    there is neither a file nor a graph of that name, and InvalidValue if the matrix is not square.
     """
     start_s = time.perf_counter()
     spec = NAMED.get(name, name)

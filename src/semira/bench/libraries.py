@@ -28,64 +28,42 @@ def never(_graph: BenchGraph) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One algorithm of one library.
+    """One algorithm of one library."""
 
-    Attributes
-    ----------
-    prepare : callable
-        Graph to the library's own objects: everything a user of it would have at hand. For
-        `UNDIRECTED` kernels it is given the undirected graph.
-    run : callable
-        (objects, source) to a complete result.
-    answer : callable
-        (result, graph) to an array in the form that `semira.bench.verify` checks.
-    refuse : callable
-        Graph to a reason not to try, or None.
-    limit_s : float or None
-        Longest call.
-    """
-
+    #: Graph to the library's own objects: everything a user of it would have at hand. For
+    #: `UNDIRECTED` kernels it is given the undirected graph.
     prepare: Callable[[BenchGraph], Any]
+    #: (objects, source) to a complete result.
     run: Callable[[Any, int], Any]
+    #: (result, graph) to an array in the form that `semira.bench.verify` checks.
     answer: Callable[[Any, BenchGraph], NDArray[Any]]
+    #: Graph to a reason not to try, or None.
     refuse: Callable[[BenchGraph], str | None] = never
+    #: Longest call.
     limit_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library and its algorithms.
-
-    Attributes
-    ----------
-    name : str
-    entries : mapping of str to Entry
-        By kernel; absent: the library has no such algorithm.
-    dtypes : mapping of str to str
-        Of the results, by kernel.
-    backend : str
-        Device; "" for peers.
-    plan : mapping
-        Options that were pinned for every product.
-    options : mapping of str to mapping
-        By kernel: arguments that are not the usual ones.
-    inspect : callable
-        (kernel, result, objects, edges) to facts for the record (``ran``, ``iterations``, ...);
-        edges as in `Record.edges`.
-    profile : callable
-        A call to what the device's clock says of it; {} without one.
-    fresh : callable
-        (kernel, graph, source) to facts about another first call; {}: nobody asked.
-    """
+    """A library and its algorithms."""
 
     name: str
+    #: By kernel; absent: the library has no such algorithm.
     entries: Mapping[str, Entry]
+    #: Of the results, by kernel.
     dtypes: Mapping[str, str]
+    #: Device; "" for peers.
     backend: str = ""
+    #: Options that were pinned for every product.
     plan: Mapping[str, Any] = field(default_factory=dict)
+    #: By kernel: arguments that are not the usual ones.
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: (kernel, result, objects, edges) to facts for the record (``ran``, ``iterations``, ...);
+    #: edges as in `Record.edges`.
     inspect: Callable[[str, Any, Any, int], dict[str, Any]] = lambda _kernel, *_found: {}
+    #: A call to what the device's clock says of it; {} without one.
     profile: Callable[[Callable[[], Any]], dict[str, Any]] = lambda _call: {}
+    #: (kernel, graph, source) to facts about another first call; {}: nobody asked.
     fresh: Callable[[str, BenchGraph, int], dict[str, Any]] = lambda _kernel, _graph, _source: {}
 
 

@@ -132,17 +132,10 @@ def semira_library(
 ) -> Library:
     """Return Semira on a device.
 
-    Parameters
-    ----------
-    device : str
-    plan : dict, optional
-        Options of the products of every algorithm, such as ``{"direction": "push"}``; by
-        default the planner chooses.
-    options : dict of str to dict, optional
-        By kernel: arguments of the algorithm that are not the usual ones. Shortest paths in
-        another dtype get lengths of that dtype as well.
-    fresh : bool
-        Whether records have the facts of `fresh_call`.
+    `plan` has options of the products of every algorithm, such as ``{"direction": "push"}``; by
+    default the planner chooses. `options` has, by kernel, arguments of the algorithm that are not
+    the usual ones. Shortest paths in another dtype get lengths of that dtype as well. Records have
+    the facts of `fresh_call` if `fresh`.
     """
     plan, options = plan or {}, options or {}
     chosen = {kernel: options.get(kernel, {}) for kernel in KERNELS}

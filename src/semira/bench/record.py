@@ -49,109 +49,72 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One case: a kernel on a dataset by one library.
+    """One case: a kernel on a dataset by one library."""
 
-    Attributes
-    ----------
-    kind : str
-        ``algorithm``, ``operation``, ``overhead``, ``memory``, ``copy``, ``plans``, ``frontier``,
-        ``variant``, ``levels``, ...: the command that made it knows.
-    kernel : str
-        ``bfs``, ``mxv``, ...
-    dataset : Dataset
-    library : str
-        ``semira`` or a peer.
-    backend : str
-        Device of ours; "" for peers.
-    dtype : str
-        Of the result's values.
-    plan : dict
-        Pinned options; empty: chosen by the planner.
-    options : dict
-        Arguments of the algorithm that are not the usual ones.
-    ran : dict
-        How many products each method computed in the first call; ``asynchronous``: there were none
-        to count.
-    iterations : int or None
-    load_s : float
-        Reading or generating the edges.
-    build_s : float
-        Edges to matrix, in Semira.
-    convert_s : float
-        Host arrays to the library's own objects.
-    compile_s : float or None
-        Compiling inside of `first_s`; None where a library compiles nothing.
-    compiled : int
-        Kernels compiled in the first call; 0 means that all came from the cache.
-    first_s : float or None
-    warm_s : list of float
-        Calls after the first one, host clock, until the result is complete. Caches are warm.
-    device_s : list of float or None
-        Of calls after the warm ones, by the clock of the device where it has one: its launches,
-        without the time between them.
-    kernels : list of dict
-        What was launched in the last of these, longest first: times, registers, occupancy, ...
-    least_bytes : int or None
-        What the products of the first call must move (`semira.bench.traffic`), or a run without
-        products at least.
-    touched : int or None
-        Entries of matrices that the products of the first call read.
-    fired : list of str
-        Of ``plans``: what the plans of the products that ran made use of.
-    product_share : float or None
-        Of ``plans``: the products' part of the time of all statements.
-    sources : list of int
-        Start vertex of each warm call.
-    edges : list of int
-        Edges of TEPS of each warm call: degrees of the visited vertices, summed.
-    verified : bool or None
-        Whether the first call's result is right; None: not computed, or nothing to check against.
-    verified_by : str
-        The other method.
-    peak_bytes : int or None
-        Most memory in use at a time, operands included, arrays of the caller not.
-    arrays_bytes : int or None
-        Rows and columns of the matrix, both.
-    note : str
-        Why there is no time, or what a check found.
-    facts : dict
-        What one kind of record has beside all this, by name.
-    environment : dict
-        Commit, versions, machine, command line.
-    schema : str
-    """
-
+    #: ``algorithm``, ``operation``, ``overhead``, ``memory``, ``copy``, ``plans``, ``frontier``,
+    #: ``variant``, ``levels``, ...: the command that made it knows.
     kind: str
+    #: ``bfs``, ``mxv``, ...
     kernel: str
     dataset: Dataset
+    #: ``semira`` or a peer.
     library: str
+    #: Device of ours; "" for peers.
     backend: str = ""
+    #: Of the result's values.
     dtype: str = ""
+    #: Pinned options; empty: chosen by the planner.
     plan: dict[str, Any] = field(default_factory=dict)
+    #: Arguments of the algorithm that are not the usual ones.
     options: dict[str, Any] = field(default_factory=dict)
+    #: How many products each method computed in the first call; ``asynchronous``: there were none
+    #: to count.
     ran: dict[str, int] = field(default_factory=dict)
     iterations: int | None = None
+    #: Reading or generating the edges.
     load_s: float = 0.0
+    #: Edges to matrix, in Semira.
     build_s: float = 0.0
+    #: Host arrays to the library's own objects.
     convert_s: float = 0.0
+    #: Compiling inside of `first_s`; None where a library compiles nothing.
     compile_s: float | None = None
+    #: Kernels compiled in the first call; 0 means that all came from the cache.
     compiled: int = 0
     first_s: float | None = None
+    #: Calls after the first one, host clock, until the result is complete. Caches are warm.
     warm_s: list[float] = field(default_factory=list)
+    #: Of calls after the warm ones, by the clock of the device where it has one: its launches,
+    #: without the time between them.
     device_s: list[float] | None = None
+    #: What was launched in the last of these, longest first: times, registers, occupancy, ...
     kernels: list[dict[str, Any]] = field(default_factory=list)
+    #: What the products of the first call must move (`semira.bench.traffic`), or a run without
+    #: products at least.
     least_bytes: int | None = None
+    #: Entries of matrices that the products of the first call read.
     touched: int | None = None
+    #: Of ``plans``: what the plans of the products that ran made use of.
     fired: list[str] = field(default_factory=list)
+    #: Of ``plans``: the products' part of the time of all statements.
     product_share: float | None = None
+    #: Start vertex of each warm call.
     sources: list[int] = field(default_factory=list)
+    #: Edges of TEPS of each warm call: degrees of the visited vertices, summed.
     edges: list[int] = field(default_factory=list)
+    #: Whether the first call's result is right; None: not computed, or nothing to check against.
     verified: bool | None = None
+    #: The other method.
     verified_by: str = ""
+    #: Most memory in use at a time, operands included, arrays of the caller not.
     peak_bytes: int | None = None
+    #: Rows and columns of the matrix, both.
     arrays_bytes: int | None = None
+    #: Why there is no time, or what a check found.
     note: str = ""
+    #: What one kind of record has beside all this, by name.
     facts: dict[str, Any] = field(default_factory=dict)
+    #: Commit, versions, machine, command line.
     environment: dict[str, Any] = field(default_factory=dict)
     schema: str = SCHEMA
 
@@ -202,10 +165,7 @@ class Record:
     def to_json(self) -> str:
         """Return the record as one line.
 
-        Raises
-        ------
-        InvalidValue
-            A number is not finite: JSON has no such numbers.
+        Raises InvalidValue if a number is not finite: JSON has no such numbers.
         """
         try:
             return json.dumps(asdict(self), allow_nan=False, ensure_ascii=False)
@@ -224,18 +184,9 @@ def _only_known(cls: type, data: Any, where: str) -> dict[str, Any]:
 
 
 def parse_record(line: str, where: str = "record") -> Record:
-    """Return the record that a line holds.
+    """Return the record that a line holds; errors name `where` it is.
 
-    Parameters
-    ----------
-    line : str
-    where : str
-        Named in errors.
-
-    Raises
-    ------
-    FileFormatError
-        It is no record of this schema.
+    Raises FileFormatError if it is no record of this schema.
 
     Examples
     --------
@@ -265,12 +216,8 @@ def parse_record(line: str, where: str = "record") -> Record:
 def read_text(path: Path, what: str) -> str:
     """Return the text of a file that should hold `what`.
 
-    Raises
-    ------
-    MissingFile
-        There is no such file.
-    FileReadError
-        It cannot be read, or is no text.
+    Raises MissingFile if there is no such file. Raises FileReadError if it cannot be read, or is no
+    text.
     """
     try:
         return path.read_text(encoding="utf-8")
@@ -284,12 +231,8 @@ def read_text(path: Path, what: str) -> str:
 def read_records(path: Path) -> list[Record]:
     """Return the records of a file of JSON lines; empty lines are skipped.
 
-    Raises
-    ------
-    MissingFile, FileReadError
-        As `read_text`.
-    FileFormatError
-        A line is no record; the message has its number.
+    Raises what `read_text` raises, and FileFormatError if a line is no record; the message has its
+    number.
     """
     lines = read_text(path, "records").splitlines()
     return [
@@ -302,12 +245,7 @@ def read_records(path: Path) -> list[Record]:
 def start_file(path: Path, *, append: bool = False) -> None:
     """Make an empty file of records, so that a wrong path fails before the measurements.
 
-    `append` leaves the records that are there.
-
-    Raises
-    ------
-    FileWriteError
-        It cannot be written.
+    `append` leaves the records that are there. Raises FileWriteError if it cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -320,10 +258,7 @@ def start_file(path: Path, *, append: bool = False) -> None:
 def append_records(path: Path, records: Iterable[Record]) -> None:
     """Add lines to a file; what was measured stays if a later case ends the process.
 
-    Raises
-    ------
-    FileWriteError
-        It cannot be written.
+    Raises FileWriteError if it cannot be written.
     """
     lines = "".join(f"{record.to_json()}\n" for record in records)
     try:
@@ -336,10 +271,7 @@ def append_records(path: Path, records: Iterable[Record]) -> None:
 def require_some(records: Sequence[Record], graphs: Sequence[str]) -> list[Record]:
     """Return the records of a run.
 
-    Raises
-    ------
-    InvalidValue
-        There are none: every graph is absent, or was left out.
+    Raises InvalidValue if there are none: every graph is absent, or was left out.
     """
     if not records:
         raise InvalidValue(

@@ -12,18 +12,12 @@ from semira.bench.record import Record
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of records and how its times are shown.
-
-    Attributes
-    ----------
-    name, title, unit : str
-    scale : float
-        Seconds to the unit.
-    """
+    """A kind of records and how its times are shown."""
 
     name: str
     title: str
     unit: str
+    #: Seconds to the unit.
     scale: float
 
 
@@ -240,7 +234,6 @@ def render_report(records: Sequence[Record]) -> str:
 
 
 def _facts(records: Sequence[Record]) -> list[str]:
-    """Return the table of the graphs, for records of algorithms."""
     chosen = [each for each in records if each.kind == "algorithm" and each.library == "semira"]
     rows = [
         [

@@ -26,23 +26,10 @@ def measure_sources(
 ) -> Record:
     """Search from vertices drawn with a seed; every answer is checked.
 
-    Parameters
-    ----------
-    kernel : "bfs" or "sssp"
-    graph : BenchGraph
-    library : Library
-        One of ours.
-    count : int
-        Start vertices, drawn among those with edges.
-    seconds : float
-        No further search begins after so long, checks included; one search is always made.
-    blank : Record
-        With the graph and the environment.
-
-    Returns
-    -------
-    Record
-        One whole call and one time of the device for each of ``sources``.
+    The `count` vertices are drawn among those with edges. No further search begins after so many
+    seconds, checks included; one search is always made. The record is made of `blank`, which has
+    the graph and the environment, and has one whole call and one time of the device for each of
+    ``sources``.
     """
     entry, sources = library.entries[kernel], graph.sources(count)
     objects, convert_s = clock(lambda: entry.prepare(graph))

@@ -25,53 +25,34 @@ from semira.bench.sources import measure_sources
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to measure.
-
-    Attributes
-    ----------
-    graphs : sequence of str
-    algorithms : sequence of str
-    peers : sequence of str
-    preset : str
-        A key of `PRESETS`.
-    trials, seconds : optional
-        In place of the preset's.
-    device : str
-    beside : sequence of str
-        Further devices that Semira computes on; in records its name is ``semira on DEVICE`` there.
-    plan : dict
-        Options pinned for every product of ours.
-    data : Path or None
-        Folder of named graphs.
-    both_ways : bool
-        Every edge in both directions for every algorithm, as the tables of GPU libraries have it.
-    variants : bool
-        Also ours with the arguments of `VARIANTS`, and first calls on another fresh matrix.
-    copies : bool
-        With variants: also what copies of a matrix cost.
-    sources : int
-        Also searches of ours from so many vertices drawn with a seed; 0: none.
-    limit : float
-        Seconds after which no further kernel or graph begins; what is left out is said.
-    append : bool
-        Add to the records that are in the file.
-    """
+    """What to measure."""
 
     graphs: Sequence[str]
     algorithms: Sequence[str] = KERNELS
     peers: Sequence[str] = HOST_PEERS
+    #: A key of `PRESETS`.
     preset: str = "default"
+    #: `trials`, `seconds`: in place of the preset's.
     trials: int | None = None
     seconds: float | None = None
     device: str = "cpu"
+    #: Further devices that Semira computes on; in records its name is ``semira on DEVICE`` there.
     beside: Sequence[str] = ()
+    #: Options pinned for every product of ours.
     plan: dict[str, Any] = field(default_factory=dict)
+    #: Folder of named graphs.
     data: Path | None = None
+    #: Every edge in both directions for every algorithm, as the tables of GPU libraries have it.
     both_ways: bool = False
+    #: Also ours with the arguments of `VARIANTS`, and first calls on another fresh matrix.
     variants: bool = False
+    #: With variants: also what copies of a matrix cost.
     copies: bool = True
+    #: Also searches of ours from so many vertices drawn with a seed; 0: none.
     sources: int = 0
+    #: Seconds after which no further kernel or graph begins; what is left out is said.
     limit: float = math.inf
+    #: Add to the records that are in the file.
     append: bool = False
 
 
@@ -91,28 +72,10 @@ def run_suite(
 ) -> list[Record]:
     """Measure, check and record.
 
-    Parameters
-    ----------
-    request : Request
-    out : Path, optional
-        File of JSON lines; written anew (or added to), a line as soon as a case is checked.
-    say : callable
-        Takes remarks: graphs that are absent, peers that are not installed.
-    done : callable
-        Takes each record.
-
-    Returns
-    -------
-    list of Record
-
-    Raises
-    ------
-    InvalidValue
-        An algorithm, a peer or a preset is unknown, or nothing was measured.
-    FileWriteError
-        `out` cannot be written.
-    DeviceUnavailable
-        This machine lacks the device.
+    A line is written to `out` as soon as a case is checked. `say` takes remarks: graphs that are
+    absent, peers that are not installed; `done` takes each record. Raises InvalidValue if an
+    algorithm, a peer or a preset is unknown, or nothing was measured; FileWriteError if `out`
+    cannot be written; DeviceUnavailable if this machine lacks the device.
     """
     _check(request.algorithms, KERNELS, "algorithm")
     _check(request.peers, PEERS, "peer")

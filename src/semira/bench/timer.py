@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 
@@ -19,40 +20,28 @@ class TooSlow(Exception):  # noqa: N818 - says what happened, and is no fault
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How long to measure one case.
+    """How long to measure one case."""
 
-    Attributes
-    ----------
-    trials : int
-        Warm calls.
-    seconds : float
-        No further warm call starts once the warm calls took so long together.
-    wall : float
-        The same for the calls and what is done with their results.
-    """
-
+    #: Warm calls.
     trials: int
+    #: No further warm call starts once the warm calls took so long together.
     seconds: float
+    #: The same for the calls and what is done with their results.
     wall: float = math.inf
+    #: More than `trials` warm calls start until they took so long together: the first ones of a
+    #: short call meet cold caches.
+    least: float = 0.0
 
 
 @dataclass(slots=True)
 class Samples:
-    """Times of one case, in seconds.
-
-    Attributes
-    ----------
-    first_s : float
-    warm_s : list of float
-    compile_s : float
-        Part of `first_s`.
-    compiled : int
-        Functions compiled in the first call.
-    """
+    """Times of one case, in seconds."""
 
     first_s: float
     warm_s: list[float] = field(default_factory=list)
+    #: Part of `first_s`.
     compile_s: float = 0.0
+    #: Functions compiled in the first call.
     compiled: int = 0
 
 
@@ -94,13 +83,8 @@ def quiet_collector() -> Iterator[None]:
 def time_limit(seconds: float | None) -> Iterator[None]:
     """Stop Python code after a while.
 
-    Only in the main thread of a system with timers; elsewhere there is no limit. Compiled code
-    is stopped when it returns.
-
-    Raises
-    ------
-    TooSlow
-        The time is over.
+    Only in the main thread of a system with timers; elsewhere there is no limit. Compiled code is
+    stopped when it returns. Raises TooSlow if the time is over.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if seconds is None or not is_main or not hasattr(signal, "setitimer"):
@@ -133,34 +117,25 @@ def measure(
     first: Callable[[], Any] | None = None,
     observe: Callable[[Any], None] = lambda _result: None,
 ) -> tuple[Any, Samples]:
-    """Call once, then warm until the budget is used; at least one warm call.
+    """Call once, then warm until the budget is used, at least once; the first result comes along.
 
-    Parameters
-    ----------
-    call : callable
-        Takes the number of the trial; returns when its result is complete.
-    budget : Budget
-    first : callable, optional
-        The first call, if it is not like the others; default: trial 0.
-    observe : callable
-        Takes the result of each warm call, while no clock runs.
-
-    Returns
-    -------
-    result : object
-        Of the first call.
-    samples : Samples
+    `call` takes the number of the trial and returns when its result is complete; `first` is the
+    first call, if that is not like the others. `observe` takes the result of each warm call, while
+    no clock runs.
     """
     with quiet_collector():
         with watch_compiler() as compiling:
             result, first_s = clock(first or (lambda: call(0)))
         samples = Samples(first_s, [], compiling.seconds, compiling.functions)
-        start_s = time.perf_counter()
-        for trial in range(budget.trials):
+        start_s, total_s = time.perf_counter(), 0.0
+        for trial in count():
+            if trial >= budget.trials and total_s >= budget.least:
+                break
             found, warm_s = clock(lambda trial=trial: call(trial))  # type: ignore[misc]
             samples.warm_s.append(warm_s)
             observe(found)
+            total_s += warm_s
             spent_s = time.perf_counter() - start_s
-            if sum(samples.warm_s) >= budget.seconds or spent_s >= budget.wall:
+            if total_s >= budget.seconds or spent_s >= budget.wall:
                 break
     return result, samples

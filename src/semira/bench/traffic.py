@@ -30,15 +30,9 @@ ASYNCHRONOUS = "asynchronous"
 
 @dataclass(frozen=True, slots=True)
 class Widths:
-    """Bytes of what a product reads and writes.
+    """Bytes of what a product reads and writes."""
 
-    Attributes
-    ----------
-    matrix, operand, result : int
-        Of a value; 0 where it is not looked at.
-    index, offset : int
-    """
-
+    #: `matrix`, `operand`, `result`: of a value; 0 where it is not looked at.
     matrix: int
     operand: int
     result: int
@@ -59,13 +53,8 @@ _LOOKS_AT = {
 def widths_of(kernel: str, weight_bytes: int, result_bytes: int, nvals: int) -> Widths:
     """Return the widths of an algorithm's products.
 
-    Parameters
-    ----------
-    kernel : "bfs", "sssp", "pagerank", "cc" or "tc"
-    weight_bytes, result_bytes : int
-        Of a value of the matrix and of the result; operands are of the result's dtype.
-    nvals : int
-        Entries of the matrix: they decide about the offsets.
+    Given are the bytes of a value of the matrix and of the result, whose dtype operands have. The
+    number of entries decides about the offsets.
     """
     weights, operand = _LOOKS_AT[kernel]
     return Widths(
@@ -114,16 +103,8 @@ def settled_bytes(vertices: int, entries: int, widths: Widths) -> int:
     """Return the bytes without which no lengths can be settled: matrix once, vectors once.
 
     A lower bound of what a run without iterations must move, by however much it reads edges again:
-    nobody counts how often. Each vertex that is reached has its offsets, and its length is read and
-    written.
-
-    Parameters
-    ----------
-    vertices : int
-        That are reached.
-    entries : int
-        Of their rows.
-    widths : Widths
+    nobody counts how often. Each vertex that is reached has its offsets and the entries of its row,
+    and its length is read and written.
 
     Examples
     --------

@@ -30,20 +30,13 @@ _ROUNDING = {"float64": 1e-10, "float32": 1e-4}
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a check found.
+    """What a check found."""
 
-    Attributes
-    ----------
-    ok : bool or None
-        None: there was nothing to check against.
-    method : str
-        How it was checked.
-    finding : str
-        What is wrong; "" if nothing is.
-    """
-
+    #: None: there was nothing to check against.
     ok: bool | None
+    #: How it was checked.
     method: str
+    #: What is wrong; "" if nothing is.
     finding: str = ""
 
 
@@ -219,22 +212,9 @@ def verify(
     answers: Mapping[str, NDArray[Any]],
     iterations: int | None = None,
 ) -> dict[str, Verdict]:
-    """Check the answers of several libraries.
+    """Return the verdict on the answer of each library.
 
-    Parameters
-    ----------
-    kernel : "bfs", "sssp", "pagerank", "cc" or "tc"
-    graph : BenchGraph
-    source : int
-    answers : mapping
-        Library to answer.
-    iterations : int, optional
-        PageRank made exactly so many; None: it ran until it converged.
-
-    Returns
-    -------
-    dict
-        Library to verdict.
+    PageRank made so many `iterations`; None: it ran until it converged.
     """
     if kernel == "tc":
         return _check_counts(graph, {name: int(each[0]) for name, each in answers.items()})

@@ -28,35 +28,23 @@ CLOCKS = {"device_ms": "device", "call_ms": "whole call"}
 
 @dataclass(frozen=True, slots=True)
 class Peers:
-    """What peers reached on a GPU.
+    """What peers reached on a GPU."""
 
-    Attributes
-    ----------
-    about : dict
-        Date, machine, versions, how it was measured.
-    graphs : dict
-        Name to ``n`` and ``entries``.
-    times : dict
-        (graph, kernel) to rows of a peer with ``device_ms``, ``call_ms`` or both.
-    goals : dict
-        (graph, kernel) to milliseconds.
-    """
-
+    #: Date, machine, versions, how it was measured.
     about: dict[str, Any]
+    #: Name to ``n`` and ``entries``.
     graphs: dict[str, dict[str, int]] = field(default_factory=dict)
+    #: (graph, kernel) to rows of a peer with ``device_ms``, ``call_ms`` or both.
     times: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
+    #: (graph, kernel) to milliseconds.
     goals: dict[tuple[str, str], float] = field(default_factory=dict)
 
 
 def read_peers(path: Path) -> Peers:
     """Read a file of peers' times.
 
-    Raises
-    ------
-    MissingFile, FileReadError
-        As `semira.bench.record.read_text`.
-    FileFormatError
-        It has another layout.
+    Raises what `semira.bench.record.read_text` raises, and FileFormatError if it has another
+    layout.
     """
     text = read_text(path, "peers' times")
     try:

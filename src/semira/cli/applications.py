@@ -79,7 +79,9 @@ def own_options(row: Application) -> Group:
     by_option = {option_of(row, name): name for name in names if name != "seed"}
     for option, name in by_option.items():
         kind: Any = str
-        limits: dict[str, Any] = {"metavar": _metavar(row, name)}
+        vertex = "VERTEX" if name in row.single else "VERTEX,..."
+        kinds = [vertex] * (name in row.vertices) + ["FILE"] * (name in row.files)
+        limits: dict[str, Any] = {"metavar": "|".join(kinds)}
         spelled = typed(option)
         if each := parameters.get(name):
             kind, limits = each.type, {} if each.least is None else {"min": each.least}
@@ -95,19 +97,10 @@ def own_options(row: Application) -> Group:
     return Group(options, given)
 
 
-def _metavar(row: Application, name: str) -> str:
-    vertex = "VERTEX" if name in row.single else "VERTEX,..."
-    kinds = [vertex] * (name in row.vertices) + ["FILE"] * (name in row.files)
-    return "|".join(kinds)
-
-
 def check_given(row: Application, given: Mapping[str, Any]) -> None:
     """Refuse a call that lacks what has no default, before the graph is read.
 
-    Raises
-    ------
-    typer.BadParameter
-        It lacks something, or a value is none of those that there are.
+    Raises typer.BadParameter if it lacks something, or a value is none of those that there are.
     """
     # Options that are no parameters give others.
     several = [name for name in row.files if name not in _parameters(row)]
@@ -133,10 +126,7 @@ def _check_complete(row: Application, found: Mapping[str, Any]) -> None:
 def arguments_of(row: Application, given: Mapping[str, Any], graph: Graph) -> dict[str, Any]:
     """Return the arguments of the function: files are read, vertices looked up.
 
-    Raises
-    ------
-    GraphblasException
-        As the readers; a vertex is unknown.
+    Raises what the readers raise, and IndexOutOfBound if a vertex is unknown.
     """
     found: dict[str, Any] = {}
     for name, value in given.items():
@@ -177,9 +167,7 @@ FORMATS = ("csv", "npz", "parquet")
 def check_out(path: str, *reads: str) -> None:
     """Refuse before the work what `write_table` would refuse after it.
 
-    Raises
-    ------
-    InvalidValue, MissingLibrary, FileWriteError
+    Raises InvalidValue, MissingLibrary, FileWriteError.
     """
     kind = _format_of(path)
     if kind not in FORMATS:
@@ -199,9 +187,7 @@ def _format_of(path: str) -> str:
 def write_table(path: str, result: Answer) -> int:
     """Write the table of a result, names of vertices beside them; return how many rows.
 
-    Raises
-    ------
-    FileWriteError
+    Raises FileWriteError if it cannot be written.
     """
     table: dict[str, Any] = {}
     for name, column in result.columns().items():
@@ -215,15 +201,14 @@ def write_table(path: str, result: Answer) -> int:
         if kind == "csv":
             write_rows(stream, tuple(table), list(table.values()))
         elif kind == "npz":
-            members = {name: _storable(column) for name, column in table.items()}
+            # Without Python objects.
+            members: dict[str, Any] = {
+                name: writable_labels(column) if column.dtype.kind == "O" else column
+                for name, column in table.items()
+            }
             np.savez_compressed(stream, **members)
         else:
             arrow = need("pyarrow", f"--out {path}", "arrow")
             parquet = need("pyarrow.parquet", f"--out {path}", "arrow")
             parquet.write_table(arrow.table(table), stream)
     return len(next(iter(table.values()), ()))
-
-
-def _storable(column: Any) -> Any:
-    """Return a column without Python objects."""
-    return writable_labels(column) if column.dtype.kind == "O" else column

@@ -85,11 +85,7 @@ def options_of(row: Row) -> dict[str, str]:
 def own_options(row: Row, *, without: tuple[str, ...] = ()) -> Group:
     """Return the options of an algorithm; a command gets those that were given, as a dict.
 
-    Parameters
-    ----------
-    row : Row
-    without : tuple of str
-        Names that the command does not offer. The seed stands with the options of reading.
+    The command does not offer those named `without`. The seed stands with the options of reading.
     """
     options, parameters = {}, parameters_of(row)
     for name, text in options_of(row).items():
@@ -108,42 +104,26 @@ def own_options(row: Row, *, without: tuple[str, ...] = ()) -> Group:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked of an algorithm.
+    """What was asked of an algorithm."""
 
-    Attributes
-    ----------
-    row : Row
-        The one that these options choose.
-    options : dict
-        Keyword arguments of the function.
-    source, target : str or None
-        As typed.
-    top : int
-    kind : Kind
-        Of the main field.
-    fields : tuple of str
-        The main field, and those that belong to it.
-    """
-
+    #: The one that these options choose.
     row: Row
+    #: Keyword arguments of the function.
     options: dict[str, Any] = field(default_factory=dict)
+    #: `source`, `target`: as typed.
     source: str | None = None
     target: str | None = None
     top: int = 10
+    #: Of the main field.
     kind: Kind = Kind.vector
+    #: The main field, and those that belong to it.
     fields: tuple[str, ...] = ()
 
 
 def ask(algorithm: str, given: Mapping[str, Any], seed: int | None) -> Asked:
-    """Return what the options of a command ask of an algorithm.
+    """Return what the options of a command ask of an algorithm; `given` has those that were typed.
 
-    Parameters
-    ----------
-    algorithm : str
-    given : mapping
-        The options that were given, by name.
-    seed : int or None
-        Left out where the algorithm draws nothing; reading the graph may use it.
+    The seed is left out where the algorithm draws nothing; reading the graph may use it.
     """
     row = CATALOGUE[algorithm]
     options = {name: value for name, value in given.items() if name not in _ASIDE}
@@ -160,11 +140,8 @@ def ask(algorithm: str, given: Mapping[str, Any], seed: int | None) -> Asked:
 def starts_of(row: Row, graph: Graph, text: str | None) -> Any:
     """Return the vertex that ``--source`` names, a list of them if it names several, or None.
 
-    Raises
-    ------
-    InvalidValue
-        It names several, of which the algorithm takes one.
-    As `find_vertex`.
+    Raises InvalidValue if it names several, of which the algorithm takes one; else as
+    `find_vertex`.
     """
     if not row.start:
         return None
@@ -188,10 +165,7 @@ def _draws(row: Row, given: Collection[str]) -> bool:
 def check_seed(reading: Reading, *, is_used: bool = False) -> None:
     """Refuse a seed that nothing uses: neither weights nor, by `is_used`, the algorithm.
 
-    Raises
-    ------
-    typer.BadParameter
-        It would change nothing.
+    Raises typer.BadParameter if it would change nothing.
     """
     if reading.seed is None or reading.weights is not None or is_used:
         return

@@ -110,14 +110,9 @@ class Command(_Readable, TyperCommand):
 
 
 class Group(_Readable, TyperGroup):
-    """The same with commands of its own.
+    """The same with commands of its own."""
 
-    Attributes
-    ----------
-    kind : str
-        What these are.
-    """
-
+    #: What these are.
     kind = "command"
 
     def is_known(self, ctx: Any, word: str) -> bool:

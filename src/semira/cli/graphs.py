@@ -22,26 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the options of a command say about reading its file.
-
-    Attributes
-    ----------
-    format : str or None
-    symmetrise, drop_self_loops : bool
-    weights : str or None
-    seed : int or None
-    dup_op : str or None
-    columns : str or None
-        As typed, such as ``0,2`` or ``from,to``.
-    base : int or None
-    ids : str or None
-    delimiter : str or None
-    header : bool or None
-    size : int or None
-    missing : str or None
-        As typed: ``drop`` or a number.
-    encoding, decimal : str or None
-    """
+    """What the options of a command say about reading its file."""
 
     format: str | None = None
     symmetrise: bool = False
@@ -49,12 +30,14 @@ class Reading:
     weights: str | None = None
     seed: int | None = None
     dup_op: str | None = None
+    #: As typed, such as ``0,2`` or ``from,to``.
     columns: str | None = None
     base: int | None = None
     ids: str | None = None
     delimiter: str | None = None
     header: bool | None = None
     size: int | None = None
+    #: As typed: ``drop`` or a number.
     missing: str | None = None
     encoding: str | None = None
     decimal: str | None = None
@@ -140,11 +123,7 @@ def _parse_missing(text: str) -> float | str:
 def load_edges(path: str, reading: Reading) -> EdgeList:
     """Return the edges of a file, of standard input or of a generator, and say what was guessed.
 
-    Repeated edges are folded if the command line says how.
-
-    Raises
-    ------
-    As `semira.io.edges_of`.
+    Repeated edges are folded if the command line says how. Raises what `semira.io.edges_of` raises.
     """
     from semira.files import as_edges, show_note
 
@@ -161,9 +140,7 @@ def load_edges(path: str, reading: Reading) -> EdgeList:
 def load_graph(path: str, reading: Reading) -> Graph:
     """Return the graph that the command line names, on the host; time is measured.
 
-    Raises
-    ------
-    As `semira.io.read_graph`.
+    Raises what `semira.io.read_graph` raises.
     """
     start_s = time.perf_counter()
     graph = semira.io.read_graph(
@@ -189,20 +166,10 @@ def source_names(graph: Graph, text: str | None) -> list[str | None]:
 def find_vertex(graph: Graph, text: str | None, option: str = "--source") -> int:
     """Return the vertex that a user names, or the one with most outgoing edges.
 
-    Parameters
-    ----------
-    graph : Graph
-    text : str or None
-        A label of the file if it has labels, else a number from 0.
-    option : str
-        Whose value it is.
-
-    Raises
-    ------
-    IndexOutOfBound
-        There is no such vertex; the message says what there is.
-    InvalidValue
-        The graph has no labels and `text` is no number, or it has no vertex at all.
+    It is a label of the file if that has labels, else a number from 0; `option` is what it was
+    given for. Raises IndexOutOfBound if there is no such vertex; the message says what there is.
+    Raises InvalidValue if the graph has no labels and `text` is no number, or it has no vertex at
+    all.
     """
     size = graph.arrays.nrows
     if size == 0:
@@ -244,18 +211,10 @@ def _find_label(graph: Graph, text: str, option: str) -> int:
 
 
 def choose_device(asked: Device | None) -> str:
-    """Return the device to compute on.
+    """Return the device to compute on; by default that of ``SEMIRA_DEVICE``, or the cpu.
 
-    Parameters
-    ----------
-    asked : Device or None
-        None: the setting (``SEMIRA_DEVICE``, or cpu). ``auto``: cuda if it can be used, else
-        cpu, with a note that says why.
-
-    Raises
-    ------
-    DeviceUnavailable
-        A device was named that this machine lacks.
+    ``auto`` is cuda if it can be used, else cpu, with a note that says why. Raises
+    DeviceUnavailable if a device was named that this machine lacks.
     """
     name = settings().device if asked is None else asked.value
     if name == "auto":

@@ -15,27 +15,16 @@ from semira.cli.options import READING_PANEL, option
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Options that belong together.
+    """Options that belong together."""
 
-    Attributes
-    ----------
-    options : mapping of str to (annotation, default)
-        By name, in the order of the help.
-    make : callable
-        What a command gets, from the values by name.
-    """
-
+    #: By name, in the order of the help.
     options: Mapping[str, tuple[Any, Any]]
+    #: What a command gets, from the values by name.
     make: Callable[..., Any]
 
 
 def with_options(**groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that spreads parameters of a command out into options.
-
-    Parameters
-    ----------
-    **groups
-        By the name of the parameter that they become.
+    """Return a decorator that spreads parameters of a command, by name, out into groups of options.
 
     Examples
     --------

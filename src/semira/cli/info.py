@@ -37,22 +37,10 @@ _SEPARATORS = {" ": "blanks", ",": "comma", "\t": "tab", ";": "semicolon"}
 
 
 def describe(graph: Graph) -> dict[str, Any]:
-    """Return the facts of a graph.
+    """Return the facts of a graph: shape, entries, dtype, how the file was read, degrees, ...
 
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    dict
-        Shape, entries, dtype, whether it has labels, how the file was read, symmetry, self-loops,
-        degrees, values, bytes. Facts that make sense for square matrices only are None for
-        others, and so is what other formats do not have.
-
-    Notes
-    -----
-    O(n + entries); checking symmetry transposes the pattern.
+    Facts that make sense for square matrices only are None for others, and so is what other formats
+    do not have. O(n + entries); checking symmetry transposes the pattern.
     """
     arrays = graph.arrays
     is_square = arrays.nrows == arrays.ncols

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import typer
@@ -24,14 +24,9 @@ def help_of(command: Any) -> str:
 
 
 class LazyGroup(Group):
-    """A group whose commands are given by the place of their function, ``module:function``.
+    """A group whose commands are given by the place of their function, ``module:function``."""
 
-    Attributes
-    ----------
-    panels : mapping of str to mapping of str to str
-        By the title of a part of the help: names of commands to their places.
-    """
-
+    #: By the title of a part of the help: names of commands to their places.
     panels: ClassVar[Mapping[str, Mapping[str, str]]] = {}
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -43,15 +38,10 @@ class LazyGroup(Group):
         """Return a command; None if there is none of this name."""
         for panel, places in self.panels.items():
             if cmd_name in places and cmd_name not in self.commands:
-                made = self.make(load(places[cmd_name]))
+                made = load(places[cmd_name])
                 single = typer.Typer(add_completion=False)
                 single.command(cmd_name, cls=Command, help=help_of(made), rich_help_panel=panel)(
                     made
                 )
                 self.commands[cmd_name] = get_command(single)
         return super().get_command(ctx, cmd_name)
-
-    def make(self, found: Any) -> Callable[..., None]:
-        """Return the function of a command from what its place holds: itself."""
-        made: Callable[..., None] = found
-        return made

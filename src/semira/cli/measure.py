@@ -23,22 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timed:
-    """The times of a run, kept apart.
-
-    Attributes
-    ----------
-    device : str
-    place_s : float
-        Copying the matrix to the device.
-    first_s : float
-        The first call: compiles what the cache lacks, builds what the matrix lacks.
-    runs_s : list of float
-        The warm calls that followed.
-    """
+    """The times of a run, kept apart."""
 
     device: str
+    #: Copying the matrix to the device.
     place_s: float
+    #: The first call: compiles what the cache lacks, builds what the matrix lacks.
     first_s: float
+    #: The warm calls that followed.
     runs_s: list[float]
 
     @property
@@ -75,12 +67,7 @@ def time_calls(
 ) -> tuple[Any, Any, dict[str, Any]]:
     """Call a function of the matrix of a graph once, then `repeat` times warm.
 
-    Returns
-    -------
-    first, last : object
-        What the first and the last call returned.
-    times : dict
-        Of a `Timed`.
+    Return what the first and the last call returned, and the times of a `Timed`.
     """
 
     def timed_call() -> tuple[Any, float]:
@@ -103,27 +90,17 @@ def time_calls(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement(Timed):
-    """One algorithm on one graph.
-
-    Attributes
-    ----------
-    answer : Answer
-    summary : dict
-    source : int, list of int, or None
-    plan : PlanFacts
-        Of the first call.
-    trace : sequence of TraceRow
-        Of the last call: the first one, if no other followed.
-    edges : int
-        Sum of the degrees of the visited vertices (all, without a source), of each search: the
-        edges of TEPS.
-    """
+    """One algorithm on one graph."""
 
     answer: Answer
     summary: dict[str, Any]
     source: Any
+    #: Of the first call.
     plan: PlanFacts
+    #: Sum of the degrees of the visited vertices (all, without a source), of each search: the edges
+    #: of TEPS.
     edges: int
+    #: Of the last call: the first one, if no other followed.
     trace: Sequence[TraceRow]
 
     @property
@@ -155,27 +132,10 @@ def measure(
     top: int = 10,
     plan_for: Callable[[Program], Program] | None = None,
 ) -> Measurement:
-    """Run an algorithm once, then `repeat` times warm.
+    """Run an algorithm with `options` once, then `repeat` times warm.
 
-    Parameters
-    ----------
-    graph : Graph
-    row : Row
-    device : str
-    source : int or list of int, optional
-    options : dict, optional
-        Keyword arguments of the algorithm.
-    repeat : int
-        Warm calls to time, at least 0.
-    top : int
-        How many of the first vertices the summary has.
-    plan_for : callable, optional
-        Tell the plans of the programs that it returns, in place of those that ran.
-
-    Raises
-    ------
-    GraphblasException
-        As the algorithm.
+    The summary has the `top` first vertices. Told are the plans of the programs that `plan_for`
+    returns, in place of those that ran. Raises what the algorithm raises.
     """
     places = (source,) if row.start else ()
 
@@ -195,19 +155,13 @@ def measure(
         return result
 
     result, last, times = time_calls(graph, device, call, repeat)
-    answer = Answer(result, getattr(result, row.main), top)
+    answer, nvals = Answer(result, getattr(result, row.main), top), graph.arrays.nvals
     return Measurement(
         answer=answer,
         summary=summarise(row, graph, answer),
         source=source,
         plan=plan_facts(traces[0], result.trace, plan_for),
-        edges=_visited_edges(graph, answer, is_search=source is not None),
+        edges=nvals if source is None else int(np.sum(graph.degrees[answer.indices])),
         trace=last.trace,
         **times,
     )
-
-
-def _visited_edges(graph: Graph, answer: Answer, *, is_search: bool) -> int:
-    if not is_search:
-        return graph.arrays.nvals
-    return int(np.sum(graph.degrees[answer.indices]))

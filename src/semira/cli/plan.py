@@ -63,8 +63,9 @@ _PRODUCT = {
 class Plan(Algorithms):
     """Explain how the products of an algorithm, or a single product, would be computed.
 
-    An algorithm is run once; its products are explained, then listed as they ran. A single
-    product is explained, not run.
+    An algorithm is run once; its products are explained, then listed as they ran. Where the device
+    runs compiled loops without products, that is said, and the algorithm is run again with them. A
+    single product is explained, not run.
 
     With --device cuda also the phases of its loops: which statements run together, where blocks
     wait for each other, and why; or the pieces of a loop that the host runs. A machine without a
@@ -117,8 +118,18 @@ def _plan_algorithm(algorithm: str) -> Callable[..., None]:
         search = take_search(algorithm, asked.options)
         check_seed(reading, is_used="seed" in asked.options)
         graph = load_graph(file, reading)
-        planned, run = _run_once(graph, asked, search, device)
-        record = {"algorithm": algorithm, "graph": graph.name} if json else None
+        planned, run, loop = _run_once(graph, asked, search, device)
+        record = None
+        if json:
+            record = {
+                "algorithm": algorithm, "graph": graph.name, "compiled_loop": loop is not None
+            }  # fmt: skip
+        elif loop is not None:
+            ran = f" ({line})" if (line := loop.plan.line()) else ""
+            print_text(
+                f"{algorithm} on {planned} has no products: compiled loops take their place{ran}. "
+                'What follows is what policy="auto" asks for, as any option of a product does.\n'
+            )
         loops = phases_of(run.plan.loops, planned)
         nothing = f"no product ran: {SETTLED}" if run.is_settled else "no product ran"
         _tell(f"{algorithm} on {graph.name}", run.plan, loops, levels, record, nothing)
@@ -177,10 +188,7 @@ def explain_product(
 def _devices(asked: Device | None) -> tuple[str, str]:
     """Return the device to plan for, and the one to run on: the cpu if the other is absent.
 
-    Raises
-    ------
-    DeviceUnavailable
-        Plans for the device cannot be made without it.
+    Raises DeviceUnavailable if plans for the device cannot be made without it.
     """
     name = None if asked is None or asked is Device.auto else asked.value
     if name is None or preview_of(name) is None:
@@ -218,23 +226,34 @@ def phases_record(phases: ProgramPhases) -> dict[str, Any]:
 
 def _run_once(
     graph: Graph, asked: Asked, search: str | None, device: Device | None
-) -> tuple[str, Measurement]:
-    """Return the device planned for, and a run that tells the plans made for it."""
+) -> tuple[str, Measurement, Measurement | None]:
+    """Return the device planned for, a run that tells the plans made for it, and one without any.
+
+    The last one is what the device runs unless an option of a product is given: loops that have no
+    products. None where there are products anyway.
+    """
     from semira.engine.explain import plan_for
 
     start = starts_of(asked.row, graph, asked.source)
     planned, runs_on = _devices(device)
     options = asked.options | pins_for(search, runs_on)
-    if "algorithm" not in options and semira.device_traits(runs_on).compiled_loops:
-        # Without an option of products, hosts may run loops that have none.
-        options = _usual_pin(asked.row) | options
     plans = None
     if planned != runs_on:
         plans = partial(plan_for, device=planned, pins=pins_for(search, planned))
-    run = measure(
-        graph, asked.row, device=runs_on, source=start, options=options, repeat=0, plan_for=plans
+    made = partial(
+        measure, graph, asked.row, device=runs_on, source=start, repeat=0, plan_for=plans
     )
-    return planned, run
+    pins: dict[str, Any] = {}
+    if "algorithm" not in options and semira.device_traits(runs_on).compiled_loops:
+        # Without an option of products, hosts may run loops that have none.
+        pins = _usual_pin(asked.row)
+    if not pins or planned != runs_on:
+        return planned, made(options=pins | options), None
+    run = made(options=options)
+    if run.plan.explanations:
+        return planned, run, None
+    other = made(options=pins | options)
+    return planned, other, run if other.plan.explanations else None
 
 
 def _usual_pin(row: Row) -> dict[str, Any]:

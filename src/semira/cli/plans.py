@@ -26,21 +26,14 @@ _SHOWN = 8
 
 @dataclass(frozen=True, slots=True)
 class PlanFacts:
-    """The products of a run.
+    """The products of a run."""
 
-    Attributes
-    ----------
-    explanations : tuple of Explanation
-        One for each different product, in the order of their first run. What only looked at the
-        graph beforehand is left out: products of a kind that `rows` does not have.
-    rows : tuple of TraceRow
-        Every product that ran, as the result of the algorithm tells it.
-    loops : tuple of Program
-        Each different program with a loop.
-    """
-
+    #: One for each different product, in the order of their first run. What only looked at the
+    #: graph beforehand is left out: products of a kind that `rows` does not have.
     explanations: tuple[Explanation, ...]
+    #: Every product that ran, as the result of the algorithm tells it.
     rows: Sequence[TraceRow]
+    #: Each different program with a loop.
     loops: tuple[Program, ...] = ()
 
     @property
@@ -102,22 +95,12 @@ def _times(method: str, times: int) -> str:
     return f"{method} x{times}" if times > 1 else method
 
 
-def trace_record(rows: Sequence[TraceRow]) -> list[dict[str, Any]]:
-    """Return rows for JSON."""
-    return [{**row._asdict(), "direction": row.direction} for row in rows]
-
-
 def plan_facts(
     trace: Trace, rows: Sequence[TraceRow], plan_for: Callable[[Program], Program] | None = None
 ) -> PlanFacts:
     """Return the products of traced programs, each once, together with the rows of the run.
 
-    Parameters
-    ----------
-    trace : Trace
-    rows : sequence of TraceRow
-    plan_for : callable, optional
-        Returns a program as it would be planned otherwise; the facts are of that.
+    The facts are of what `plan_for` returns: a program as it would be planned otherwise.
     """
     from semira.plan import explain_statement
 

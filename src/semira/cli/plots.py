@@ -69,12 +69,8 @@ def has_matplotlib() -> bool:
 def check_target(path: Path) -> None:
     """Check that a figure can be drawn and written to `path`.
 
-    Raises
-    ------
-    InvalidValue
-        The suffix is none of `SUFFIXES`, or Matplotlib is not installed.
-    FileWriteError
-        The folder does not exist.
+    Raises InvalidValue if the suffix is none of `SUFFIXES`, or Matplotlib is not installed. Raises
+    FileWriteError if the folder does not exist.
     """
     if path.suffix.lower() not in SUFFIXES:
         raise InvalidValue(f"--plot {path}: the name must end in one of {', '.join(SUFFIXES)}")
@@ -174,7 +170,6 @@ def _places(rows: Sequence[TraceRow], missing: int) -> tuple[Any, Sequence[Trace
 
 
 def _methods(rows: Sequence[TraceRow]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield the methods of rows, and which rows each has."""
     for method in dict.fromkeys(row.method for row in rows):
         yield method, np.array([row.method == method for row in rows], bool)
 
@@ -286,12 +281,8 @@ def plot_run(path: Path, algorithm: str, graph: Graph, measured: Measurement) ->
 
     The result first: the first vertices by name, the sizes of groups, or how many vertices have
     each value. Then, of what runs in iterations, the frontier, the direction and the time of each
-    product. Degrees where there is none of these.
-
-    Raises
-    ------
-    FileWriteError
-        The file cannot be written.
+    product. Degrees where there is none of these. Raises FileWriteError if the file cannot be
+    written.
     """
     row = CATALOGUE[algorithm]
     draws = [*_result_panels(row, measured), *_trace_panels(row, measured.trace)]
@@ -352,19 +343,9 @@ def _trace_panels(row: Row, rows: Sequence[TraceRow]) -> list[Callable[[Any], No
 
 
 def save(drawing: Any, path: Path, *, about: str | None = None) -> None:
-    """Write a figure; equal figures make equal files.
+    """Write a figure; equal figures make equal files. Metadata of an .svg say what it is `about`.
 
-    Parameters
-    ----------
-    drawing : Figure
-    path : Path
-    about : str, optional
-        Put into the metadata of an .svg.
-
-    Raises
-    ------
-    FileWriteError
-        The file cannot be written.
+    Raises FileWriteError if the file cannot be written.
     """
     metadata = {"Date": None, "Description": about} if path.suffix.lower() == ".svg" else None
     try:

@@ -11,7 +11,6 @@ from typing import Any
 from semira.base.errors import FileWriteError
 from semira.cli.output import cell, is_figure
 from semira.files import check_output
-from semira.files.output import open_output
 
 _STYLE = """
 :root { --ink: #1f2933; --soft: #5b6875; --line: #d9dfe5; --paper: #fff; --wash: #f4f6f8;
@@ -61,24 +60,14 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One graph of the report.
-
-    Attributes
-    ----------
-    title : str
-    text : str
-        What kind of graph it is.
-    facts : list of (name, value)
-    columns : tuple of str
-    rows : list of rows
-        One for each algorithm; a row that is a single text is a reason why there is no result.
-    figures : list of Figure
-    """
+    """One graph of the report."""
 
     title: str
+    #: What kind of graph it is.
     text: str
     facts: list[tuple[str, Any]]
     columns: tuple[str, ...]
+    #: One for each algorithm; a row that is a single text is a reason why there is no result.
     rows: list[tuple[Any, ...]]
     figures: list[Figure] = field(default_factory=list)
 
@@ -168,15 +157,9 @@ and pull are ways to multiply two matrices.</p>"""
 def render(
     sections: Sequence[Section], environment: Sequence[tuple[str, Any]], *, can_draw: bool
 ) -> str:
-    """Return the report as one HTML document.
+    """Return the report as one HTML document; a line says so if figures cannot be drawn.
 
-    Parameters
-    ----------
-    sections : sequence of Section
-    environment : sequence of (name, value)
-        What the figures were measured on.
-    can_draw : bool
-        Whether figures could be drawn; a line says why there are none.
+    `environment` is what the figures were measured on.
     """
     body = "\n".join(_section(section, can_draw=can_draw) for section in sections)
     return "\n".join(
@@ -197,10 +180,7 @@ def render(
 def prepare_report(folder: Path) -> Path:
     """Return the file of the report in `folder`, which is made if it is not there.
 
-    Raises
-    ------
-    FileWriteError
-        Nothing can be written there.
+    Raises FileWriteError if nothing can be written there.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -209,15 +189,3 @@ def prepare_report(folder: Path) -> Path:
     target = folder / "report.html"
     check_output(target)
     return target
-
-
-def write_report(path: Path, text: str) -> None:
-    """Write the report.
-
-    Raises
-    ------
-    FileWriteError
-        It cannot be written.
-    """
-    with open_output(path) as stream:
-        stream.write(text.encode())

@@ -29,12 +29,8 @@ def pins_on(name: str, able: Capabilities) -> dict[str, Any]:
     """Return the pins of a method as far as a backend knows them.
 
     One that has a single way of sharing work out, or no list to ask for places in, runs what is
-    left of the method: several names may then stand for the same kernels.
-
-    Raises
-    ------
-    InvalidValue
-        There is no method of this name; the message lists them.
+    left of the method: several names may then stand for the same kernels. Raises InvalidValue if
+    there is no method of this name; the message lists them.
 
     Examples
     --------
@@ -57,24 +53,10 @@ def pins_on(name: str, able: Capabilities) -> dict[str, Any]:
 
 
 def take_search(algorithm: str, options: dict[str, Any]) -> str | None:
-    """Take the name of a search out of the options of bfs; None if there is none.
+    """Take the name of a search out of the options of bfs; None if there is none, and for others.
 
-    Parameters
-    ----------
-    algorithm : str
-        The methods of others are left to themselves.
-    options : dict
-        Changed.
-
-    Returns
-    -------
-    str or None
-        A key of `semira.algorithms.BFS_METHODS`.
-
-    Raises
-    ------
-    typer.BadParameter
-        There is no search of this name.
+    It is a key of `semira.algorithms.BFS_METHODS`. Raises typer.BadParameter if there is no search
+    of this name.
 
     Examples
     --------

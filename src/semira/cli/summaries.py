@@ -16,20 +16,13 @@ from semira.cli.graphs import Graph
 
 @dataclass(frozen=True)
 class Answer:
-    """A result; the entries of its main field are fetched when somebody looks at them.
+    """A result; the entries of its main field are fetched when somebody looks at them."""
 
-    Attributes
-    ----------
-    result : object
-        What the algorithm returned.
-    main : Vector, Matrix or number
-        Its main field.
-    top : int
-        How many of the first vertices a summary has.
-    """
-
+    #: What the algorithm returned.
     result: Any
+    #: Its main field.
     main: Any
+    #: How many of the first vertices a summary has.
     top: int = 10
 
     @cached_property

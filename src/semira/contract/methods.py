@@ -152,18 +152,8 @@ VERSION = [0]
 def register(package: str) -> tuple[str, ...]:
     """Add the methods of a package, which has a module ``plan``; return their names.
 
-    Parameters
-    ----------
-    package : str
-        As in an ``import`` statement. Registering it again changes nothing.
-
-    Raises
-    ------
-    InvalidValue
-        ``ROWS`` is not a tuple of `MethodRow`; a row has the name of another package's, or a cost
-        that cannot be compared.
-    ImportError
-        There is no such package, or it has no ``plan``.
+    Registering it again changes nothing. Raises InvalidValue if ``ROWS`` is not a tuple of
+    `MethodRow`, or a row has the name of another package's or a cost that cannot be compared.
     """
     rows = _rows_in(package)
     for row in rows:

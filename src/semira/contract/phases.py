@@ -11,58 +11,69 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, unique
 from typing import Protocol
 
 from semira.contract.backend import Capabilities
 from semira.contract.program import Program, Solo
 
 
-class Why(IntEnum):
-    """Reasons for a phase to end and for workers to wait; `plan.phases` has the sentences."""
+@unique
+class Why(Enum):
+    """Reasons for a phase to end and for workers to wait: a sentence each.
+
+    ``{s}`` is the statement, ``{o}`` the operand.
+    """
 
     # A statement of the program meets what others did.
-    READS_WRITTEN = 1
-    WRITES_READ = 2
-    WRITES_WRITTEN = 3
-    NEEDS_SUM = 4
-    NEEDS_VALUE = 5
-    OVERWRITES_SCALAR = 6
+    READS_WRITTEN = "statement {s} reads {o}, which was written before"
+    WRITES_READ = "statement {s} writes {o}, which was read before"
+    WRITES_WRITTEN = "statement {s} writes {o}, which was written before"
+    NEEDS_SUM = "statement {s} needs {o}, a sum over all positions"
+    NEEDS_VALUE = "statement {s} cannot run if {o} is empty: the program would end before it"
+    OVERWRITES_SCALAR = "statement {s} overwrites {o}, which the phase reads"
     # It cannot share the phase of the statements before it.
-    READS_ELSEWHERE = 10
-    WRITES_READ_ELSEWHERE = 11
-    OTHER_SIZE = 12
-    TOO_WIDE = 13
-    OUTSIDE_OF_DRIVER = 14
-    READS_SENT = 15
-    SENDS_USED = 16
+    READS_ELSEWHERE = "statement {s} reads {o} at other positions"
+    WRITES_READ_ELSEWHERE = "statement {s} writes {o}, which the phase reads at other positions"
+    OTHER_SIZE = "the vectors of statement {s} may be of another size"
+    TOO_WIDE = "the values of statement {s} are too wide for registers"
+    OUTSIDE_OF_DRIVER = "statement {s} may change positions outside of {o}"
+    READS_SENT = "statement {s} needs {o}, which is complete when all have sent their values"
+    SENDS_USED = "statement {s} sends values to {o}, which the phase uses"
     # Within a statement.
-    FILLED = 20
-    CHECKED = 21
-    SUMMED = 22
-    LONG_ROWS = 23
-    EMPTIES = 24
-    COUNTS_EDGES = 25
-    BUILDS_LIST = 26
-    FILLS_TABLE = 27
-    NOT_AHEAD = 28
-    NOT_IN_PLACE = 29
-    PUSHED = 31
+    FILLED = "statement {s} goes on when all its results are there"
+    CHECKED = "statement {s} reads elsewhere once all positions in {o} are known to be valid"
+    SUMMED = "statement {s} adds up what all have summed"
+    LONG_ROWS = "statement {s} has rows that several share"
+    EMPTIES = "statement {s} fills a place that an iteration before the last left full"
+    COUNTS_EDGES = "statement {s} does not know the edges of its operand yet"
+    BUILDS_LIST = "statement {s} pushes a vector without a list of its entries"
+    FILLS_TABLE = "statement {s} reads values that are put side by side"
+    NOT_AHEAD = "the product of the iteration before did not do this"
+    NOT_IN_PLACE = "{o} lacks entries: what statement {s} sends to it is merged later"
+    PUSHED = "statement {s} pushed, so that its result is not in its place yet"
     # Before the loop.
-    BLANKED = 32
+    BLANKED = "where {o} has no entry its value becomes NaN, which no comparison prefers"
     # Of the iteration.
-    ENDS = 30
+    ENDS = "the numbers of entries and the sums have to be known to all"
     # It is no part of a kernel with others.
-    WRITES_MATRIX = 40
-    SUMS_PRODUCT = 41
-    OWN_LAUNCHES = 42
-    HUGE = 43
-    READS_SIZE = 44
-    COUNTS_ENTRIES = 45
+    WRITES_MATRIX = (
+        "statement {s} writes {o}, a matrix with room for all it may hold: a size is read above "
+        "256 MB alone"
+    )
+    SUMS_PRODUCT = (
+        "statement {s} multiplies matrices: its dot products are added up as they are computed"
+    )
+    OWN_LAUNCHES = "the method of statement {s} has launches of its own"
+    HUGE = "{o} has a side of 2^31 or more"
+    READS_SIZE = (
+        "statement {s} writes {o}, a matrix; multiplied row by row, the host reads its size"
+    )
+    COUNTS_ENTRIES = "statement {s} writes {o}, a matrix; the host reads its size"
     # A product of which the next statement takes the sum is stored all the same.
-    READ_AGAIN = 50
-    FIXED_ORDER = 51
-    NO_DOTS = 52
+    READ_AGAIN = "statement {s}, which sums it up, is not all that reads it"
+    FIXED_ORDER = "statement {s} adds up in an order that is the same in every run"
+    NO_DOTS = "statement {s} multiplies row by row, not by dot products"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,23 +204,10 @@ class PhasesOf(Protocol):
     """What a backend makes of a planned Program."""
 
     def __call__(self, program: Program, sides: Mapping[int, int] | None = None) -> Outline | None:
-        """Return the steps of its kernel, or the pieces that it is.
+        """Return the steps of its kernel, or its pieces; None where statements run one by one.
 
-        Parameters
-        ----------
-        program : Program
-        sides : mapping of int to int, optional
-            The longest side of what a slot is bound to, where that is known.
-
-        Returns
-        -------
-        Outline or None
-            None where statements run one by one, each in launches of its own.
-
-        Raises
-        ------
-        NotImplementedException
-            The backend refuses a statement.
+        `sides` are the longest sides of what slots are bound to, where known. Raises
+        NotImplementedException if the backend refuses a statement.
         """
         ...
 

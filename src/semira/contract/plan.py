@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from semira.base.shown import Shown
@@ -81,7 +82,6 @@ class Method(Shown):
     parameters: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
-        """Return the name and what it implies, on one line."""
         parts = [self.name]
         of = "" if self.orientation == "none" else self.orientation
         if self.storage != "compressed":
@@ -104,9 +104,9 @@ class Method(Shown):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a choice was made: the number of a sentence in `plan.explain`, and its figures."""
+    """Why a choice was made: a sentence of `plan.reasons`, and its figures."""
 
-    code: int
+    code: Enum
     figures: tuple[float | str, ...] = ()
 
 
@@ -128,7 +128,6 @@ class Plan(Shown):
     ordered: bool = False
 
     def __str__(self) -> str:
-        """Return the methods, a line each, and the policy that picks one of several."""
         lines = [f"  method   {method}" for method in self.methods]
         lines += [f"  picked   by the policy {self.policy}"] * (len(self.methods) > 1)
         return "\n".join([f"plan of {self.family}", *lines, f"  output   {self.out_storage}"])

@@ -176,7 +176,6 @@ class Program(Shown):
     body: tuple[Statement | Loop, ...]
 
     def __str__(self) -> str:
-        """Return the operations in order, those of a loop in brackets."""
         return f"program: {_operations(self.body)}"
 
 

@@ -129,13 +129,7 @@ class RowList(ShownRows, list[TraceRow]):
 
 
 class Rows(ShownRows, tuple[TraceRow, ...]):
-    """Rows of a trace, shown as a table.
-
-    Attributes
-    ----------
-    lost : int
-        Older rows that there was no room for.
-    """
+    """Rows of a trace, shown as a table; `lost` are older ones that there was no room for."""
 
     lost = 0
 

@@ -214,10 +214,7 @@ def _download(found: Dataset, folder: Path, *, progress: bool) -> Path:
 def _unpack(found: Dataset, download: Path, ready: Path) -> None:
     """Put the graph's file of a download at `ready`.
 
-    Raises
-    ------
-    FileFormatError
-        The download is cut short or lacks the file.
+    Raises FileFormatError if the download is cut short or lacks the file.
     """
     try:
         if found.member is None:

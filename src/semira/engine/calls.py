@@ -9,7 +9,20 @@ import numpy as np
 
 from semira.base.config import config
 from semira.base.dtypes import INT64, DataType
-from semira.contract import VARIANTS, Arg, Hints, IndexSpec, Loop, Mask, Program, Slot, Statement
+from semira.base.errors import PlanError
+from semira.contract import (
+    PRODUCTS,
+    VARIANTS,
+    Arg,
+    Hints,
+    IndexSpec,
+    Loop,
+    Mask,
+    Program,
+    Slot,
+    Statement,
+    row_of,
+)
 from semira.contract.hints import NO_HINTS
 from semira.engine.places import Place
 from semira.engine.values import Value
@@ -192,3 +205,27 @@ class Lowering:
     def program(self, body: tuple[Statement | Loop, ...]) -> Program:
         """Return the Program over the slots met so far."""
         return Program(tuple(self.slots), body)
+
+
+def lean_hints(op: str, args: tuple[Any, ...], hints: Hints) -> Hints:
+    """Return the hints of a product, its matrix storage pinned to what lean operands keep.
+
+    What the call pins itself stays, ``matrix_storage`` or a method with a folder:
+    ``matrix_storage="both"`` lets one call transpose. Raises PlanError if the operands keep
+    different orientations.
+    """
+    if op not in PRODUCTS or hints.matrix_storage is not None:
+        return hints
+    row = row_of(op, hints.method)
+    if row is not None and row.keeps != ():
+        # It is made of whichever orientation there is.
+        return hints
+    kept = {arg.lean for arg, _ in args if getattr(arg, "lean", None) is not None}
+    if not kept:
+        return hints
+    if len(kept) > 1:
+        raise PlanError(
+            f"{op} of a matrix that keeps csr and one that keeps csc (memory='lean'); give one "
+            "memory='fast', or pass matrix_storage='both' to transpose for this call"
+        )
+    return replace(hints, matrix_storage=kept.pop())

@@ -240,7 +240,6 @@ def _region(region: Region) -> str:
 
 
 def _named(operand: Value | Literal | None) -> str:
-    """Return what an operand is, in words."""
     if isinstance(operand, Value):
         shape = f" of shape {operand.shape}" if operand.shape else ""
         return f"a {operand.kind} of {operand.dtype}{shape}"
@@ -248,5 +247,4 @@ def _named(operand: Value | Literal | None) -> str:
 
 
 def _text(given: Any) -> str:
-    """Return a Python value as it is written, cut short."""
     return _short.repr(given.item() if isinstance(given, np.generic) else given)

@@ -153,7 +153,6 @@ def _products(loop: LoopCall, planned: Program) -> dict[int, Explanation]:
 
 
 def _calls(loop: LoopCall) -> Iterator[Call]:
-    """Yield the calls of a loop in the order of its program."""
     for body in loop.bodies:
         for item in body:
             if isinstance(item, Call):
@@ -177,7 +176,6 @@ def plan_for(program: Program, device: str, pins: Mapping[str, Any] | None = Non
 
 
 def _pinned(body: tuple[Statement | Loop, ...], hints: Hints) -> tuple[Statement | Loop, ...]:
-    """Return statements and loops whose products have other hints."""
 
     def pinned(item: Statement | Loop) -> Statement | Loop:
         if isinstance(item, Loop):
@@ -349,7 +347,6 @@ def _transposed(arg: tuple[Any, bool]) -> MatrixArrays:
 
 
 def _open_rows(call: Call) -> Any:
-    """Return which output positions the mask lets through."""
     inside = np.zeros(call.out.shape[0], bool)
     if call.mask is None:
         return ~inside

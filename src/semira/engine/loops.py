@@ -166,7 +166,6 @@ def recorded_loop(
 def _append(
     outer: Recording, records: list[Recording], limit: Value | Literal, *, explicit: bool
 ) -> None:
-    """Add an inner loop to the recording around it."""
     if len(records) > 2:
         raise RecordError(
             f"{user_line()}: the body of an inner loop rebinds its objects (as `p, q = q, p` "
@@ -263,7 +262,6 @@ def _record_cycle(
 def _record(
     step: Callable[[], Any], condition_value: ConditionValue, *, explicit: bool
 ) -> Recording:
-    """Call the body once under a recording."""
     with recording.recording() as record:
         returned = step()
         where = record.returned_at = partial(body_line, step, returned)

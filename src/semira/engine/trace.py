@@ -85,7 +85,6 @@ class Trace(Shown):
         return ", ".join(parts)
 
     def __str__(self) -> str:
-        """Return what ran, and a table of the products; waits as `rows` does."""
         return f"{self._heading()}\n{trace_text(self.rows)}"
 
     def _repr_html_(self) -> str:
@@ -139,7 +138,8 @@ def tracing() -> Iterator[Trace]:
     """Collect plans, trace rows and the devices' work of everything that runs inside the block.
 
     A block inside another one adds to both. On the GPU the rows of eager products are waited for
-    when `Trace.rows` is read.
+    when `Trace.rows` is read. Kernels over arrays, and so the compiled loops of hosts, run no
+    product: of a search the result alone has the levels, as its ``trace``.
 
     Examples
     --------

@@ -79,7 +79,7 @@ class Value:
         if isinstance(arrays, RawArrays):
             return cls._built(arrays)
         if isinstance(arrays, MatrixArrays):
-            value = cls("matrix", arrays.dtype, (arrays.nrows, arrays.ncols))
+            value = cls("matrix", arrays.dtype, arrays.shape)
             value.lean = arrays.orientation if value.lean or arrays.lean else None
         elif isinstance(arrays, VectorArrays):
             value = cls("vector", arrays.dtype, (arrays.size,))
@@ -199,7 +199,9 @@ class Value:
         count = getattr(self._handle, "count_entries", None)
         if count is None or self.recording is not None:
             return None
-        found = self.count = int(count())
+        found: int | None = count()
+        if found is not None:
+            self.count = found
         return found
 
     def copy(self) -> Value:

@@ -65,24 +65,12 @@ def _is_archive(source: Source) -> bool:
 def unpacked(source: Source, is_graph: Callable[[str], bool]) -> Iterator[Source]:
     """Yield the graph in an archive as a source; a file that is no archive as it is.
 
-    Parameters
-    ----------
-    source : Source
-    is_graph : callable (name) -> bool
-        Whether a name is that of a graph that can be read.
-
-    Raises
-    ------
-    FileFormatError
-        The archive is damaged, or holds no graph or several: the message lists what it holds.
-    OutOfMemory
-        The graph is larger than the option ``max_bytes`` allows.
-
-    Notes
-    -----
-    Of a folder's files one that has its name is the graph: the archives of the SuiteSparse
-    collection hold ``name/name.mtx`` and vectors beside it. ``.npz`` files are archives that are
-    formats, and pass as they are.
+    A name for which `is_graph` is true is that of a graph that can be read. Of a folder's files one
+    that has its name is the graph: the archives of the SuiteSparse collection hold
+    ``name/name.mtx`` and vectors beside it. ``.npz`` files are archives that are formats, and pass
+    as they are. Raises FileFormatError if the archive is damaged, or holds no graph or several: the
+    message lists what it holds. Raises OutOfMemory if the graph is larger than the option
+    ``max_bytes`` allows.
     """
     if not _is_archive(source):
         yield source
@@ -135,7 +123,6 @@ def _tar(file: Any) -> Iterator[_Member]:
 def _chosen(
     source: Source, members: list[_Member], is_graph: Callable[[str], bool], kind: str
 ) -> _Member:
-    """Return the one graph among the files of an archive."""
     files = [member for member in members if not _SPARED.search(member.name)]
     graphs = [member for member in files if is_graph(member.name)]
     if not graphs and len(files) == 1:

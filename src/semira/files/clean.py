@@ -23,21 +23,9 @@ def _require_square(edges: EdgeList, what: str) -> None:
 
 
 def drop_self_loops(edges: EdgeList) -> EdgeList:
-    """Return the edges that join two different vertices.
+    """Return the edges of a square list that join two different vertices. O(nnz).
 
-    Parameters
-    ----------
-    edges : EdgeList
-        Square.
-
-    Raises
-    ------
-    DimensionMismatch
-        Rows and columns are not the same vertices.
-
-    Notes
-    -----
-    O(nnz).
+    Raises DimensionMismatch if rows and columns are not the same vertices.
     """
     _require_square(edges, "drop self-loops of")
     keep = edges.rows != edges.cols
@@ -48,32 +36,16 @@ def drop_self_loops(edges: EdgeList) -> EdgeList:
 
 
 def symmetrise(edges: EdgeList, *, sign: int = 1, conjugate: bool = False) -> EdgeList:
-    """Return the edges and the reverse of each; self-loops are listed once.
+    """Return the edges of a square list and the reverse of each; self-loops are listed once.
 
-    Parameters
-    ----------
-    edges : EdgeList
-        Square. Returned as it is if already known to be symmetric.
-    sign : {1, -1}
-        Factor of the mirrored values; -1 completes a skew-symmetric matrix.
-    conjugate : bool
-        Mirror complex conjugates: completes a Hermitian matrix.
+    A list that is known to be symmetric is returned as it is. `sign` is the factor of the mirrored
+    values: -1 completes a skew-symmetric matrix; `conjugate` mirrors complex conjugates, which
+    completes a Hermitian one. Otherwise the result has ``symmetric=True``. Raises DimensionMismatch
+    if rows and columns are not the same vertices.
 
-    Returns
-    -------
-    EdgeList
-        ``symmetric=True`` (unless `sign` is -1, or the values are conjugated).
-
-    Raises
-    ------
-    DimensionMismatch
-        Rows and columns are not the same vertices.
-
-    Notes
-    -----
-    O(nnz). Each reversed edge directly follows its original, so repeated edges meet at (i, j)
-    and at (j, i) in the same order: the matrix is symmetric whatever operator merges them,
-    even ``first`` or a floating-point sum.
+    O(nnz). Each reversed edge directly follows its original, so repeated edges meet at (i, j) and
+    at (j, i) in the same order: the matrix is symmetric whatever operator merges them, even
+    ``first`` or a floating-point sum.
 
     Examples
     --------
@@ -108,30 +80,12 @@ def _interleave(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
 def random_weights(
     edges: EdgeList, *, seed: int = 0, low: int = WEIGHT_LOW, high: int = WEIGHT_HIGH
 ) -> EdgeList:
-    """Return the edges with uniform random integer values in ``[low, high]``.
+    """Return the edges with uniform random integer values in ``[low, high]``, of int64. O(nnz).
 
-    Parameters
-    ----------
-    edges : EdgeList
-    seed : int
-        0 <= seed < 2**64.
-    low, high : int
-        Bounds, both included; at most 2**32 different values.
-
-    Returns
-    -------
-    EdgeList
-        Values are int64. An edge's value depends on its two ends and the seed only: both
-        directions and all repeats of an edge get the same one, in any order of the list.
-
-    Raises
-    ------
-    InvalidValue
-        The range is empty or too wide.
-
-    Notes
-    -----
-    O(nnz). A hash of (smaller end, larger end, seed) by the SplitMix64 finaliser.
+    An edge's value depends on its two ends and the seed only (a hash of (smaller end, larger end,
+    seed) by the SplitMix64 finaliser): both directions and all repeats of an edge get the same one,
+    in any order of the list. The seed is below 2**64. Raises InvalidValue if the range is empty, or
+    has more than 2**32 values.
 
     References
     ----------

@@ -24,20 +24,13 @@ _GZIP_LEVEL = 6
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """One compression, read by content and written by file name.
+    """One compression, read by content and written by file name."""
 
-    Attributes
-    ----------
-    suffix : str
-        Of file names.
-    magic : compiled pattern of bytes
-        What compressed data begins with.
-    module : str
-        The module of the standard library whose ``open`` reads and writes it.
-    """
-
+    #: Of file names.
     suffix: str
+    #: What compressed data begins with.
     magic: re.Pattern[bytes]
+    #: The module of the standard library whose ``open`` reads and writes it.
     module: str
 
     def reader(self, stream: Any) -> Any:
@@ -90,10 +83,7 @@ def split_suffix(name: str) -> tuple[str, Compression | None]:
 def check_expansion(name: str, packed: int, unpacked: int) -> None:
     """Check that compressed data does not become more than the option ``max_bytes`` allows.
 
-    Raises
-    ------
-    OutOfMemory
-        It does; the message has both sizes.
+    Raises OutOfMemory if it does; the message has both sizes.
     """
     limit = settings().max_bytes
     if limit and unpacked > max(limit, packed):
@@ -106,16 +96,8 @@ def check_expansion(name: str, packed: int, unpacked: int) -> None:
 class Bounded(io.RawIOBase):
     """The decompressed bytes of a stream: at most ``max_bytes``, damage as an error of ours.
 
-    Parameters
-    ----------
-    name : str
-        What error messages call the file.
-    stream : binary stream
-        Decompresses.
-    packed : callable () -> int
-        Compressed bytes read so far.
-    damage : tuple of exception classes
-        What reading damaged data may raise beside what the compressions do.
+    Errors call it `name`. `packed` returns the compressed bytes read so far; `damage` is what
+    reading damaged data may raise beside what the compressions do.
     """
 
     def __init__(

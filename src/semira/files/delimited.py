@@ -22,12 +22,8 @@ def write_rows(stream: BinaryIO, names: tuple[str, ...], columns: list[NDArray[A
     """Write a header and one line for each row; text is quoted, numbers are exact.
 
     Nothing is put before a text that a spreadsheet takes for a formula (``=1+1``): programs that
-    read data would take it for part of the text.
-
-    Raises
-    ------
-    FileWriteError
-        A text cannot be encoded as UTF-8 (a lone surrogate).
+    read data would take it for part of the text. Raises FileWriteError if a text cannot be encoded
+    as UTF-8 (a lone surrogate).
     """
     heading = io.StringIO()
     csv.writer(heading, lineterminator="\n").writerow(names)
@@ -58,23 +54,11 @@ def _check_labels(labels: NDArray[Any]) -> None:
 def write_csv(stream: BinaryIO, edges: EdgeList) -> None:
     """Write ``source,target[,weight]`` lines; vertices by their labels if they have any.
 
-    Parameters
-    ----------
-    stream : binary stream
-    edges : EdgeList
-        Square. Both directions of a symmetric list are written.
-
-    Raises
-    ------
-    FileWriteError
-        A value is complex, or a label is not valid text or could not be read back: it is empty or
-        holds a carriage return or a NUL character.
-
-    Notes
-    -----
-    Vertices without an edge are not recorded. A warning is logged where a reader would take
-    another size, or the numbers of the others as names: read the file back with ``size=...``.
-    bool values become 0 and 1.
+    Both directions of a symmetric list are written; bool values become 0 and 1. Vertices without an
+    edge are not recorded. A warning is logged where a reader would take another size, or the
+    numbers of the others as names: read the file back with ``size=...``. Raises FileWriteError if a
+    value is complex, or a label is not valid text or could not be read back: it is empty or holds a
+    carriage return or a NUL character.
     """
     if edges.values is not None and edges.values.dtype.kind == "c":
         raise FileWriteError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -107,21 +108,10 @@ def _arcs(
 def read_dimacs(source: Source) -> EdgeList:
     """Read a DIMACS shortest-path graph (``p sp``, arcs ``a tail head weight``).
 
-    Parameters
-    ----------
-    source : Source
-
-    Returns
-    -------
-    EdgeList
-        Directed, one entry an arc, int64 values. Road networks list both arcs of a road.
-        ``meta["dup_op"]`` is ``"min"``: of parallel arcs the least one counts.
-
-    Raises
-    ------
-    FileFormatError
-        The problem line is missing or of another problem, a line is no arc, a vertex lies
-        outside 1..n, or there are more or fewer arcs than announced.
+    It is directed, with an entry for each arc and int64 values. Road networks list both arcs of a
+    road. ``meta["dup_op"]`` is ``"min"``: of parallel arcs the least one counts. Raises
+    FileFormatError if the problem line is missing or of another problem, a line is no arc, a vertex
+    lies outside 1..n, or there are more or fewer arcs than announced.
     """
     notes: list[str] = []
     blocks = source.blocks()
@@ -129,10 +119,7 @@ def read_dimacs(source: Source) -> EdgeList:
     narrow = index_dtype(size)
     parts = [(np.empty(0, narrow), np.empty(0, narrow), np.empty(0, np.int64))]
     seen = 0
-    if rest.data:
-        parts.append(_arcs(source, rest, size, count))
-        seen = len(parts[-1][0])
-    for block in blocks:
+    for block in chain([rest] if rest.data else [], blocks):
         parts.append(_arcs(source, block, size, count - seen))
         seen += len(parts[-1][0])
     if seen != count:

@@ -16,18 +16,10 @@ _CHUNK = 1 << 16
 
 
 def write_dimacs(stream: BinaryIO, edges: EdgeList) -> None:
-    """Write a problem line and an arc ``a tail head weight`` for each entry.
+    """Write a problem line and an arc ``a tail head weight`` for each entry of a square list.
 
-    Parameters
-    ----------
-    stream : binary stream
-    edges : EdgeList
-        Square; without values every weight is 1. Labels are not written (a warning is logged).
-
-    Raises
-    ------
-    FileWriteError
-        A weight is no whole number below 2**63.
+    Without values every weight is 1. Labels are not written (a warning is logged). Raises
+    FileWriteError if a weight is no whole number below 2**63.
     """
     if edges.labels is not None:
         logger.warning("DIMACS files hold no labels; write csv or npz to keep them")
@@ -41,7 +33,6 @@ def write_dimacs(stream: BinaryIO, edges: EdgeList) -> None:
 
 
 def _whole(values: NDArray[Any] | None, count: int) -> NDArray[np.int64]:
-    """Return weights as int64."""
     if values is None:
         return np.ones(count, np.int64)
     is_real = values.dtype.kind in "biuf"

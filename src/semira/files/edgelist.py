@@ -324,60 +324,40 @@ def _sized(source: Source, ends: NDArray[np.int64], options: ReadOptions) -> int
 
 
 def read_edgelist(source: Source, options: ReadOptions) -> EdgeList:
-    """Read an edge list.
+    """Read an edge list: directed, as listed.
 
-    Lines are ``source target`` or ``source target weight``, separated by blanks, tabs, commas
-    or semicolons (the first lines show which); lines that start with ``#`` or ``%`` are
-    comments; a first line may name the columns.
+    Lines are ``source target`` or ``source target weight``, separated by blanks, tabs, commas or
+    semicolons (the first lines show which); lines that start with ``#`` or ``%`` are comments; a
+    first line may name the columns. Values are int64 if every weight is an integer that fits,
+    uint64 if every one is a non-negative integer below 2**64, else float64; None without a third
+    column.
 
-    Parameters
-    ----------
-    source : Source
-    options : ReadOptions
-        ``base``, ``ids``, ``delimiter``, ``header``, ``columns``, ``size``, ``missing``,
-        ``encoding`` and ``decimal``.
+    Vertices are numbers or names. With ``ids="auto"`` they are:
 
-    Returns
-    -------
-    EdgeList
-        Directed, as listed. Values are int64 if every weight is an integer that fits, uint64 if
-        every one is a non-negative integer below 2**64, else float64; None without a third
-        column.
+    - text, if one of them is no integer, or an integer in a spelling of its own such as ``007``:
+      numbered in order of first appearance, with ``labels``, an object array of str as the file
+      has them;
+    - names that are integers, if one is negative, or if most of the numbers from 0 to the largest
+      are not used (more than are used, and more than 100): numbered in the same way, ``labels`` is
+      an int64 array;
+    - numbers else, less ``base``: the size is the largest + 1.
 
-        Vertices are numbers or names. With ``ids="auto"`` they are:
+    The first line is a header if its words are known (``source,target``, ``from,to``, ``FromNodeId
+    ToNodeId``, ...) and no vertex further down is called so, or if words stand above integers, or
+    above names and a weight.
 
-        - text, if one of them is no integer, or an integer in a spelling of its own such as
-          ``007``: numbered in order of first appearance, with ``labels``, an object array of
-          str as the file has them;
-        - names that are integers, if one is negative, or if most of the numbers from 0 to the
-          largest are not used (more than are used, and more than 100): numbered in the same
-          way, ``labels`` is an int64 array;
-        - numbers else, less ``base``: the size is the largest + 1.
+    ``meta`` has ``name``, ``directed``, ``comments``, ``ids`` (``"index"`` or ``"name"``),
+    ``header`` (names of the columns, or None), ``delimiter`` (``" "`` for any blanks),
+    ``unnamed_vertices`` (numbers below the size that no line names, where vertices are numbers),
+    ``dropped_missing`` or ``replaced_missing`` (weights, where ``missing`` was given),
+    ``possible_header`` (fields of the first line, if it was read as an edge of names that come up
+    nowhere else) and ``guesses`` (what may be wrong, for people).
 
-        The first line is a header if its words are known (``source,target``, ``from,to``,
-        ``FromNodeId ToNodeId``, ...) and no vertex further down is called so, or if words stand
-        above integers, or above names and a weight.
-
-        ``meta`` has ``name``, ``directed``, ``comments``, ``ids`` (``"index"`` or ``"name"``),
-        ``header`` (names of the columns, or None), ``delimiter`` (``" "`` for any blanks),
-        ``unnamed_vertices`` (numbers below the size that no line names, where vertices are
-        numbers), ``dropped_missing`` or ``replaced_missing`` (weights, where ``missing`` was
-        given), ``possible_header`` (fields of the first line, if it was read as an edge of names
-        that come up nowhere else) and ``guesses`` (what may be wrong, for people).
-
-    Raises
-    ------
-    FileFormatError
-        A line has the wrong number of columns, a weight is missing, no number or an integer
-        beyond 64 bits, a vertex lies below ``base`` or beyond ``size``, text is not in the
-        encoding, or there is no edge at all and neither a header nor ``size``.
-    InvalidValue
-        ``columns`` names a column that there is not.
-
-    Notes
-    -----
-    O(file). An edge list does not record vertices without edges beyond the largest number: give
-    ``size``.
+    Raises FileFormatError if a line has the wrong number of columns, a weight is missing, no number
+    or an integer beyond 64 bits, a vertex lies below ``base`` or beyond ``size``, text is not in
+    the encoding, or there is no edge at all and neither a header nor ``size``. Raises InvalidValue
+    if ``columns`` names a column that there is not. O(file). An edge list does not record vertices
+    without edges beyond the largest number: give ``size``.
     """
     if is_mtx(source):
         raise source.error("is a Matrix Market file; read it with format='mtx'", 1)

@@ -21,19 +21,13 @@ _TABS_AS_BLANKS = bytes.maketrans(b"\t", b" ")
 
 
 class RegularLines:
-    """Lines that all have the same number of fields, none of them with a quote inside.
-
-    Attributes
-    ----------
-    block : Block
-        The lines without quotes, blank lines and blanks beyond single ones; its line numbers are
-        wrong.
-    count : int
-        Number of lines.
-    """
+    """Lines that all have the same number of fields, none of them with a quote inside."""
 
     def __init__(self, block: Block, stops: NDArray[np.int64], layout: Layout) -> None:
+        #: The lines without quotes, blank lines and blanks beyond single ones; its line numbers are
+        #: wrong.
         self.block = block
+        #: Number of lines.
         self.count = len(stops)
         self._layout = layout
         starts = np.zeros(stops.size, np.int64)
@@ -65,20 +59,8 @@ class RegularLines:
     ) -> tuple[list[str], NDArray[np.int64]] | None:
         """Return the different names of vertices, and which one each end of an edge has.
 
-        Parameters
-        ----------
-        kept : ndarray of bool, shape (count,), optional
-            Lines to look at; all if None.
-
-        Returns
-        -------
-        names : list of str
-            In order of first appearance.
-        numbers : ndarray of int64, shape (2 * lines,)
-            Position in `names`, source and target of each line in turn.
-
-        Or None if a name needs a closer look: it is empty, longer than 64 bytes or not UTF-8, or
-        there are blanks around it.
+        Names come in order of first appearance; of each line, or of those `kept`, source and target
+        in turn have the position of their name.
         """
         ends = list(self._layout.columns[:2])
         starts, sizes = self._starts[:, ends], self._sizes[:, ends]

@@ -14,26 +14,17 @@ _COMMENTS = re.compile(rb"(?:\s*+[#%][^\n]*+)*+\s*+")
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """One format, or several that are left in the same way.
+    """One format, or several that are left in the same way."""
 
-    Attributes
-    ----------
-    name : str
-        What it is, with its article.
-    remedy : str
-        What to do instead.
-    suffixes : tuple of str
-        File names that mean it.
-    content : compiled pattern of bytes or None
-        What the file begins with; of a text after its comments.
-    is_text : bool
-        Whether it could be read as an edge list, if somebody insists.
-    """
-
+    #: What it is, with its article.
     name: str
+    #: What to do instead.
     remedy: str
+    #: File names that mean it.
     suffixes: tuple[str, ...] = ()
+    #: What the file begins with; of a text after its comments.
     content: re.Pattern[bytes] | None = None
+    #: Whether it could be read as an edge list, if somebody insists.
     is_text: bool = True
 
     def error(self, source: Source) -> FileFormatError:

@@ -50,29 +50,19 @@ _EXCHANGED = str.maketrans(",.", ".,")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the lines of an edge list are to be read.
+    """How the lines of an edge list are to be read."""
 
-    Attributes
-    ----------
-    delimiter : str or None
-        None: any run of blanks.
-    columns : tuple of 2 or 3 int
-        Positions of source, target and weight.
-    width : int
-        Number of columns of each line.
-    line : int
-        Number of the first line.
-    header : list of str or None
-        The names of the columns, if they are in that line.
-    guesses : tuple of str
-        What was found out and may be wrong, for people.
-    """
-
+    #: None: any run of blanks.
     delimiter: str | None
+    #: Positions of source, target and weight.
     columns: tuple[int, ...]
+    #: Number of columns of each line.
     width: int
+    #: Number of the first line.
     line: int = 1
+    #: The names of the columns, if they are in that line.
     header: list[str] | None = None
+    #: What was found out and may be wrong, for people.
     guesses: tuple[str, ...] = ()
 
     @property
@@ -121,12 +111,8 @@ def split_line(source: Source, text: str, number: int, delimiter: str | None) ->
     """Return the fields of one line, blanks round them removed.
 
     Fields may be quoted (``"a, b"``) where a delimiter separates them; what is inside of quotes
-    stays as it is, line ends included (see `semira.files.quoted`).
-
-    Raises
-    ------
-    FileFormatError
-        A quoted field does not end, or more than a delimiter follows it.
+    stays as it is, line ends included (see `semira.files.quoted`). Raises FileFormatError if a
+    quoted field does not end, or more than a delimiter follows it.
     """
     if delimiter is None:
         return text.split()
@@ -146,10 +132,8 @@ def split_line(source: Source, text: str, number: int, delimiter: str | None) ->
 def edge_lines(source: Source, block: Block, layout: Layout) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and the chosen fields of every edge in `block`.
 
-    Raises
-    ------
-    FileFormatError
-        A line has another number of columns than the first, or a vertex without a name.
+    Raises FileFormatError if a line has another number of columns than the first, or a vertex
+    without a name.
     """
     needed = max(layout.columns) + 1
     for number, text in data_lines(source, block):
@@ -176,22 +160,10 @@ def _ragged(fields: list[str], text: str, layout: Layout) -> str:
 
 
 def find_layout(source: Source, block: Block, options: ReadOptions) -> Layout:
-    """Return the layout that the first lines show.
+    """Return the layout that the first lines show: the first one is neither blank nor a comment.
 
-    Parameters
-    ----------
-    source : Source
-    block : Block
-        It starts with the first line that is neither blank nor a comment.
-    options : ReadOptions
-
-    Raises
-    ------
-    FileFormatError
-        The first line has neither two nor three columns, and no option or header says which to
-        read.
-    InvalidValue
-        ``columns`` names a column that there is not.
+    Raises FileFormatError if it has neither two nor three columns, and no option or header says
+    which to read. Raises InvalidValue if ``columns`` names a column that there is not.
     """
     lines = list(islice(data_lines(source, block), _SAMPLE))
     delimiter, guesses = _find_delimiter(source, lines, options)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -133,14 +134,9 @@ def _read_header(
             elif line:
                 text = line.decode("utf-8", "replace")
                 header = _parse_sizes(source, text, number, banner)
-                return header, _chain(block.after(number, end), blocks)
+                rest = block.after(number, end)
+                return header, chain([rest] if rest.data else [], blocks)
     raise source.error("ends inside the header: the line of sizes is missing; fetch it again")
-
-
-def _chain(first: Block, rest: Iterator[Block]) -> Iterator[Block]:
-    if first.data:
-        yield first
-    yield from rest
 
 
 class _Body:
@@ -225,28 +221,14 @@ def _dense_positions(header: _Header) -> tuple[NDArray[Any], NDArray[Any]]:
 def read_mtx(source: Source) -> EdgeList:
     """Read a Matrix Market file; symmetric and skew-symmetric matrices come back whole.
 
-    Parameters
-    ----------
-    source : Source
+    Values are None (pattern), int64 (integer), uint64 (unsigned-integer), float64 (real) or
+    complex128 (complex). The mirrored values of a Hermitian matrix are conjugates. ``symmetric`` is
+    set for symmetric files. Every value of an ``array`` file is an entry, zeros included. Raises
+    FileFormatError if the header is malformed or out of range, a line is not an entry, an index
+    lies outside the shape, or there are more or fewer entries than announced.
 
-    Returns
-    -------
-    EdgeList
-        Values None (pattern), int64 (integer), uint64 (unsigned-integer), float64 (real) or
-        complex128 (complex). The mirrored values of a Hermitian matrix are conjugates.
-        ``symmetric`` is set for symmetric files. Every value of an ``array`` file is an entry,
-        zeros included.
-
-    Raises
-    ------
-    FileFormatError
-        The header is malformed or out of range, a line is not an entry, an index lies outside
-        the shape, or there are more or fewer entries than announced.
-
-    Notes
-    -----
-    O(file) time; nothing is allocated on the word of the header. Plain blocks go through
-    SciPy's C++ reader, the others through `numpy.loadtxt` (see `semira.files.mtx_fast`).
+    O(file) time; nothing is allocated on the word of the header. Plain blocks go through SciPy's
+    C++ reader, the others through `numpy.loadtxt` (see `semira.files.mtx_fast`).
     """
     notes: list[str] = []
     header, blocks = _read_header(source, source.blocks(), notes)
@@ -287,29 +269,13 @@ def _mirrored(source: Source, edges: EdgeList, header: _Header) -> EdgeList:
 def write_mtx(
     stream: BinaryIO, edges: EdgeList, *, comment: str = "", precision: int | None = None
 ) -> None:
-    """Write a Matrix Market coordinate file.
+    """Write a Matrix Market coordinate file; of a symmetric list the lower triangle.
 
-    Parameters
-    ----------
-    stream : binary stream
-    edges : EdgeList
-        A symmetric one is written as its lower triangle. Labels are not written: the format
-        has no place for them (a warning is logged).
-    comment : str
-        Text below the first line.
-    precision : int, optional
-        Significant digits of floats; as many as reading them back exactly takes if None.
-
-    Raises
-    ------
-    FileWriteError
-        The values are not numbers.
-
-    Notes
-    -----
-    Reading the file back gives the same values: floats are written with as many digits as
-    that takes. bool and narrow integers come back as int64, float32 as float64,
-    complex64 as complex128.
+    Labels are not written: the format has no place for them (a warning is logged). The text of
+    `comment` stands below the first line. Reading the file back gives the same values: floats are
+    written with as many digits as that takes, or with `precision` significant ones. bool and narrow
+    integers come back as int64, float32 as float64, complex64 as complex128. Raises FileWriteError
+    if the values are not numbers.
     """
     from scipy.io import mmwrite
     from scipy.sparse import coo_array

@@ -84,22 +84,8 @@ def _is_plain(data: bytes, columns: int, lines: int, *, is_real: bool) -> bool:
 def try_entries(data: bytes, field: str, nrows: int, ncols: int) -> tuple[NDArray[Any], ...] | None:
     """Return rows, columns (from 1) and values of a block, or None if it needs a closer look.
 
-    Parameters
-    ----------
-    data : bytes
-        Whole lines without comments.
-    field : str
-        Matrix Market field; a pattern has no values.
-    nrows, ncols : int
-        Shape; an index outside gives None.
-
-    Returns
-    -------
-    tuple of 2, 3 or (complex: real and imaginary parts) 4 ndarray, each of shape (lines,), or None
-
-    Notes
-    -----
-    O(bytes); about 3 bytes of temporaries per byte. Multi-threaded inside SciPy.
+    `data` are whole lines without comments; an index outside of the shape gives None, and a pattern
+    has no values. O(bytes); about 3 bytes of temporaries per byte. Multi-threaded inside SciPy.
     """
     from scipy.io import mmread
 

@@ -17,11 +17,8 @@ _KEPT = {"first": "the first kept", "second": "the last kept", "last": "the last
 def reading_note(meta: Mapping[str, Any]) -> str:
     """Return one line on what was guessed and what was lost, empty if there is nothing to say.
 
-    Parameters
-    ----------
-    meta : mapping
-        That of a graph: `file`, `guesses`, `dropped_missing`, `replaced_missing`,
-        `dropped_self_loops`, `repeated_edges` and `dup_op` are looked at.
+    It looks at `file`, `guesses`, `dropped_missing`, `replaced_missing`, `dropped_self_loops`,
+    `repeated_edges` and `dup_op` of a graph's ``meta``.
 
     Examples
     --------

@@ -139,24 +139,12 @@ class _Members:
 def read_npz(source: Source) -> EdgeList:
     """Read a NumPy archive.
 
-    Parameters
-    ----------
-    source : Source
-
-    Returns
-    -------
-    EdgeList
-        From SciPy's layout (member ``format``) every stored entry; the ``dia`` layout pads with
-        zeros, which are left out. From the plain layout the
-        edges ``row[k], col[k]``, mirrored (the diagonal once) and ``symmetric`` if
-        ``directed`` is False; ``nrows`` and ``ncols`` make it bipartite. Further members come
-        back in ``meta``, as they are in the file (not mirrored).
-
-    Raises
-    ------
-    FileFormatError
-        The archive is damaged, holds Python objects, misses a member, or its arrays do not
-        make a matrix.
+    From SciPy's layout (member ``format``) every stored entry; the ``dia`` layout pads with zeros,
+    which are left out. From the plain layout the edges ``row[k], col[k]``, mirrored (the diagonal
+    once) and ``symmetric`` if ``directed`` is False; ``nrows`` and ``ncols`` make it bipartite.
+    Further members come back in ``meta``, as they are in the file (not mirrored). Raises
+    FileFormatError if the archive is damaged, holds Python objects, misses a member, or its arrays
+    do not make a matrix.
     """
     with seekable(source) as file, warnings.catch_warnings():
         # NumPy and Python's parser warn of odd headers that are then read or refused.
@@ -376,10 +364,7 @@ def _check_compressed(
 def writable_labels(labels: NDArray[Any] | None) -> NDArray[Any] | None:
     """Return labels as a plain array (integers, or text of fixed width).
 
-    Raises
-    ------
-    FileWriteError
-        The text would take more than a gibibyte as a rectangle of characters.
+    Raises FileWriteError if the text would take more than a gibibyte as a rectangle of characters.
     """
     if labels is None or labels.dtype.kind in "iu":
         return labels
@@ -396,17 +381,9 @@ def writable_labels(labels: NDArray[Any] | None) -> NDArray[Any] | None:
 def write_npz(stream: BinaryIO, edges: EdgeList) -> None:
     """Write an archive that `scipy.sparse.load_npz` reads too (COO layout, compressed).
 
-    Parameters
-    ----------
-    stream : binary stream
-    edges : EdgeList
-        A pattern is stored as True values and a member ``pattern``; labels in ``labels``.
-        ``symmetric`` is not stored: a reader could not rely on it.
-
-    Raises
-    ------
-    FileWriteError
-        Labels are too wide for an archive.
+    A pattern is stored as True values and a member ``pattern``; labels in ``labels``. ``symmetric``
+    is not stored: a reader could not rely on it. Raises FileWriteError if labels are too wide for
+    an archive.
     """
     members: dict[str, Any] = {
         "format": np.bytes_("coo"),

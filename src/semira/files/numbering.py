@@ -29,23 +29,12 @@ def count_used(ends: NDArray[Any]) -> int:
 
 
 def are_names(ends: NDArray[Any]) -> bool:
-    """Return whether integers are names of vertices rather than their numbers.
+    """Return whether integers, both ends of all edges, are names of vertices and no numbers.
 
-    Parameters
-    ----------
-    ends : ndarray of integers, shape (k,)
-        Both ends of all edges.
-
-    Returns
-    -------
-    bool
-        True if one is negative, or if most of the numbers from 0 to the largest are not used:
-        more of them than are used, and more than 100.
-
-    Notes
-    -----
-    O(k). The limits lie between lists that number their vertices densely, with some vertices left
-    out, and lists that keep ids of their own, which leave most numbers unused.
+    They are if one is negative, or if most of the numbers from 0 to the largest are not used: more
+    of them than are used, and more than 100. The limits lie between lists that number their
+    vertices densely, with some vertices left out, and lists that keep ids of their own, which leave
+    most numbers unused. O(k).
 
     Examples
     --------
@@ -67,10 +56,6 @@ def are_names(ends: NDArray[Any]) -> bool:
 def number_integers(ends: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return numbers in order of first appearance, and the integer that each number stands for.
 
-    Parameters
-    ----------
-    ends : ndarray of int64 or uint64, shape (k,)
-
     Examples
     --------
     >>> numbers, names = number_integers(np.array([1002, 1001, 1002]))
@@ -86,24 +71,12 @@ def number_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return numbers of the different rows of a table, in order of first appearance.
 
-    Parameters
-    ----------
-    columns : sequence of ndarray of uint64, shape (k,)
-        At least one.
+    Equal rows have equal numbers: 0 for the first row, 1 for the next different one, ... Beside
+    them, the position of the first row of each number. There is at least one column.
 
-    Returns
-    -------
-    numbers : ndarray of int64, shape (k,)
-        Equal rows have equal numbers: 0 for the first row, 1 for the next different one, ...
-    firsts : ndarray of int64, shape (count,)
-        Position of the first row of each number.
-
-    Notes
-    -----
-    A hash table that all rows enter at once. Of the rows with one slot the first one stays in
-    it; those equal to it are done, the others try again with another hash. Every round settles
-    at least one row of each slot, nearly all after two. O(k) a column, several times faster than
-    sorting.
+    A hash table that all rows enter at once. Of the rows with one slot the first one stays in it;
+    those equal to it are done, the others try again with another hash. Every round settles at least
+    one row of each slot, nearly all after two. O(k) a column, several times faster than sorting.
     """
     count = len(columns[0])
     bits = max(4, (2 * count).bit_length())

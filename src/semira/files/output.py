@@ -35,18 +35,10 @@ def target_name(path: Writable) -> str:
 def open_output(path: Writable) -> Iterator[BinaryIO]:
     """Open `path` for writing; the file appears, complete, when the block ends without error.
 
-    Parameters
-    ----------
-    path : str, os.PathLike or binary stream
-        ``"-"`` is standard output. A name ending in ``.gz``, ``.bz2`` or ``.xz`` is compressed. An
-        existing file is replaced in one step and keeps its permissions; devices and pipes are
-        written to.
-
-    Raises
-    ------
-    FileWriteError
-        The folder is missing, the place is not writable, the device is full, ...; nothing is
-        left behind.
+    ``"-"`` is standard output. A name ending in ``.gz``, ``.bz2`` or ``.xz`` is compressed. An
+    existing file is replaced in one step and keeps its permissions; devices and pipes are written
+    to. Raises FileWriteError if the folder is missing, the place is not writable, the device is
+    full, ...; nothing is left behind.
     """
     name = target_name(path)
     try:
@@ -93,11 +85,8 @@ def _open_raw(path: Writable, name: str) -> Iterator[Any]:
 def check_output(path: str | os.PathLike[str], *reads: str | os.PathLike[str]) -> None:
     """Refuse before the work what `open_output` would refuse after it; leaves nothing behind.
 
-    Raises
-    ------
-    FileWriteError
-        The folder is missing, the place is not writable, ..., or it is one of the files that are
-        read; among `reads` may be names of none.
+    Raises FileWriteError if the folder is missing, the place is not writable, ..., or it is one of
+    the files that are read; among `reads` may be names of none.
     """
     name = os.fspath(path)
     if name == "-":

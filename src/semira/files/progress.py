@@ -16,19 +16,9 @@ PATIENCE_S = 1.0
 class ReadProgress:
     """Shows how much of a file has been read, once reading has taken `PATIENCE_S`.
 
-    Nothing is shown, and Rich is not even imported, for quick files and where standard
-    error is no terminal.
-
-    Parameters
-    ----------
-    label : str
-        Text in front of the bar.
-    total : int or None
-        Bytes to read; None (a pipe) shows a pulse.
-    is_enabled : bool
-        False never shows a bar.
-    verb : str
-        What is being done.
+    The `label` stands in front of the bar, whose `verb` is what is being done; a `total` of None (a
+    pipe) shows a pulse. Nothing is shown, and Rich is not even imported, for quick files, where
+    standard error is no terminal, and if not `is_enabled`.
     """
 
     def __init__(

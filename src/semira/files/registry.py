@@ -27,26 +27,17 @@ from semira.formats import EdgeList, MatrixArrays
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One file format.
+    """One file format."""
 
-    Attributes
-    ----------
-    name : str
-        What ``format=`` calls it.
-    suffixes : tuple of str
-        File names that mean it (that of a compression may follow).
-    reader, writer : callable or None
-    is_text_table : bool
-        Whether the edge-list options (``base``, ``columns``, ...) apply.
-    is_square : bool
-        Whether it records no shape, and so holds square matrices only.
-    """
-
+    #: What ``format=`` calls it.
     name: str
+    #: File names that mean it (that of a compression may follow).
     suffixes: tuple[str, ...]
     reader: Callable[[Source, ReadOptions], EdgeList]
     writer: Callable[[BinaryIO, EdgeList], None] | None = None
+    #: Whether the edge-list options (``base``, ``columns``, ...) apply.
     is_text_table: bool = False
+    #: Whether it records no shape, and so holds square matrices only.
     is_square: bool = False
 
 
@@ -85,12 +76,8 @@ def _by_suffix(name: str) -> Format | None:
 def _detect(source: Source, options: ReadOptions) -> Format:
     """Return the format by unmistakable first bytes, else by suffix, else by the first lines.
 
-    Text in an encoding that the caller states shows nothing by its bytes.
-
-    Raises
-    ------
-    FileFormatError
-        It is one of those that are not read, by content or by suffix.
+    Text in an encoding that the caller states shows nothing by its bytes. Raises FileFormatError if
+    it is one of those that are not read, by content or by suffix.
     """
     if is_mtx(source):
         return FORMATS["mtx"]
@@ -121,42 +108,20 @@ def read_edges(
 ) -> EdgeList:
     r"""Read a graph from a file.
 
-    Parameters
-    ----------
-    path : str, os.PathLike or binary stream
-        ``"-"`` reads standard input. Gzip, bzip2 and xz are recognised by content; of a zip or tar
-        archive the graph is read if there is one alone.
-    format : "mtx", "npz", "csv", "dimacs" or "edgelist", optional
-        Found by content and suffix if None.
-    options : ReadOptions, optional
-    **overrides
-        Fields of `ReadOptions`, such as ``symmetrise=True``.
+    ``"-"`` reads standard input. Gzip, bzip2 and xz are recognised by content; of a zip or tar
+    archive the graph is read if there is one alone. Without a `format`, content and suffix tell it.
+    `overrides` are fields of `ReadOptions`, such as ``symmetrise=True``. Every position of the
+    result lies inside the shape; values may be NaN. ``meta`` has ``name``, ``format``, ``file``,
+    ``directed`` and what else the file says about itself. O(file); see the reader of each format
+    for what it accepts.
 
-    Returns
-    -------
-    EdgeList
-        Valid: every position lies inside the shape. Values may be NaN. ``meta`` has ``name``,
-        ``format``, ``file``, ``directed`` and what else the file says about itself.
-
-    Raises
-    ------
-    MissingFile, FileReadError
-        The file is absent, a directory or unreadable.
-    FileFormatError
-        It does not follow its format; the message has the file, the line where there is one,
-        and the reason. Or it is of a format that is not read (GraphML, JSON, ...); the message has
-        the format and a way to read it.
-    InvalidValue
-        The format or an option is unknown, or an option does not apply to the format.
-    DimensionMismatch
-        Self-loops or directions were to be changed in a matrix that is not square.
-    OutOfMemory
-        The contents do not fit into memory, or compressed data becomes more than the option
-        ``max_bytes`` allows.
-
-    Notes
-    -----
-    O(file). See the reader of each format for what it accepts.
+    Raises MissingFile or FileReadError if the file is absent, a directory or unreadable. Raises
+    FileFormatError if it does not follow its format; the message has the file, the line where there
+    is one, and the reason. Or it is of a format that is not read (GraphML, JSON, ...); the message
+    has the format and a way to read it. Raises InvalidValue if the format or an option is unknown,
+    or an option does not apply to the format; DimensionMismatch if self-loops or directions were to
+    be changed in a matrix that is not square; OutOfMemory if the contents do not fit into memory,
+    or compressed data becomes more than the option ``max_bytes`` allows.
 
     Examples
     --------
@@ -197,20 +162,10 @@ def as_edges(matrix: MatrixArrays) -> EdgeList:
 def matrix_writer(
     path: Writable, format: str | None = None, *, rectangle: str | None = None
 ) -> Callable[[BinaryIO, EdgeList], None]:
-    """Return what writes a matrix to `path`.
+    """Return what writes a matrix to `path`; both are given as to `write_edges`.
 
-    Parameters
-    ----------
-    path, format
-        Those of `write_edges`.
-    rectangle : str, optional
-        Of a matrix that is not square: what messages call it, such as its shape.
-
-    Raises
-    ------
-    InvalidValue
-        The format is unknown, only read, or does not hold the matrix; the message has those
-        that do.
+    Messages call a matrix that is not square `rectangle`, such as its shape. Raises InvalidValue if
+    the format is unknown, only read, or does not hold the matrix; the message has those that do.
     """
     row = _by_suffix(target_name(path)) if format is None else _named(format)
     writable = {
@@ -230,24 +185,13 @@ def matrix_writer(
 def write_edges(
     path: Writable, edges: EdgeList | MatrixArrays, *, format: str | None = None
 ) -> None:
-    r"""Write a graph to a file.
+    r"""Write a graph to a file; `format` overrides its suffix.
 
-    Parameters
-    ----------
-    path : str, os.PathLike or binary stream
-        ``.mtx``, ``.npz``, ``.csv`` or ``.gr``, text also with ``.gz``, ``.bz2`` or ``.xz``;
-        ``"-"`` is standard output and needs `format`.
-    edges : EdgeList or MatrixArrays
-    format : "mtx", "npz", "csv" or "dimacs", optional
-        Overrides the suffix.
-
-    Raises
-    ------
-    InvalidValue
-        The format is unknown, only read, or does not hold the matrix.
-    FileWriteError
-        The file cannot be written, or the format cannot hold the graph's labels or values; nothing
-        is left behind and an existing file stays as it was.
+    That is ``.mtx``, ``.npz``, ``.csv`` or ``.gr``, text also with ``.gz``, ``.bz2`` or ``.xz``;
+    ``"-"`` is standard output and needs a format. Raises InvalidValue if the format is unknown,
+    only read, or does not hold the matrix, and FileWriteError if the file cannot be written, or the
+    format cannot hold the graph's labels or values; nothing is left behind and an existing file
+    stays as it was.
 
     Examples
     --------

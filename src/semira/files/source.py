@@ -43,17 +43,11 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    r"""Whole lines of a file.
+    """Whole lines of a file."""
 
-    Attributes
-    ----------
-    line : int
-        Number of the first line, counted from 1.
-    data : bytes
-        The lines, each ended by ``\n`` (the last one of a file may lack it).
-    """
-
+    #: Number of the first line, counted from 1.
     line: int
+    #: The lines, each ended by ``\n`` (the last one of a file may lack it).
     data: bytes
 
     def lines(self) -> Iterator[tuple[int, int, int]]:
@@ -71,21 +65,14 @@ class Block:
 
 
 class Source:
-    """The decompressed bytes of one file.
-
-    Attributes
-    ----------
-    name : str
-        What error messages call it; control characters are escapes.
-    stream : BinaryIO
-        The bytes; ``peek`` does not consume them.
-    is_compressed : bool
-        Whether they are being decompressed on the way.
-    """
+    """The decompressed bytes of one file."""
 
     def __init__(self, name: str, stream: Any, *, is_compressed: bool = False) -> None:
+        #: What error messages call it; control characters are escapes.
         self.name = printable(name)
+        #: The bytes; ``peek`` does not consume them.
         self.stream = stream
+        #: Whether they are being decompressed on the way.
         self.is_compressed = is_compressed
 
     @property
@@ -110,13 +97,8 @@ class Source:
         r"""Yield the contents as text lines.
 
         ``\r\n`` and ``\r`` become ``\n``, a byte order mark is dropped. Blocks of blank lines are
-        left out.
-
-        Raises
-        ------
-        FileFormatError
-            The file is empty, holds a NUL byte (it is no text) or a line far longer than
-            `MAX_LINE`.
+        left out. Raises FileFormatError if the file is empty, holds a NUL byte (it is no text) or a
+        line far longer than `MAX_LINE`.
         """
         line, tail, is_first = 1, b"", True
         while chunk := self.stream.read(_BLOCK_BYTES):
@@ -156,10 +138,7 @@ class Source:
     def decode(self, data: bytes, line: int) -> str:
         """Return UTF-8 `data`, whose first line is numbered `line`, as text.
 
-        Raises
-        ------
-        FileFormatError
-            A byte is not UTF-8; the message has its line.
+        Raises FileFormatError if a byte is not UTF-8; the message has its line.
         """
         try:
             return data.decode("utf-8")
@@ -205,13 +184,7 @@ class _CountedFile(io.RawIOBase):
 
 
 def path_text(path: Any) -> str:
-    """Return a path as text.
-
-    Raises
-    ------
-    DomainMismatch
-        It is no path.
-    """
+    """Return a path as text; raises DomainMismatch if it is no path."""
     try:
         return os.fsdecode(path)
     except TypeError:
@@ -257,12 +230,7 @@ def _size(file: Any) -> int | None:
 def decompressed(name: str, file: Any, report: Callable[[int], None]) -> Source:
     """Return a source of `file`, decompressed if its first bytes are those of a compression.
 
-    Parameters
-    ----------
-    name : str
-    file : binary stream
-    report : callable (bytes) -> None
-        Is told how many bytes were read from `file`.
+    `report` is told how many bytes were read from `file`.
     """
     counted = _CountedFile(file, report)
     stream = io.BufferedReader(counted, MAX_LINE)
@@ -293,22 +261,11 @@ def seekable(source: Source) -> Iterator[Any]:
 def open_source(path: Readable, *, progress: bool = True) -> Iterator[Source]:
     """Open `path` for reading; compressions are recognised by the first bytes, not by the name.
 
-    Parameters
-    ----------
-    path : str, os.PathLike or binary stream
-        ``"-"`` reads standard input.
-    progress : bool
-        Show a bar if reading takes longer than a second and standard error is a terminal.
-
-    Raises
-    ------
-    MissingFile, FileReadError
-        The file is absent, a directory, or cannot be read.
-    FileFormatError
-        Compressed data is damaged or ends early.
-    OutOfMemory
-        The contents do not fit into memory, or compressed data becomes more than the option
-        ``max_bytes`` allows.
+    ``"-"`` reads standard input. With `progress` a bar is shown if reading takes longer than a
+    second and standard error is a terminal. Raises MissingFile or FileReadError if the file is
+    absent, a directory, or cannot be read, FileFormatError if compressed data is damaged or ends
+    early, and OutOfMemory if the contents do not fit into memory, or compressed data becomes more
+    than the option ``max_bytes`` allows.
     """
     name, file, is_ours = _open(path)
     shown = printable(name)

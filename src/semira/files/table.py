@@ -90,17 +90,11 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Comments:
-    """How a format writes comment lines.
+    """How a format writes comment lines."""
 
-    Attributes
-    ----------
-    marks : tuple of bytes
-        What no comment lacks.
-    pattern : compiled pattern of bytes
-        Matches a whole comment line, without its newline.
-    """
-
+    #: What no comment lacks.
     marks: tuple[bytes, ...]
+    #: Matches a whole comment line, without its newline.
     pattern: re.Pattern[bytes]
 
     @classmethod
@@ -113,12 +107,7 @@ class Comments:
 def blank_comments(block: Block, style: Comments, notes: list[str] | None = None) -> Block:
     """Return `block` with its comment lines emptied, so that line numbers stay right.
 
-    Parameters
-    ----------
-    block : Block
-    style : Comments
-    notes : list of str, optional
-        Receives the text of the comments (the first thousand of them).
+    The text of the comments goes to `notes` (the first thousand of them).
     """
     # Searching for a byte is far cheaper than for a pattern, and most blocks have no comment.
     if not any(mark in block.data for mark in style.marks):
@@ -161,20 +150,8 @@ def try_columns(
 ) -> tuple[NDArray[Any], ...] | None:
     """Return the columns of `block`, or None if any token or line is not as expected.
 
-    Parameters
-    ----------
-    block : Block
-        Lines without comments.
-    dtypes : tuple of str
-        Dtype of each column: ``int64``, ``uint64``, ``float64`` or ``S2``.
-    delimiter : str, optional
-        What separates the columns; None is any run of blanks.
-    usecols : tuple of int, optional
-        Which columns to read; all of them if None.
-
-    Returns
-    -------
-    tuple of ndarray, each of shape (number of entries,), or None
+    Lines have no comments. Dtypes are ``int64``, ``uint64``, ``float64`` or ``S2``. A `delimiter`
+    of None is any run of blanks; `usecols` says which columns to read, None: all of them.
     """
     if not block.data.strip():
         return tuple(np.empty(0, dtype) for dtype in dtypes)
@@ -202,11 +179,8 @@ def read_columns(
 ) -> tuple[NDArray[Any], ...]:
     """Return the columns of `block`, separated by blanks.
 
-    Raises
-    ------
-    FileFormatError
-        A line has too many or too few columns, or a token is not of its column's dtype; the
-        message names line, column and token.
+    Raises FileFormatError if a line has too many or too few columns, or a token is not of its
+    column's dtype; the message names line, column and token.
     """
     columns = try_columns(block, dtypes)
     if columns is not None:

@@ -56,10 +56,7 @@ def vector_writer(
 ) -> Callable[[BinaryIO, _Columns], None]:
     """Return what writes vectors to `path`; `format` overrides its suffix.
 
-    Raises
-    ------
-    InvalidValue
-        The format is unknown; the message has those that are not.
+    Raises InvalidValue if the format is unknown; the message has those that are not.
     """
     suffix = split_suffix(target_name(path))[0].rsplit(".", 1)[-1].lower()
     writer = WRITERS.get(suffix if format is None else format)
@@ -87,33 +84,17 @@ def write_vector(
     labels: Labels = None,
     format: str | None = None,
 ) -> None:
-    """Write the entries of a vector.
+    """Write the entries of a vector, or of several by name; `format` overrides the suffix.
 
-    Parameters
-    ----------
-    path : str, os.PathLike or binary stream
-        ``.csv`` (also ``.csv.gz``, ``.bz2``, ``.xz``) or ``.npz``; ``"-"`` is standard output.
-    vector : VectorArrays or mapping of str to VectorArrays
-        Several by name, with entries at the same positions, have a column each.
-    labels : ndarray, shape (size,), optional
-        Name of each position, written beside (csv) or after (npz) the values.
-    format : "csv" or "npz", optional
-        Overrides the suffix.
+    That is ``.csv`` (also ``.csv.gz``, ``.bz2``, ``.xz``) or ``.npz``; ``"-"`` is standard output.
+    Several vectors have entries at the same positions, and a column each. csv has the columns
+    ``index,value[,label]``, one line an entry. npz has ``size``, ``indices``, ``values`` and
+    perhaps ``labels``, the names of all positions. Of several vectors their names stand in place of
+    ``value`` and ``values``.
 
-    Raises
-    ------
-    InvalidValue
-        The format is unknown, or several vectors have different entries.
-    DimensionMismatch
-        There is not one label for each position.
-    FileWriteError
-        The file cannot be written; nothing is left behind.
-
-    Notes
-    -----
-    csv has the columns ``index,value[,label]``, one line an entry. npz has ``size``,
-    ``indices``, ``values`` and perhaps ``labels`` (all of them). Of several vectors their names
-    stand in place of ``value`` and ``values``.
+    Raises InvalidValue if the format is unknown, or several vectors have different entries;
+    DimensionMismatch if there is not one label for each position; FileWriteError if the file cannot
+    be written; nothing is left behind.
 
     Examples
     --------

@@ -85,16 +85,8 @@ class Weights:
     ) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
         """Return the weights that texts spell, and which of them were kept, None if all.
 
-        Parameters
-        ----------
-        texts : list of str
-        line : callable
-            The number of the line of a text.
-
-        Raises
-        ------
-        FileFormatError
-            One is missing, no number, or an integer beyond 64 bits; the message has its line.
+        `line` returns the number of the line of a text. Raises FileFormatError if one is missing,
+        no number, or an integer beyond 64 bits; the message has its line.
         """
         missing = self._options.missing
         is_given = [not is_missing(text, or_nan=missing is not None) for text in texts]

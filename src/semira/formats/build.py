@@ -175,10 +175,7 @@ def _sort_block(
 def check_repeats(num_repeats: int, count: int, *, may_fold: bool) -> None:
     """Refuse repeated positions that nothing folds.
 
-    Raises
-    ------
-    InvalidValue
-        There are some; the message says how many.
+    Raises InvalidValue if there are some; the message says how many.
     """
     if num_repeats and not may_fold:
         raise InvalidValue(

@@ -8,10 +8,7 @@ from semira.base.errors import PlanError
 def check_full_operand(pin: str, value: str, nvals: int, shape: tuple[int, int]) -> None:
     """Check that the right operand of a product of matrices has every entry, as a pin asks for.
 
-    Raises
-    ------
-    PlanError
-        It lacks some.
+    Raises PlanError if it lacks some.
     """
     if nvals != shape[0] * shape[1]:
         remedy = "leave the pin out"

@@ -32,14 +32,9 @@ def offset_dtype(nvals: int) -> np.dtype[Any]:
 def check_bounds(indices: Any, size: int, what: str) -> NDArray[np.integer[Any]]:
     """Return `indices` as a 1-D array of integers after checking that all lie in ``[0, size)``.
 
-    An array stays as it is, in its dtype.
-
-    Raises
-    ------
-    InvalidIndex
-        Not one-dimensional, or not integers.
-    IndexOutOfBound
-        An index is negative or not below `size`; the message names it.
+    An array stays as it is, in its dtype. Raises InvalidIndex if it is not one-dimensional, or not
+    of integers, and IndexOutOfBound if an index is negative or not below `size`; the message names
+    it.
     """
     array = np.asarray(indices)
     if array.ndim != 1:
@@ -55,12 +50,8 @@ def check_bounds(indices: Any, size: int, what: str) -> NDArray[np.integer[Any]]
 def check_range(low: int, high: int, size: int, what: str) -> None:
     """Check the least and the greatest index of an array.
 
-    Raises
-    ------
-    IndexOutOfBound
-        One is negative or not below `size`; the message names it.
-    IndexTooLarge
-        It is below no size that an object can have.
+    Raises IndexOutOfBound if one is negative or not below `size`; the message names it. Raises
+    IndexTooLarge if it is below no size that an object can have.
     """
     if low < 0 or high >= size:
         bad = low if low < 0 else high
@@ -69,11 +60,5 @@ def check_range(low: int, high: int, size: int, what: str) -> None:
 
 
 def check_indices(indices: Any, size: int, what: str) -> NDArray[np.signedinteger[Any]]:
-    """Return what `check_bounds` returns, in the dtype of indices below `size`.
-
-    Raises
-    ------
-    InvalidIndex, IndexOutOfBound
-        As `check_bounds`.
-    """
+    """Return what `check_bounds` returns, and raises, in the dtype of indices below `size`."""
     return check_bounds(indices, size, what).astype(index_dtype(size), copy=False)

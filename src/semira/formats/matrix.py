@@ -93,6 +93,11 @@ class MatrixArrays:
         return len(self.indices)
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.nrows, self.ncols
+
+    @property
     def nmajor(self) -> int:
         """Rows of a csr, columns of a csc."""
         return self.nrows if self.orientation == "csr" else self.ncols

@@ -72,13 +72,7 @@ def on_gpu(given: Any) -> bool:
 
 
 def shape_of(given: Any) -> tuple[int, ...]:
-    """Return the shape of an array on a GPU.
-
-    Raises
-    ------
-    InvalidValue
-        It does not say.
-    """
+    """Return the shape of an array on a GPU; raises InvalidValue if it does not say."""
     interface = getattr(given, "__cuda_array_interface__", None)
     shape = getattr(given, "shape", None) if interface is None else interface["shape"]
     if shape is None:

@@ -74,6 +74,11 @@ class VectorArrays:
         return cls(len(values), dtype, "full", values, None, None, len(values))
 
     @property
+    def shape(self) -> tuple[int]:
+        """The size."""
+        return (self.size,)
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
         parts = (self.values, self.indices, self.present)
@@ -146,5 +151,5 @@ class VectorArrays:
             raise InvalidObject(f"sparse vector claims {self.nvals} entries without their indices")
         if len(indices) and (indices[0] < 0 or indices[-1] >= self.size):
             raise InvalidObject(f"an index lies outside [0, {self.size})")
-        if len(indices) > 1 and not bool(np.all(indices[1:] > indices[:-1])):
+        if np.count_nonzero(indices[1:] <= indices[:-1]):
             raise InvalidObject("indices are not strictly increasing")

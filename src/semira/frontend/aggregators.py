@@ -47,11 +47,9 @@ class _Reduction:
         return method(op, allow_empty=self.allow_empty)
 
     def total(self, dtype: DataType, operand: Any = None) -> Any:
-        """Return the sum in `dtype`."""
         return self.fold(self.x if operand is None else operand, monoid["plus"][dtype])
 
     def count(self, dtype: DataType = INT64) -> Any:
-        """Return the number of entries."""
         return self.total(dtype, self.x.apply(unary["one"][dtype]))
 
     def powers(self, exponent: float, dtype: DataType) -> Any:
@@ -153,13 +151,7 @@ class Aggregator:
         self.on_matrix: bool = on_matrix
 
     def for_operand(self, dtype: DataType) -> TypedAggregator:
-        """Return the instance that reduces a `dtype` where no dtype was asked for.
-
-        Raises
-        ------
-        KeyError
-            There is none.
-        """
+        """Return what reduces a `dtype` where no dtype was asked for; KeyError if nothing does."""
         if self.untyped is None:
             return self[dtype]
         self._check_records(dtype)

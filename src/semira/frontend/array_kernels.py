@@ -12,14 +12,22 @@ import numpy as np
 
 from semira.backends.registry import backend_for
 from semira.base import interrupts
+from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidValue
 from semira.contract.array_kernels import ARRAY_DTYPES, KernelText, Launch, WorkerArray
-from semira.engine.values import default_device
+from semira.engine import recording
+from semira.engine.values import Value, default_device
+from semira.formats import VectorArrays
+from semira.formats.index import index_dtype
 from semira.frontend import reading
+from semira.frontend.kinds import OBJECTS, wrap
 from semira.frontend.traits import device_traits
 
 #: Arguments that nothing is asked of.
 _NUMBERS = frozenset({int, bool, float})
+
+#: Marks rows among the facts of a matrix.
+_ROWS = object()
 
 _NUMPY: AbstractContextManager[Any] = nullcontext(np)
 
@@ -68,14 +76,88 @@ def rows_of(matrix: Any, *, values: bool = True, dtype: Any = None) -> Rows:
     >>> rows.indptr.tolist(), rows.indices.tolist(), rows.values.tolist()
     ([0, 2, 3], [1, 2, 0], [1.0, 2.0, 3.0])
     """
+    # Until the matrix is written.
+    known, key = matrix._value.facts, (_ROWS, values, dtype)
+    found: Rows | None = known.get(key)
+    if found is not None and recording.current() is None:
+        return found
     device = matrix.device
     if device_traits(device).lends_arrays:
         wanted = dtype if values else None
         indptr, indices, given = matrix._compressed("csr", wanted, device, False, repeats=values)
         return Rows(indptr, indices, given if values else None, matrix.shape)
-    arrays = reading.as_csr(reading.matrix_arrays(matrix, "rows_of")).ordinary()
-    given = reading.cast_values(arrays.entry_values(), dtype) if values else None
-    return Rows(arrays.indptr, arrays.indices, given, matrix.shape)
+    held = reading.matrix_arrays(matrix, "rows_of")
+    arrays = reading.as_csr(held).ordinary()
+    stored = arrays.entry_values() if values else None
+    given = reading.cast_values(stored, dtype) if values else None
+    found = Rows(arrays.indptr, arrays.indices, given, matrix.shape)
+    if arrays is held and given is (held.values if values else None):
+        # What is copied is not kept.
+        known[key] = found
+    return found
+
+
+def vector_of(values: Any, indices: Any = None, *, size: int | None = None, device: str) -> Any:
+    """Return the vector of arrays that a kernel wrote, which it keeps: nobody may change them.
+
+    Parameters
+    ----------
+    values : array of a dtype that kernels take, shape (nvals,)
+        With a value for each position, of which those without entry count for nothing, if `indices`
+        is None or flags.
+    indices : array of integers, shape (nvals,), or of bool, shape (size,), optional
+        Positions of the entries, which rise, or where there are entries. None: everywhere.
+    size : int, optional
+        The length of `values` if None.
+    device : "reference", "cpu", "cuda" or "suitesparse"
+
+    Raises
+    ------
+    InvalidObject
+        On ``reference``, which alone checks: the positions do not rise, or lie outside of the
+        vector, or lengths do not fit.
+
+    Notes
+    -----
+    Copies nothing on hosts. It trusts its caller, as kernels do: with wrong positions later calls
+    read outside of arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semira as gb
+    >>> where, what = np.array([1, 4], np.int32), np.array([7.0, 8.0])
+    >>> gb.kernels.vector_of(what, where, size=6, device="cpu").to_dict()
+    {1: 7.0, 4: 8.0}
+    """
+    size = len(values) if size is None else size
+    if device_traits(device).own_memory:
+        return _sent(values, indices, size, device)
+    dtype = lookup_dtype(values.dtype)
+    if indices is None:
+        arrays = VectorArrays(size, dtype, "full", values, None, None, size)
+    elif indices.dtype == np.bool_:
+        nvals = int(np.count_nonzero(indices))
+        arrays = VectorArrays(size, dtype, "bitmap", values, None, indices, nvals)
+    else:
+        width = index_dtype(size)
+        kept = indices if indices.dtype == width else indices.astype(width)
+        arrays = VectorArrays(size, dtype, "sparse", values, kept, None, len(kept))
+    if device == "reference":
+        arrays.validate()
+    value = Value("vector", dtype, (size,))
+    value._arrays, value.device = arrays, device
+    return wrap(value)
+
+
+def _sent(values: Any, indices: Any, size: int, device: str) -> Any:
+    """Return the vector of arrays in the memory of a device."""
+    vector = OBJECTS["vector"]
+    if indices is None:
+        return vector.from_dense(values, device=device)
+    if indices.dtype == np.bool_:
+        indices, values = indices.nonzero()[0], values[indices]
+    return vector.from_coo(indices, values, size=size, device=device)
 
 
 def array_module(device: str | None = None) -> AbstractContextManager[Any]:
@@ -180,6 +262,9 @@ class ArrayKernel:
         the template when all blocks are done with the kernel before, without a barrier of its own.
     threads : int
         Threads of a block.
+    blocks : int
+        Of the first kernel of a loop: as many blocks fit on a multiprocessor of a GPU at the same
+        time, for which the compiler saves registers. 0: any number.
 
     Notes
     -----
@@ -192,9 +277,12 @@ class ArrayKernel:
     integers, floats as doubles. What a kernel writes are arrays that the caller made.
     """
 
-    def __init__(self, place: str, name: str, *, lanes: int = 1, threads: int = 256) -> None:
+    def __init__(
+        self, place: str, name: str, *, lanes: int = 1, threads: int = 256, blocks: int = 0
+    ) -> None:
         package, _, file = place.partition(":")
-        self._text = KernelText(package, file, name, lanes, threads)
+        self._text = KernelText(package, file, name, lanes, threads, blocks)
+        self._alone: dict[str, Any] = {}
 
     def __call__(
         self,
@@ -241,13 +329,19 @@ class ArrayKernel:
         JitError
             The kernel does not compile.
         """
+        if items == 1 and not (scratch or stops) and host_scratch is tuple:
+            # What was called with such arguments before is not checked again.
+            known = self._alone.get(device)
+            if known is not None and known.again(0, 1, *arguments):
+                return
         backend = _backend(device)
         launch = self.launch(
             items, *arguments, scratch=scratch, work=work, host_scratch=host_scratch, stops=stops,
             shared=shared,
         )  # fmt: skip
+        _check((launch,))
         if items:
-            backend.run_kernel(self._text, launch[1])
+            self._alone[device] = backend.run_kernel(*launch)
 
     def launch(
         self,
@@ -259,10 +353,7 @@ class ArrayKernel:
         stops: bool = False,
         shared: int = 0,
     ) -> tuple[KernelText, Launch]:
-        """Return a call for `ArrayLoop`; the parameters are those of a call, without the device."""
-        for number, argument in enumerate(arguments):
-            if argument.__class__ not in _NUMBERS:
-                _check(self._text.name, number, argument)
+        """Return a call for `run_loop`; the parameters are those of a call, without the device."""
         if getattr(work, "ndim", 0) and len(work) != items + 1:
             raise DimensionMismatch(f"{len(work)} running totals of {items} items: one more")
         return self._text, Launch(
@@ -307,14 +398,17 @@ def run_loop(
     Raises
     ------
     InvalidValue
-        There is one kernel only, or a kernel has scratch, or blocks of another size.
+        There is one kernel only, or a kernel has scratch, or blocks of another size; or an argument
+        is an array with gaps, or of a dtype that kernels do not take.
     JitError
         A kernel does not compile.
     """
     backend = _backend(device)
     if len(launches) < 2:
         raise InvalidValue(f"{len(launches)} kernel in a loop: it takes two or more")
-    for text, launch in (*before, *launches):
+    calls = *before, *launches
+    _check(calls)
+    for text, launch in calls:
         if launch.scratch:
             raise InvalidValue(f"{text.name}: kernels of a loop have no scratch; use host_scratch")
         if text.threads != launches[0][0].threads:
@@ -346,11 +440,22 @@ def _backend(device: str) -> Any:
     return backend_for(_KERNELS_OF.get(device, device))
 
 
-def _check(name: str, number: int, argument: Any) -> None:
-    if not getattr(argument, "ndim", 0):
+def _check(calls: Sequence[tuple[KernelText, Launch]]) -> None:
+    # Kernels of a loop share most of their arrays, and a property of an array takes its time.
+    arguments = {id(each): each for _, launch in calls for each in launch.arguments}
+    if not any(each.__class__ not in _NUMBERS and _fault(each) for each in arguments.values()):
         return
+    for text, launch in calls:
+        for number, argument in enumerate(launch.arguments):
+            if fault := _fault(argument):
+                raise InvalidValue(f"{text.name}: argument {number} {fault}")
+
+
+def _fault(argument: Any) -> str:
+    """Return what is wrong with an argument, or nothing."""
+    if not getattr(argument, "ndim", 0):
+        return ""
     if argument.dtype not in ARRAY_DTYPES:
         known = ", ".join(str(dtype) for dtype in ARRAY_DTYPES)
-        raise InvalidValue(f"{name}: argument {number} is of {argument.dtype}; use one of {known}")
-    if not argument.flags.c_contiguous:
-        raise InvalidValue(f"{name}: argument {number} has gaps; pass a copy")
+        return f"is of {argument.dtype}; use one of {known}"
+    return "" if argument.flags.c_contiguous else "has gaps; pass a copy"

@@ -139,8 +139,6 @@ def _changes(one: dis.Instruction) -> bool:
 
 
 class _Description:
-    """Collects what a function depends on."""
-
     __slots__ = ("_depth", "_has_dict", "_met", "_names", "_package", "kept", "key", "values")
 
     def __init__(self) -> None:

@@ -13,8 +13,7 @@ from semira.base.errors import DimensionMismatch, DomainMismatch, DtypeUnsupport
 from semira.contract import PRODUCTS
 from semira.contract.hints import NO_HINTS, Hints
 from semira.engine import recording
-from semira.engine.calls import Call, Literal, Region
-from semira.engine.lean import lean_hints
+from semira.engine.calls import Call, Literal, Region, lean_hints
 from semira.engine.run import submit
 from semira.engine.values import Value
 from semira.frontend.checks import is_composing

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.errors import DimensionMismatch, IndexOutOfBound, InvalidValue
+from semira.base.errors import DimensionMismatch, IndexOutOfBound, InvalidValue, OutOfMemory
 from semira.base.memory import require_bytes
 from semira.engine import recording
 from semira.engine.rearranging import kronecker as engine_kronecker
 from semira.formats import VectorArrays, index_dtype
+from semira.formats.index import WIDE
 from semira.frontend import reading
 from semira.frontend.call import as_literal
 from semira.frontend.checks import as_diagonal, bad_type, expect
-from semira.frontend.deferred import composed
+from semira.frontend.deferred import Deferred, composed
 from semira.frontend.kinds import OBJECTS
 from semira.frontend.mask import Mask, as_mask
 from semira.frontend.operators import as_multiplier, as_semiring, without_index_op
@@ -255,15 +256,7 @@ def _diagonal_values(values: Any, length: int) -> Any:
 def setdiag(
     a: Any, values: Any, k: Any = 0, *, mask: Any = None, accum: Any = None, **opts: Any
 ) -> None:
-    """Write `values` on the k-th diagonal of `a`; the rest stays.
-
-    Raises
-    ------
-    IndexOutOfBound
-        There is no such diagonal.
-    DimensionMismatch
-        `values` or `mask` do not have its length.
-    """
+    """Write `values` on the k-th diagonal of `a`; the rest stays."""
     _refuse("setdiag")
     length = _diagonal_length(a, k)
     given = _diagonal_values(values, length)
@@ -278,3 +271,56 @@ def setdiag(
     rows, cols = a.shape
     fitted = where.reposition(0, 0, nrows=rows, ncols=cols).new()
     a(fitted.S) << diagonal.diag(int(k)).reposition(0, 0, nrows=rows, ncols=cols).new()
+
+
+def broadcast(left: Any, right: Any, op: str) -> tuple[Any, Any]:
+    """Return the operands with the Vector spread over the Matrix' shape.
+
+    For an intersection only the Matrix' own entries count, so the Vector is spread over those:
+    O(nvals). For a union it is spread over all, one entry of it over a whole row or column. Raises
+    DimensionMismatch if the Vector's size is not the number of rows (Vector on the left) or
+    columns.
+    """
+    vector_first = left.kind == "vector"
+    vector, matrix = (left, right) if vector_first else (right, left)
+    axis = 0 if vector_first else 1
+    if vector.size != matrix.shape[axis]:
+        raise DimensionMismatch(
+            f"{op}: a Vector {'left' if vector_first else 'right'} of a Matrix needs its "
+            f"{('nrows', 'ncols')[axis]} = {matrix.shape[axis]} positions, it has {vector.size}"
+        )
+
+    def spread() -> Any:
+        recording.refuse_host_read(
+            f"{op} of a Vector and a Matrix makes objects of its own",
+            "spread the Vector before the loop: `v.outer(ones, 'first')`",
+        )
+        if op == "ewise_mult":
+            diagonal = vector.diag() if hasattr(vector, "diag") else vector.new().diag()
+            product = (
+                diagonal.mxm(matrix, "any_first")
+                if vector_first
+                else matrix.mxm(diagonal, "any_second")
+            )
+            return product.new(vector.dtype)
+        return _everywhere(vector, matrix.shape, axis)
+
+    wide = Deferred("matrix", vector.dtype, tuple(matrix.shape), spread)
+    return (wide, matrix) if vector_first else (matrix, wide)
+
+
+def _everywhere(vector: Any, shape: tuple[int, ...], axis: int) -> Any:
+    """Return the Vector in every row or column; OutOfMemory for 2**31 of them or more."""
+    copies = shape[1 - axis]
+    if copies >= WIDE:
+        # The row of all ones below cannot be listed. Nothing spread everywhere is nothing.
+        if vector.nvals:
+            raise OutOfMemory(
+                f"a Vector beside a Matrix of shape {shape} has an entry at each of {copies} "
+                f"{('columns', 'rows')[axis]} for each of its own (limit: fewer than 2**31); use "
+                "ewise_mult, which needs it only where the Matrix has entries"
+            )
+        return OBJECTS["matrix"](vector.dtype, *shape)
+    full = OBJECTS["vector"].from_scalar(True, copies)
+    pair = (vector, full, "first") if axis == 0 else (full, vector, "second")
+    return outer(*pair).new(vector.dtype)

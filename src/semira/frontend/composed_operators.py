@@ -264,11 +264,6 @@ def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
 
     The binary operator of a monoid may stand for it, and a monoid for its binary operator, but
     not both at once.
-
-    Raises
-    ------
-    TypeError
-        One of them is of another class.
     """
     add: Any = find_operator("Monoid", monoid) if isinstance(monoid, str) else monoid
     multiply: Any = find_operator("BinaryOp", binaryop) if isinstance(binaryop, str) else binaryop

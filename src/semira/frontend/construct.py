@@ -193,34 +193,39 @@ def _size_for(indices: NDArray[Any], what: str) -> int:
     return high + 1
 
 
-def _check_lengths(first: Any, values: Any, second: Any = None) -> None:
-    named = [first] if second is None else [first, second]
-    lengths = [array.size for _, array in named]
-    shape = np.shape(values)
-    names = [name for name, _ in named]
-    if shape:
-        lengths.append(shape[0])
-        names.append("values")
-    if len(set(lengths)) > 1:
-        listed = " and ".join(f"`{name}`" for name in names)
-        raise DimensionMismatch(f"{listed} lengths must match: {', '.join(map(str, lengths))}")
+def _entries(
+    axes: tuple[tuple[str, Any, str, Any], ...], values: Any, dtype: Any, dup_op: Any
+) -> Entries:
+    """Return checked entries; an axis is the name of its indices, them, and its size likewise."""
+    given = {name: as_indices(indices, name) for name, indices, *_ in axes}
+    for (name, positions), (*_, sized, size) in zip(given.items(), axes, strict=True):
+        if size is None and not positions.size:
+            what = f"{name[:-1]} " if len(axes) > 1 else ""
+            raise InvalidValue(f"No {what}indices provided. Unable to infer {sized}.")
+    values = prepared(values, dtype)
+    lengths = {f"`{name}`": positions.size for name, positions in given.items()}
+    if shape := np.shape(values):
+        lengths["`values`"] = shape[0]
+    if len({*lengths.values()}) > 1:
+        listed = ", ".join(map(str, lengths.values()))
+        raise DimensionMismatch(f"{' and '.join(lengths)} lengths must match: {listed}")
+    sizes = tuple(
+        check_size(_size_for(given[name], name) if size is None else size, sized)
+        for name, _, sized, size in axes
+    )
+    indices = tuple(
+        check_bounds(positions, size, name)
+        for (name, positions), size in zip(given.items(), sizes, strict=True)
+    )
+    stored, wanted, iso = values_of(values, len(indices[0]), dtype)
+    if stored is None:
+        refuse_dup_op(dup_op)
+    return Entries(sizes, indices, stored, wanted, iso)
 
 
 def vector_entries(indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any) -> Entries:
     """Return the entries that `Vector.from_coo` was given, checked."""
-    positions = as_indices(indices, "indices")
-    if size is None:
-        if positions.size == 0:
-            raise InvalidValue("No indices provided. Unable to infer size.")
-        size = _size_for(positions, "indices")
-    size = check_size(size, "size")
-    values = prepared(values, dtype)
-    _check_lengths(("indices", positions), values)
-    positions = check_bounds(positions, size, "indices")
-    stored, wanted, iso = values_of(values, len(positions), dtype)
-    if stored is None:
-        refuse_dup_op(dup_op)
-    return Entries((size,), (positions,), stored, wanted, iso)
+    return _entries((("indices", indices, "size", size),), values, dtype, dup_op)
 
 
 #: Dtypes of numbers of Python.
@@ -297,16 +302,18 @@ def listed_entries(indices: Any, values: Any, size: Any, most: int) -> VectorArr
 
 def vector_from_coo(indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any) -> VectorArrays:
     """Return the arrays of `Vector.from_coo`."""
-    return vector_of(vector_entries(indices, values, dtype, size, dup_op), dup_op)
+    made: VectorArrays = arrays_of(vector_entries(indices, values, dtype, size, dup_op), dup_op)
+    return made
 
 
-def vector_of(given: Entries, dup_op: Any) -> VectorArrays:
-    """Return checked entries as a vector."""
+def arrays_of(given: Entries, dup_op: Any) -> Any:
+    """Return checked entries as a vector, or as a csr matrix."""
     merge = None if given.values is None else _merge_for(dup_op, given.dtype)
-    (size,), (indices,) = given.shape, given.indices
-    return coo_to_vector(
-        size, indices, given.values, dtype=given.dtype, iso_value=given.shared, merge=merge
-    )
+    make: Any = coo_to_vector if len(given.shape) == 1 else coo_to_matrix
+    return make(
+        *given.shape, *given.indices, given.values,
+        dtype=given.dtype, iso_value=given.shared, merge=merge,
+    )  # fmt: skip
 
 
 def vector_from_scalar(given: Any, size: Any, dtype: Any) -> VectorArrays:
@@ -328,38 +335,17 @@ def matrix_entries(
     rows: Any, columns: Any, values: Any, dtype: Any, nrows: Any, ncols: Any, dup_op: Any
 ) -> Entries:
     """Return the entries that `Matrix.from_coo` was given, checked."""
-    rows, columns = as_indices(rows, "rows"), as_indices(columns, "columns")
-    for given, indices, name, what in (
-        (nrows, rows, "nrows", "row"), (ncols, columns, "ncols", "column"),
-    ):  # fmt: skip
-        if given is None and indices.size == 0:
-            raise InvalidValue(f"No {what} indices provided. Unable to infer {name}.")
-    values = prepared(values, dtype)
-    _check_lengths(("rows", rows), values, ("columns", columns))
-    nrows = check_size(_size_for(rows, "rows") if nrows is None else nrows, "nrows")
-    ncols = check_size(_size_for(columns, "columns") if ncols is None else ncols, "ncols")
-    rows, columns = check_bounds(rows, nrows, "rows"), check_bounds(columns, ncols, "columns")
-    stored, wanted, iso = values_of(values, len(rows), dtype)
-    if stored is None:
-        refuse_dup_op(dup_op)
-    return Entries((nrows, ncols), (rows, columns), stored, wanted, iso)
+    axes = ("rows", rows, "nrows", nrows), ("columns", columns, "ncols", ncols)
+    return _entries(axes, values, dtype, dup_op)
 
 
 def matrix_from_coo(
     rows: Any, columns: Any, values: Any, dtype: Any, nrows: Any, ncols: Any, dup_op: Any
 ) -> MatrixArrays:
     """Return the arrays of `Matrix.from_coo`."""
-    return matrix_of(matrix_entries(rows, columns, values, dtype, nrows, ncols, dup_op), dup_op)
-
-
-def matrix_of(given: Entries, dup_op: Any) -> MatrixArrays:
-    """Return checked entries as a csr matrix."""
-    merge = None if given.values is None else _merge_for(dup_op, given.dtype)
-    (nrows, ncols), (rows, columns) = given.shape, given.indices
-    return coo_to_matrix(
-        nrows, ncols, rows, columns, given.values,
-        dtype=given.dtype, iso_value=given.shared, merge=merge,
-    )  # fmt: skip
+    given = matrix_entries(rows, columns, values, dtype, nrows, ncols, dup_op)
+    made: MatrixArrays = arrays_of(given, dup_op)
+    return made
 
 
 def matrix_from_compressed(
@@ -388,9 +374,15 @@ def matrix_from_compressed(
         raise InvalidObject(f"an index reaches {largest - 1}, the size there is {nminor}")
     minor = minor.astype(np.int64) if len(minor) == 0 else minor
     major = np.repeat(np.arange(count, dtype=index_dtype(count)), np.diff(offsets))
-    rows, cols = (major, minor) if orientation == "csr" else (minor, major)
-    shape = (count, nminor) if orientation == "csr" else (nminor, count)
-    return matrix_from_coo(rows, cols, values, dtype, shape[0], shape[1], None)
+    return _of_lines(orientation, major, minor, values, dtype, count, nminor)
+
+
+def _of_lines(
+    orientation: str, major: Any, minor: Any, values: Any, dtype: Any, count: Any, size: Any
+) -> MatrixArrays:
+    if orientation == "csr":
+        return matrix_from_coo(major, minor, values, dtype, count, size, None)
+    return matrix_from_coo(minor, major, values, dtype, size, count, None)
 
 
 def matrix_from_hypersparse(
@@ -422,9 +414,7 @@ def matrix_from_hypersparse(
     if nminor is None:
         nminor = _size_for(minor, "indices")
     major = np.repeat(named.astype(np.int64), lengths)
-    if orientation == "csr":
-        return matrix_from_coo(major, minor, values, dtype, nmajor, nminor, None)
-    return matrix_from_coo(minor, major, values, dtype, nminor, nmajor, None)
+    return _of_lines(orientation, major, minor, values, dtype, nmajor, nminor)
 
 
 def edges_of(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:

@@ -324,7 +324,6 @@ def _is_computed(item: Expression) -> bool:
 
 
 def _result(item: Expression) -> Picture | None:
-    """Return the computed result, None if there is no room for it."""
     try:
         picture = _picture(item._result("printing"))
     except OutOfMemory:

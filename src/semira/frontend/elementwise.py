@@ -7,9 +7,9 @@ from typing import Any
 from semira.base.dtypes import BOOL, INT64, DataType, unify
 from semira.base.errors import DimensionMismatch, DomainMismatch
 from semira.engine.calls import Literal
-from semira.frontend.broadcast import broadcast
 from semira.frontend.call import Template, as_literal, expression, operand_or_literal
 from semira.frontend.checks import bad_type
+from semira.frontend.compose import broadcast
 from semira.frontend.kinds import OBJECTS
 from semira.frontend.mask import Mask
 from semira.frontend.operators import as_apply, as_binary, as_select, type_operator

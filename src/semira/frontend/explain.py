@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from semira.base.errors import InvalidValue
+from semira.engine.calls import lean_hints
 from semira.engine.explain import explain_call, explain_loop
-from semira.engine.lean import lean_hints
 from semira.engine.values import Value
 from semira.frontend.call import require_operator
 from semira.frontend.expr import Expression

@@ -378,16 +378,10 @@ class ReadableVector(_Readable[Made_co]):
 def _device_arrays(
     operand: Any, layout: str, device: str, dtype: Any = None, **how: Any
 ) -> RawArrays:
-    """Return the entries of a matrix or vector operand on a device.
+    """Return the entries of an operand on a device; `how` is as in `DeviceBackend.export`.
 
     Raises RecordError inside a recorded loop body, DeviceMismatch if the object is placed
     elsewhere, and InvalidValue if the device has no memory of its own.
-
-    Parameters
-    ----------
-    layout : "coo", "csr" or "csc"
-    **how
-        `copy`, `fill`, `repeats`: see `DeviceBackend.export`.
     """
     recording.refuse_host_read(
         "an export needs the number of entries", "export after the loop what it has written"
@@ -398,7 +392,6 @@ def _device_arrays(
 
 
 def _device_dense(operand: Any, device: str, fill_value: Any, dtype: Any) -> Any:
-    """Return a dense array on a device, missing entries replaced by `fill_value`; a copy."""
     complete = operand.nvals == math.prod(operand.shape)
     if not complete and fill_value is None:
         raise TypeError("fill_value must be given in `to_dense` when there are missing values")

@@ -10,7 +10,7 @@ from semira.engine import recording
 from semira.engine.values import Value
 from semira.frontend.call import Template, emit, fresh_value, require_operator
 from semira.frontend.checks import bad_type, require_autocompute
-from semira.frontend.input_mask import output_mask
+from semira.frontend.indexing import output_mask
 from semira.frontend.kinds import OBJECTS, wrap
 from semira.frontend.mask import Mask, as_mask, check_mask
 from semira.frontend.updater import Assigner
@@ -120,7 +120,6 @@ class Expression(Generic[Result]):
         return self._computed if maker in (None, recording.current()) else None
 
     def _require_usable(self, argument: str, where: str) -> None:
-        """Check that the expression may stand where an object is asked for."""
         is_enabled = config["autocompute"] or recording.current() is not None
         if is_enabled or argument == "self":
             require_operator(self._template)

@@ -79,7 +79,7 @@ def matrix_grid(arrays: MatrixArrays, rows: list[int], cols: list[int]) -> Grid:
             if at < len(inside) and inside[at] == position:
                 key = (line, position) if is_csr else (position, line)
                 values[key] = _value(arrays, start + int(at))
-    return Grid(rows, cols, values, (arrays.nrows, arrays.ncols))
+    return Grid(rows, cols, values, arrays.shape)
 
 
 def vector_grid(arrays: VectorArrays, positions: list[int]) -> Grid:

@@ -376,7 +376,6 @@ class StoredMatrix(ReadableMatrix[Made_co], Collection[Made_co]):
         reading.replace_contents(self, MatrixArrays.empty(self.nrows, self.ncols, self.dtype))
 
     def _as_vector(self, *, name: str | None = None) -> Any:
-        """Return the one column as a Vector."""
         if self.ncols != 1:
             raise InvalidValue(f"Matrix must have a single column, it has {self.ncols}")
         return extract_expression(self, (slice(None), 0)).new(name=name)

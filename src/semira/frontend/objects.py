@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
 from semira.engine.values import Value
-from semira.frontend import compose, construct, cuts, modes, products, reading, softmax
+from semira.frontend import compose, construct, products, reading, rowwise
 from semira.frontend.aggregators import aggregate
 from semira.frontend.call import Template
 from semira.frontend.checks import as_diagonal
@@ -25,7 +25,7 @@ from semira.frontend.kinds import EXPRESSIONS, OBJECTS
 from semira.frontend.matrix import StoredMatrix
 from semira.frontend.operators import SemiringLike, as_monoid
 from semira.frontend.scalar import ScalarExpression, ScalarOperand
-from semira.frontend.ss import access
+from semira.frontend.ss import MATRIX, VECTOR
 from semira.frontend.vector import StoredVector, check_index_vector
 
 #: An index that removes an axis, and one that keeps it.
@@ -143,7 +143,7 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         >>> A.mode_rowwise(Vector.from_dense([5, 5, 4])).new().to_dict()
         {0: 4, 1: 4}
         """
-        return modes.mode_rowwise(self, keys, prefer, seed, count)  # type: ignore[no-any-return]
+        return rowwise.mode_rowwise(self, keys, prefer, seed, count)  # type: ignore[no-any-return]
 
     def softmax_rowwise(self, *, log: bool = False) -> MatrixExpression:
         """Return the soft-max of each row: exp(A_ij) over the sum of exp over the row's entries.
@@ -181,7 +181,7 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         >>> A.softmax_rowwise().new().to_dicts()
         {0: {0: 0.5, 2: 0.5}, 1: {1: 1.0}}
         """
-        return softmax.softmax_rowwise(self, log)  # type: ignore[no-any-return]
+        return rowwise.softmax_rowwise(self, log)  # type: ignore[no-any-return]
 
     def reduce_scalar(self, op: Any = "plus", *, allow_empty: bool = True) -> ScalarExpression:
         """Return the monoid over all entries; see `Vector.reduce`."""
@@ -219,7 +219,7 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         InvalidValue
             `k` is negative or no integer.
         """
-        return cuts.cut_rows(self, k, largest=False)  # type: ignore[no-any-return]
+        return rowwise.cut_rows(self, k, largest=False)  # type: ignore[no-any-return]
 
     def largest_per_row(self, k: int) -> MatrixExpression:
         """Return the `k` largest entries of each row, at their positions.
@@ -247,7 +247,7 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         >>> A.largest_per_row(2).new().to_dicts()
         {0: {1: 9, 2: 5}, 1: {0: 4, 1: 4}}
         """
-        return cuts.cut_rows(self, k, largest=True)  # type: ignore[no-any-return]
+        return rowwise.cut_rows(self, k, largest=True)  # type: ignore[no-any-return]
 
     def diag(
         self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any
@@ -414,7 +414,7 @@ class Matrix(MatrixOperand, StoredMatrix["MatrixExpression"]):
     __slots__ = ()
 
     #: Import, export, order, pieces: see `semira.frontend.ss.matrix.MatrixExtensions`.
-    ss = access.MATRIX
+    ss = MATRIX
 
 
 class MatrixExpression(CollectionExpression[Matrix], MatrixOperand):
@@ -544,7 +544,7 @@ class VectorOperand(ReadableVector["VectorExpression"]):
         >>> S.new().T.mxm(A.mxm(S).new()).new().to_dicts()
         {0: {1: 2}, 1: {0: 1, 1: 4}}
         """
-        return cuts.one_hot(self, ncols)  # type: ignore[no-any-return]
+        return rowwise.one_hot(self, ncols)  # type: ignore[no-any-return]
 
     @overload
     def __getitem__(self, keys: Position | tuple[Position]) -> ScalarExpression: ...
@@ -584,7 +584,7 @@ class Vector(VectorOperand, StoredVector["VectorExpression"]):
     __slots__ = ()
 
     #: Import, export, order, pieces: see `semira.frontend.ss.vector.VectorExtensions`.
-    ss = access.VECTOR
+    ss = VECTOR
 
 
 class VectorExpression(CollectionExpression[Vector], VectorOperand):

@@ -123,24 +123,11 @@ def dtype_of(array: NDArray[Any]) -> DataType:
 
 
 def as_fitting(values: Any, dtype: DataType, *, exact: bool = False) -> NDArray[Any]:
-    """Return an array, or a number, cast to a dtype that has room for every value.
+    """Return an array, or a number, cast to a built-in dtype that has room for every value.
 
-    Floats lose their fractions on the way to integers, and numbers become truth values, as in
-    NumPy; nothing wraps around and nothing turns into infinity. Raises InvalidValue if a value does
-    not fit; the message names it, its position and the limits.
-
-    Parameters
-    ----------
-    values : ndarray or number
-    dtype : DataType
-        A built-in one.
-    exact : bool
-        Refuse fractions, too.
-
-    Returns
-    -------
-    ndarray of ``dtype.array_dtype``
-        `values` itself if it has that dtype.
+    Floats lose their fractions on the way to integers unless it must be `exact`, and numbers become
+    truth values, as in NumPy; nothing wraps around and nothing turns into infinity. Raises
+    InvalidValue if a value does not fit; the message names it, its position and the limits.
 
     Examples
     --------

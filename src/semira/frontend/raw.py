@@ -31,7 +31,9 @@ def vector_from_coo(
 ) -> VectorArrays | RawArrays:
     """Return what `Vector.from_coo` makes a vector of."""
     if dup_op is None:
-        quick = construct.shared_entries(indices, values, dtype, size, BUILD_FROM)
+        quick: VectorArrays | None = construct.shared_entries(
+            indices, values, dtype, size, BUILD_FROM
+        )
         if quick is None and dtype is None:
             quick = construct.listed_entries(indices, values, size, BUILD_FROM)
         if quick is not None:
@@ -40,7 +42,7 @@ def vector_from_coo(
     if home is not None:
         return _raw_coo(home, (size,), (indices,), values, dtype, dup_op)
     given = construct.vector_entries(indices, values, dtype, size, dup_op)
-    return _sent(given, dup_op, device) or construct.vector_of(given, dup_op)
+    return _sent(given, dup_op, device) or construct.arrays_of(given, dup_op)
 
 
 @tells_shortage("Matrix.from_coo")
@@ -59,7 +61,7 @@ def matrix_from_coo(
     if home is not None:
         return _raw_coo(home, (nrows, ncols), (rows, columns), values, dtype, dup_op)
     given = construct.matrix_entries(rows, columns, values, dtype, nrows, ncols, dup_op)
-    return _sent(given, dup_op, device) or construct.matrix_of(given, dup_op)
+    return _sent(given, dup_op, device) or construct.arrays_of(given, dup_op)
 
 
 @tells_shortage("Matrix.from_csr or from_csc")
@@ -160,11 +162,8 @@ def _fold(dup_op: Any) -> Any:
 
 
 def _sizes(shape: tuple[Any, ...]) -> tuple[int | None, ...]:
-    names = ("size",) if len(shape) == 1 else ("nrows", "ncols")
-    return tuple(
-        None if size is None else construct.check_size(size, name)
-        for size, name in zip(shape, names, strict=True)
-    )
+    named = zip(shape, ("size",) if len(shape) == 1 else ("nrows", "ncols"), strict=True)
+    return tuple(None if size is None else construct.check_size(size, name) for size, name in named)
 
 
 def _dtype(dtype: Any) -> DataType | None:

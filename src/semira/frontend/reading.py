@@ -131,7 +131,6 @@ def empty_dense(operand: Any, fill_value: Any, dtype: Any, *, complete: bool) ->
 
 
 def _room(shape: tuple[int, ...], dtype: DataType) -> Any:
-    """Return a dense array, all of which is about to be written."""
     needed = math.prod(shape) * dtype.array_dtype.itemsize
     what, remedy = f"a dense array of shape {shape} and dtype {dtype}", "use the entries (to_coo)"
     require_bytes(needed, what, remedy)

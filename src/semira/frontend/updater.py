@@ -18,9 +18,8 @@ from semira.frontend.arithmetic import in_place_infix
 from semira.frontend.call import Template, as_literal, emit, require_operator
 from semira.frontend.checks import bad_type
 from semira.frontend.elementwise import apply, own_dims
-from semira.frontend.indexing import Axis, extract_axes, resolve
+from semira.frontend.indexing import Axis, extract_axes, output_mask, resolve
 from semira.frontend.infix import Made_co, Operand
-from semira.frontend.input_mask import output_mask
 from semira.frontend.kinds import OBJECTS, PROVIDED
 from semira.frontend.mask import Mask, as_mask, check_mask, check_region_mask
 from semira.frontend.range_check import as_array, check_written
@@ -209,7 +208,6 @@ class Updater:
         self._emit(template)
 
     def _emit_number(self, literal: Literal) -> None:
-        """Write one number everywhere, or where the mask lets it through."""
         parent, mask = self.parent, self.mask
         if (
             mask is not None

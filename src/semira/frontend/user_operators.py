@@ -10,6 +10,7 @@ from typing import Any
 from semira.backends.registry import infer_dtype
 from semira.base.dtypes import BOOL, FP64, INT64, DataType
 from semira.base.errors import InvalidValue, NotImplementedException, UdfParseError
+from semira.ops.indexbinary import make_index_binary
 from semira.ops.operator import Operator
 from semira.ops.registry import MODULE_CLASSES, REGISTERED, look_up
 from semira.ops.user import Parameterized, make_operator
@@ -33,7 +34,9 @@ def _checked(operator: Operator) -> Operator:
     if any(dtype in operator for dtype in (INT64, FP64, BOOL)) or operator.types:
         return operator
     assert operator.orig_func is not None
-    wanted = (FP64,) * len(inspect.signature(operator.orig_func).parameters)
+    wanted: tuple[DataType, ...] = (FP64, INT64, INT64, FP64, INT64, INT64, FP64)
+    if operator.opclass != "IndexBinaryOp":
+        wanted = (FP64,) * len(inspect.signature(operator.orig_func).parameters)
     reason = infer_dtype(operator.orig_func, wanted)
     if operator.opclass == "SelectOp" and isinstance(reason, DataType):
         raise InvalidValue(
@@ -95,25 +98,16 @@ def keep(opclass: str, name: str, make: Callable[[], Any], *, lazy: bool) -> Any
     return made
 
 
-def no_udt(is_udt: bool) -> None:
-    """Refuse index-binary operators on user-defined dtypes.
-
-    Raises NotImplementedException if one is asked for.
-    """
-    if is_udt:
-        raise NotImplementedException(
-            "is_udt=True: index-binary operators on user-defined dtypes are not supported; use a "
-            "binary operator, or built-in dtypes"
-        )
-
-
 def _made(
     opclass: str, func: Any, name: str | None, *, anonymous: bool = False,
     parameterized: bool = False, is_udt: bool = False,
 ) -> Any:  # fmt: skip
     if parameterized:
         return _parameterized(opclass, name or func.__name__, func, is_udt)
-    made = make_operator(opclass, func, name, infer, anonymous=anonymous, is_udt=is_udt)
+    if opclass == "IndexBinaryOp":
+        made: Operator = make_index_binary(func, name, infer)
+    else:
+        made = make_operator(opclass, func, name, infer, anonymous=anonymous, is_udt=is_udt)
     return made if is_udt else _checked(made)
 
 
@@ -132,6 +126,14 @@ def _parameterized(opclass: str, name: str, factory: Any, is_udt: bool = False) 
 def function_registrars(opclass: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return ``register_new`` and ``register_anonymous`` for operators made of functions."""
 
+    def checked(parameterized: bool, is_udt: bool) -> dict[str, bool]:
+        if is_udt and opclass == "IndexBinaryOp":
+            raise NotImplementedException(
+                "is_udt=True: index-binary operators on user-defined dtypes are not supported; use "
+                "a binary operator, or built-in dtypes"
+            )
+        return {"parameterized": parameterized, "is_udt": is_udt}
+
     def register_new(
         name: str, func: Any, *, parameterized: bool = False, is_udt: bool = False,
         lazy: bool = False,
@@ -143,11 +145,14 @@ def function_registrars(opclass: str) -> tuple[Callable[..., Any], Callable[...,
         name : str
             May contain dots: ``"my.op"`` becomes ``unary.my.op``.
         func : function
-            Of the values (and positions) of an entry; anything Numba compiles.
+            Of the values (and positions) of an entry; anything Numba compiles. An index-binary one
+            is ``f(x, ix, jx, y, iy, jy, theta)``: the two values, their rows and columns, and what
+            the operator is called with.
         parameterized : bool
             `func` returns the function, given parameters that all have defaults.
         is_udt : bool
             `func` takes records too (``x["field"]``); whether it compiles is asked for each dtype.
+            Not supported for index-binary operators.
         lazy : bool
             Compile when the operator is first looked up.
 
@@ -158,7 +163,7 @@ def function_registrars(opclass: str) -> tuple[Callable[..., Any], Callable[...,
         UdfParseError
             The function does not compile for any dtype.
         """
-        how = {"parameterized": parameterized, "is_udt": is_udt}
+        how = checked(parameterized, is_udt)
         made = keep(opclass, name, lambda: _made(opclass, func, name, **how), lazy=lazy)
         if opclass == "SelectOp" and not _is_operator("IndexUnaryOp", name):
             # A select operator is an index-unary one too.
@@ -169,7 +174,7 @@ def function_registrars(opclass: str) -> tuple[Callable[..., Any], Callable[...,
         func: Any, name: str | None = None, *, parameterized: bool = False, is_udt: bool = False
     ) -> Any:
         """Make an operator of a Python function without keeping it under a name."""
-        how = {"parameterized": parameterized, "is_udt": is_udt}
+        how = checked(parameterized, is_udt)
         return _made(opclass, func, name, anonymous=True, **how)
 
     return register_new, register_anonymous

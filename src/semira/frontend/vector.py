@@ -143,7 +143,6 @@ class StoredVector(ReadableVector[Made_co], Collection[Made_co]):
         reading.replace_contents(self, arrays)
 
     def _as_matrix(self, *, name: str | None = None) -> Any:
-        """Return the vector as a Matrix of one column."""
         made = OBJECTS["matrix"](self.dtype, self.size, 1, name=name)
         made[:, 0] << self
         return made

@@ -12,10 +12,7 @@ from semira.formats.index import MAX_SIZE
 def check_count(name: str, value: int, low: int = 0, high: int = MAX_SIZE) -> int:
     """Return `value` as a Python integer in [low, high].
 
-    Raises
-    ------
-    InvalidValue
-        Not an integer, or outside the limits.
+    Raises InvalidValue if it is no integer, or outside the limits.
     """
     try:
         number = operator.index(value)
@@ -29,10 +26,7 @@ def check_count(name: str, value: int, low: int = 0, high: int = MAX_SIZE) -> in
 def check_seed(seed: int) -> int:
     """Return `seed` as a Python integer in [0, 2**64).
 
-    Raises
-    ------
-    InvalidValue
-        Not an integer, or outside the limits.
+    Raises InvalidValue if it is no integer, or outside the limits.
     """
     return check_count("seed", seed, 0, 2**64 - 1)
 
@@ -40,10 +34,7 @@ def check_seed(seed: int) -> int:
 def check_real(name: str, value: float, low: float = 0.0, high: float = math.inf) -> float:
     """Return `value` as a finite float in [low, high].
 
-    Raises
-    ------
-    InvalidValue
-        Not a number, not finite, or outside the limits.
+    Raises InvalidValue if it is no number, not finite, or outside the limits.
     """
     try:
         number = float(value)
@@ -55,13 +46,7 @@ def check_real(name: str, value: float, low: float = 0.0, high: float = math.inf
 
 
 def check_weights(weights: str | None, *known: str) -> None:
-    """Check that `weights` is None or one of `known`.
-
-    Raises
-    ------
-    InvalidValue
-        It is neither.
-    """
+    """Check that `weights` is None or one of `known`; raises InvalidValue if it is neither."""
     if weights is not None and weights not in known:
         names = ", ".join(repr(name) for name in known)
         raise InvalidValue(f"weights={weights!r} is unknown; use None or one of {names}")

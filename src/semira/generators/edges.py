@@ -27,20 +27,9 @@ def require_edges(
 ) -> None:
     """Check that a graph fits into memory before anything of it is allocated.
 
-    Parameters
-    ----------
-    num_vertices : int
-    num_edges : float
-        As many as are expected; each is listed twice if `symmetric`. One in a hundred may be
-        missing.
-    symmetric, weighted : bool
-    extra : int
-        Further bytes that the generator holds when it puts the list together.
-
-    Raises
-    ------
-    OutOfMemory
-        It does not fit.
+    So many edges are expected, each listed twice if `symmetric`; one in a hundred may be missing.
+    The generator holds `extra` bytes beside when it puts the list together. Raises OutOfMemory if
+    it does not fit.
     """
     num_edges = math.floor(0.99 * num_edges)
     num_entries = num_edges * (2 if symmetric else 1)
@@ -63,16 +52,9 @@ def assemble(
 ) -> EdgeList:
     """Return the edge list of all chunks, both directions of each edge if `symmetric`.
 
-    Parameters
-    ----------
-    num_vertices : int
-    chunks : list of Pairs
-        In an order that does not depend on threads. Emptied, to give memory back early.
-    symmetric : bool
-    weight_seed : int, optional
-        Draw uniform weights with this seed; None keeps the chunks' lengths, if they have any.
-    meta : dict
-        Goes into the edge list, together with ``directed``.
+    Chunks come in an order that does not depend on threads, and are emptied, to give memory back
+    early. Weights are uniform, of `weight_seed`; None keeps the chunks' lengths, if they have any.
+    `meta` goes into the edge list, together with ``directed``.
     """
     width = 2 if symmetric else 1
     sizes = [len(chunk.tails) for chunk in chunks]

@@ -12,12 +12,7 @@ from semira.formats import EdgeList, index_dtype
 from semira.formats.index import MAX_SIZE
 from semira.generators.checks import check_count, check_real, check_seed, check_weights
 from semira.generators.edges import Pairs, assemble, require_edges
-from semira.generators.streams import (
-    draw_permutation,
-    draw_words,
-    map_chunks,
-    open_stream,
-)
+from semira.generators.streams import draw_permutation, draw_words, map_chunks, open_stream
 
 _EDGES, _VERTICES = range(2)
 

@@ -48,47 +48,30 @@ def _parse_grid(text: str) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of a spec.
+    """An option of a spec."""
 
-    Attributes
-    ----------
-    parameter : str
-        The generator's parameter.
-    parse : callable
-        Text to value; raises ValueError.
-    """
-
+    #: The generator's parameter.
     parameter: str
+    #: Text to value; raises ValueError.
     parse: Callable[[str], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """A row of the table of generators.
+    """A row of the table of generators."""
 
-    Attributes
-    ----------
-    generate : callable
-        Returns an EdgeList.
-    size : str
-        What the size means, for messages.
-    parse_size : callable
-        Text to the generator's positional arguments; raises ValueError.
-    example : str
-        A spec that works.
-    summary : str
-        One line for people.
-    options : mapping of str to Option
-    defaults : mapping of str to object
-        Parameters that differ from the function's own defaults.
-    """
-
+    #: Returns an EdgeList.
     generate: Callable[..., EdgeList]
+    #: What the size means, for messages.
     size: str
+    #: Text to the generator's positional arguments; raises ValueError.
     parse_size: Callable[[str], tuple[Any, ...]]
+    #: A spec that works.
     example: str
+    #: One line for people.
     summary: str
     options: Mapping[str, Option]
+    #: Parameters that differ from the function's own defaults.
     defaults: Mapping[str, Any] = field(default_factory=dict)
 
 

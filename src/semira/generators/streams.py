@@ -18,14 +18,9 @@ CHUNK = 2**16
 
 
 def open_stream(seed: int, *path: int) -> np.random.PCG64DXSM:
-    """Return the bit generator of one chunk.
+    """Return the bit generator of one chunk of a graph with a seed.
 
-    Parameters
-    ----------
-    seed : int
-        Seed of the whole graph.
-    *path : int
-        What the numbers are for (one number a stage), then the chunk.
+    The `path` says what the numbers are for (one number a stage), then which chunk.
     """
     return np.random.PCG64DXSM(np.random.SeedSequence(seed, spawn_key=path))
 

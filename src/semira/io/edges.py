@@ -94,15 +94,9 @@ def _folds_symmetrically(edges: EdgeList, op: Any) -> bool:
 def edges_from_arrays(sources: Any, targets: Any, weights: Any, ids: str) -> EdgeList:
     """Return the edges between named or numbered ends.
 
-    Raises
-    ------
-    DimensionMismatch
-        The arrays are not of one length.
-    InvalidValue
-        An end is missing (None, NaN or masked), a weight is not a number, `ids` is unknown or
-        ``"index"`` for ends that are not integers.
-    InvalidIndex
-        With ``ids="index"`` an end is negative.
+    Raises DimensionMismatch if the arrays are not of one length. Raises InvalidValue if an end is
+    missing (None, NaN or masked), a weight is not a number, `ids` is unknown or ``"index"`` for
+    ends that are not integers, and InvalidIndex if with ``ids="index"`` an end is negative.
     """
     if ids not in IDS:
         raise InvalidValue(f"ids={ids!r}; choose one of {', '.join(IDS)}")
@@ -158,14 +152,8 @@ def _numbers(weights: Any) -> NDArray[Any]:
 def number_names(names: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return a number for each name, in order of first appearance, and the different names.
 
-    Raises
-    ------
-    InvalidValue
-        A name is missing (None or NaN), or one cannot be hashed.
-
-    Notes
-    -----
-    O(m); uses pandas for objects where it is installed.
+    Raises InvalidValue if a name is missing (None or NaN), or one cannot be hashed. O(m); uses
+    pandas for objects where it is installed.
     """
     if names.dtype == np.int64:
         return number_integers(names)
@@ -236,22 +224,11 @@ def object_array(items: Iterable[Any]) -> NDArray[Any]:
 def edges_from_networkx(graph: Any, nodelist: Any, weight: str | None, where: str) -> EdgeList:
     """Return the edges of a NetworkX graph, those of an undirected one in both directions.
 
-    Parameters
-    ----------
-    graph : networkx.Graph or a class derived from it
-    nodelist : sequence of nodes, or None
-        Vertex k is its k-th node; edges of other nodes are left out. None: all nodes.
-    weight : str or None
-        Edge attribute; 1 where an edge has none. None: 1 for all.
-    where : str
-        The caller's name, for messages.
-
-    Raises
-    ------
-    DomainMismatch
-        `graph` is no graph of NetworkX, or a weight is no number of at most 64 bits.
-    InvalidValue
-        There are no nodes, or `nodelist` is not made of them, each once. Also a NetworkXError.
+    Vertex k is the k-th node of `nodelist`, or of all; edges of other nodes are left out. Weights
+    are an attribute of edges, 1 where one has none, or for all. Errors name the caller, `where`.
+    Raises DomainMismatch if `graph` is no graph of NetworkX, or a weight is no number of at most 64
+    bits. Raises InvalidValue, also a NetworkXError, if there are no nodes, or `nodelist` is not
+    made of them, each once.
     """
     nx = need("networkx", where, "networkx")
     if not hasattr(graph, "is_multigraph"):

@@ -51,10 +51,7 @@ def not_taken(given: Any, where: str, expected: str) -> DomainMismatch:
 def check_object(given: Any, where: str, kinds: tuple[str, ...] = ("matrix", "vector")) -> None:
     """Check that `where` was given an object of one of `kinds`.
 
-    Raises
-    ------
-    DomainMismatch
-        It was not.
+    Raises DomainMismatch if it was not.
     """
     if getattr(given, "kind", None) not in kinds:
         expected = " or ".join(f"a {kind.capitalize()}" for kind in kinds)
@@ -65,10 +62,7 @@ def check_object(given: Any, where: str, kinds: tuple[str, ...] = ("matrix", "ve
 def check_place(place: Any, where: str, expected: str) -> None:
     """Check that something can be read from `place`.
 
-    Raises
-    ------
-    DomainMismatch
-        It is neither a path nor a stream.
+    Raises DomainMismatch if it is neither a path nor a stream.
     """
     if not isinstance(place, (str, bytes, os.PathLike)) and not hasattr(place, "read"):
         raise not_taken(place, where, expected)
@@ -77,10 +71,7 @@ def check_place(place: Any, where: str, expected: str) -> None:
 def check_column(name: str, known: Any) -> None:
     """Check that a table has a column.
 
-    Raises
-    ------
-    InvalidValue
-        It has not; the message has those it has.
+    Raises InvalidValue if it has not; the message has those it has.
     """
     if name not in known:
         names = ", ".join(map(str, known)) or "none"
@@ -90,10 +81,7 @@ def check_column(name: str, known: Any) -> None:
 def weight_column(frame: Any, name: str) -> Any:
     """Return the weights in a column of a DataFrame as an array.
 
-    Raises
-    ------
-    InvalidValue
-        There is no such column, or a weight in it is missing.
+    Raises InvalidValue if there is no such column, or a weight in it is missing.
     """
     check_column(name, frame.columns)
     weights = frame[name].to_numpy()

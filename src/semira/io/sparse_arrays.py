@@ -61,12 +61,8 @@ def _without_slack(A: Any) -> Any:  # noqa: N803
     """Return a sparse array of SciPy without what its arrays hold beyond the last offset.
 
     SciPy allows that and does not always stop there in conversions; nor does it look at offsets
-    that decrease, with which it writes outside of its arrays.
-
-    Raises
-    ------
-    ValueError
-        Offsets are none.
+    that decrease, with which it writes outside of its arrays. Raises ValueError if offsets are
+    none.
     """
     if getattr(A, "format", None) not in ("bsr", "csc", "csr"):
         return A

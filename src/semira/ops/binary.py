@@ -223,19 +223,9 @@ def _comparisons() -> list[BinaryOp]:
     for name, sign, swapped in _COMPARISONS:
         text, symmetric = f"a {sign} b", name == swapped
         kinds = "BIUFC" if symmetric else "BIUF"
-        rows.append(
-            BinaryOp(name, text, text, to_bool(kinds), symmetric, None if symmetric else swapped)
-        )
-        rows.append(
-            BinaryOp(
-                f"is{name}",
-                text,
-                text,
-                same(kinds),
-                symmetric,
-                None if symmetric else f"is{swapped}",
-            )
-        )
+        for prefix, rule in (("", to_bool(kinds)), ("is", same(kinds))):
+            other = None if symmetric else f"{prefix}{swapped}"
+            rows.append(BinaryOp(f"{prefix}{name}", text, text, rule, symmetric, other))
     return rows
 
 

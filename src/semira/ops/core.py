@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 from semira.base.dtypes import BOOL, INT64, DataType
 from semira.ops.operator import Operator, UserFunction
-from semira.ops.record_equality import cuda_equality_text, equality_text
+from semira.ops.record_equality import equality_texts
 from semira.ops.typed import TypedMonoid, TypedOp, TypedSemiring
 from semira.ops.typerules import TypeRule
 
@@ -117,10 +117,7 @@ class BinaryOp(Operator):
             if self.name == "any" and left is not right:
                 raise KeyError(left)
         elif self.name in ("eq", "ne") and left is right:
-            text = equality_text(left.array_dtype, "a", "b")
-            cuda = cuda_equality_text(left.array_dtype, "a", "b")
-            if self.name == "ne":
-                text, cuda = f"not ({text})", f"!({cuda})"
+            text, cuda = equality_texts(left.array_dtype, "b", negated=self.name == "ne")
             result = BOOL
         else:
             raise KeyError((left, right))
@@ -195,7 +192,6 @@ class IndexUnaryOp(Operator):
         return not self.reads_a
 
     def _make_record(self, left: DataType, right: DataType) -> TypedOp:
-        """Return an index-unary or select operator on records."""
         del right
         text, cuda = self.python, self.cuda
         if self.user is not None:
@@ -203,10 +199,7 @@ class IndexUnaryOp(Operator):
         elif not self.reads_a:
             result = self.rule(INT64)[1]
         elif self.name in ("valueeq", "valuene"):
-            text = equality_text(left.array_dtype, "a", "t")
-            cuda = cuda_equality_text(left.array_dtype, "a", "t")
-            if self.name == "valuene":
-                text, cuda = f"not ({text})", f"!({cuda})"
+            text, cuda = equality_texts(left.array_dtype, "t", negated=self.name == "valuene")
             result = BOOL
         else:
             raise KeyError(left)
@@ -345,7 +338,6 @@ class Semiring(Operator):
         return found
 
     def _make_record(self, left: DataType, right: DataType) -> TypedSemiring:
-        """Return a semiring whose multiplication takes records."""
         multiply = self.binaryop.typed_pair(left, right)
         if self.binaryop.name == "pair" and self.monoid.counts_pairs:
             return self.typed(INT64)  # type: ignore[no-any-return]

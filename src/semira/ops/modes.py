@@ -14,18 +14,10 @@ _WORD = 2**64 - 1
 
 
 def mode_of(sums: Mapping[int, Any], row: int, preferred: Any, seed: Any) -> int:
-    """Return the key with the largest sum.
+    """Return the key with the largest sum; NaN counts as minus infinity.
 
-    Parameters
-    ----------
-    sums : mapping of int to number
-        Not empty. NaN counts as minus infinity.
-    row : int
-    preferred : int or None
-        Wins a tie that it takes part in.
-    seed : int or None
-        Ties are broken by a random number for each key and row, the greatest wins. None, and among
-        equal numbers: the smallest key.
+    `preferred` wins a tie that it takes part in. Others are broken by a random number for each key
+    and row, the greatest wins; without a `seed`, and among equal numbers, by the smallest key.
 
     Examples
     --------

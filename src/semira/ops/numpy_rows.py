@@ -12,7 +12,7 @@ from typing import Any
 from semira.base.dtypes import DataType
 from semira.ops.binary import BINARY
 from semira.ops.core import BinaryOp, Monoid, UnaryOp
-from semira.ops.monoid import MONOID
+from semira.ops.monoid import MONOID, greatest, least, zero
 from semira.ops.typerules import floating, floor_division, same, to_bool, true_division
 from semira.ops.unary import UNARY
 
@@ -224,18 +224,6 @@ NUMPY_BINARY = {name: BINARY[ours] for name, ours in _BINARY_NAMES.items()}
 NUMPY_BINARY |= {row.name.removeprefix("numpy."): row for row in _binary()}
 
 
-def _zero(dtype: DataType) -> Any:
-    return dtype.scalar(0)
-
-
-def _least(dtype: DataType) -> Any:
-    return dtype.smallest
-
-
-def _greatest(dtype: DataType) -> Any:
-    return dtype.largest
-
-
 def _unless_float(value: Any) -> Any:
     # A NaN outweighs every number.
     return lambda dtype: None if dtype.kind in "FC" else value(dtype)
@@ -246,12 +234,12 @@ def _monoids() -> list[Monoid]:
         return Monoid(f"numpy.{name}", NUMPY_BINARY[name], identity, same(kinds), **facts)
 
     return [
-        row("hypot", _zero, "F"),
-        row("gcd", _zero, "IU", is_idempotent=True),
-        row("logaddexp", _least, "F"),
-        row("logaddexp2", _least, "F"),
-        row("maximum", _least, "BIUFC", is_idempotent=True, terminal=_unless_float(_greatest)),
-        row("minimum", _greatest, "BIUFC", is_idempotent=True, terminal=_unless_float(_least)),
+        row("hypot", zero, "F"),
+        row("gcd", zero, "IU", is_idempotent=True),
+        row("logaddexp", least, "F"),
+        row("logaddexp2", least, "F"),
+        row("maximum", least, "BIUFC", is_idempotent=True, terminal=_unless_float(greatest)),
+        row("minimum", greatest, "BIUFC", is_idempotent=True, terminal=_unless_float(least)),
     ]
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, overload
+from importlib import import_module
+from typing import Any, Protocol, TypeVar, overload
 
 import numpy as np
 
 from semira.base.dtypes import ALL_DTYPES, DataType, lookup_dtype, unify
 from semira.base.locks import cached_property
-from semira.ops.calling import Made, Operand, call
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,3 +156,31 @@ class Operator:
         """Compute dtype for each dtype whose values are cast first."""
         pairs = ((dtype, self.typed(dtype)) for dtype in ALL_DTYPES if dtype in self)
         return {dtype: typed.type for dtype, typed in pairs if typed.type is not dtype}
+
+
+#: The expression that an operator makes of an operand.
+Made = TypeVar("Made")
+Made_co = TypeVar("Made_co", covariant=True)
+
+
+class Operand(Protocol[Made_co]):
+    """What operators are called with: it knows what that means; `frontend.infix.Operand` is one."""
+
+    def _apply_operator(self, op: Any, *args: Any, **kwargs: Any) -> Made_co: ...
+
+
+def call(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return ``op(*args)``: the object among the first two arguments knows what that means.
+
+    Raises TypeError if there is no argument, or the first is neither an object nor a number.
+    """
+    if not args:
+        raise TypeError(f"{op!r} is called with an expression or object, such as {op!r}(x)")
+    if hasattr(args[0], "_apply_operator"):
+        return args[0]._apply_operator(op, *args[1:], **kwargs)
+    opclass = getattr(op, "opclass", None) or op.parent.opclass
+    if len(args) == 2 and opclass != "SelectOp" and hasattr(args[1], "_apply_operator"):
+        return args[1]._apply_operator(op, left=args[0], **kwargs)
+    # Imported here: operators know no objects, and may be all that a process has unpickled.
+    scalar = import_module("semira.frontend.scalar").Scalar
+    return scalar.from_value(args[0])._apply_operator(op, *args[1:], **kwargs)

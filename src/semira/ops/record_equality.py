@@ -47,3 +47,9 @@ def cuda_equality_text(dtype: np.dtype[Any], a: str, b: str, offset: int = 0) ->
         return f"same_fields<{BY_NUMPY[dtype].cuda_type}, {offset}, 1>({a}, {b})"
     fields = (dtype.fields[name] for name in dtype.names)
     return " && ".join(cuda_equality_text(part[0], a, b, offset + part[1]) for part in fields)
+
+
+def equality_texts(dtype: np.dtype[Any], b: str, *, negated: bool) -> tuple[str, str]:
+    """Return the expressions, in Python and CUDA, that compare a value ``a`` with another one."""
+    text, cuda = equality_text(dtype, "a", b), cuda_equality_text(dtype, "a", b)
+    return (f"not ({text})", f"!({cuda})") if negated else (text, cuda)

@@ -58,21 +58,10 @@ _ROWS = [
     *(
         UnaryOp(name, f"np.{numpy_name}(a)", f"{name}(a)", analytic)
         for name, numpy_name in [
-            ("sqrt", "sqrt"),
-            ("exp", "exp"),
-            ("log", "log"),
-            ("log10", "log10"),
-            ("sin", "sin"),
-            ("cos", "cos"),
-            ("tan", "tan"),
-            ("asin", "arcsin"),
-            ("acos", "arccos"),
-            ("atan", "arctan"),
-            ("sinh", "sinh"),
-            ("cosh", "cosh"),
-            ("asinh", "arcsinh"),
-            ("acosh", "arccosh"),
-            ("atanh", "arctanh"),
+            *((name, name) for name in ("sqrt", "exp", "log", "log10", "sin", "cos", "tan")),
+            *((f"a{name}", f"arc{name}") for name in ("sin", "cos", "tan")),
+            *((name, name) for name in ("sinh", "cosh")),
+            *((f"a{name}", f"arc{name}") for name in ("sinh", "cosh", "tanh")),
         ]
     ),
     # For complex numbers NumPy and Numba lack these, or lose them to overflow.

@@ -47,7 +47,6 @@ def function_named(name: str) -> Callable[..., Any]:
 
 
 def _globals_read(code: CodeType) -> set[str]:
-    """Return the names of the globals that code and the code inside it read."""
     read = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
     return read.union(
         *(_globals_read(part) for part in code.co_consts if isinstance(part, CodeType))

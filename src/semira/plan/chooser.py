@@ -20,7 +20,7 @@ from semira.plan.policy import SOLO_ENTER, SOLO_LEAVE, Policy, policy_named
 from semira.plan.products import Request, plan_product, requested_policy
 from semira.plan.reasons import Code, reason
 from semira.plan.reuse import Facts, Item, Surroundings, always_present
-from semira.plan.rules_order import needs_order
+from semira.plan.rules_mask import needs_order
 from semira.plan.rules_storage import MATRIX_ARGS, choose_out_storage
 
 #: How each operation without alternatives shares its work; see `Method.balance`.
@@ -95,7 +95,6 @@ class _Planner:
         return () if is_written else tuple(name for op, name in found if op == statement.op)
 
     def statement(self, statement: Statement, around: Surroundings | None) -> Statement:
-        """Return one statement planned."""
         out = self.program.slots[statement.out]
         check_pins(statement, out)
         if statement.op in PRODUCTS:
@@ -117,27 +116,12 @@ def plan_program(
 ) -> Program:
     """Return `program` with the plan of every statement filled in, nested loops included.
 
-    Parameters
-    ----------
-    program : Program
-        Plans already in it are replaced: planning twice gives the same as planning once.
-    capabilities : Capabilities
-        Of the backend that will run it.
-    policy : str, Policy or None
-        Switch policy of products that do not pin one; None: ``auto``.
-    facts : Facts
-        What is known of the objects that will be bound; it can make operand reuse provable.
-        It must then be part of the key under which the prepared program is kept.
+    Plans already in it are replaced. `policy`, None for ``auto``, is for products without a pin.
+    The `facts` of objects to be bound may prove operand reuse; they are then part of the key under
+    which the program is kept. Raises PlanError if a pin cannot be met or the policy is unknown.
 
-    Raises
-    ------
-    PlanError
-        A pin cannot be met, or the policy is unknown.
-
-    Notes
-    -----
-    Pure: the same arguments give an equal program. Linear in the number of statements, except
-    that each product in a loop looks at the statements around it.
+    The same arguments give an equal program. Linear in the number of statements, except that each
+    product in a loop looks at the statements around it.
     """
     planner = _Planner(
         program,

@@ -9,8 +9,7 @@ from semira.base.errors import PlanError
 from semira.base.shown import Shown
 from semira.contract import Const, Method, Plan, Statement
 from semira.plan.expressions import choice_text, fold, rule_text
-from semira.plan.formulas import formula_with
-from semira.plan.phases import ProgramPhases
+from semira.plan.phases import ProgramPhases, formula_with
 from semira.plan.reasons import sentence
 from semira.plan.reuse import DRIVER
 from semira.plan.rules_direction import PULL
@@ -80,7 +79,6 @@ class Explanation(Shown):
         ]
 
     def __str__(self) -> str:
-        """Return the explanation as lines of text."""
         lines = [self.formula, *(f"  method   {method!s}" for method in self.plan.methods)]
         chosen = self.chosen.name if self.chosen else f"open, by the rule: {self.rule}"
         lines.append(f"  chosen   {chosen}")
@@ -102,12 +100,10 @@ class Explanation(Shown):
 def explain_statement(
     statement: Statement, counts: Mapping[str, float] | None = None, previous: int = -1
 ) -> Explanation:
-    """Explain the plan of one statement.
+    """Explain the plan of one statement; PlanError if it has none yet.
 
     Parameters
     ----------
-    statement : Statement
-        With its plan (see `plan_program`).
     counts : mapping of count name to number
         What is known of `semira.contract.rule.COUNTS`, and ``lines``: rows of the left operand of
         ``mxm`` that have entries. Alternatives that need a missing count are left out, and the
@@ -115,11 +111,6 @@ def explain_statement(
         the plan is explained that is left for it.
     previous : int
         Index of the method used last time; -1: none.
-
-    Raises
-    ------
-    PlanError
-        The statement has no plan yet.
     """
     plan, given = statement.plan, dict(counts or {})
     if plan is None:

@@ -65,7 +65,6 @@ class Ratio:
     denominator: Rule = ONE
 
     def __add__(self, other: Ratio) -> Ratio:
-        """Return the sum over the common denominator."""
         return Ratio(
             plus(
                 times(self.numerator, other.denominator), times(other.numerator, self.denominator)
@@ -74,13 +73,11 @@ class Ratio:
         )
 
     def __mul__(self, other: Ratio) -> Ratio:
-        """Return the product."""
         return Ratio(
             times(self.numerator, other.numerator), times(self.denominator, other.denominator)
         )
 
     def __truediv__(self, other: Ratio) -> Ratio:
-        """Return the quotient."""
         return self * Ratio(other.denominator, other.numerator)
 
 
@@ -94,19 +91,9 @@ def compare(sign: str, left: Ratio, fraction: float, right: Ratio) -> Rule:
 
 
 def fold(rule: Rule, counts: Mapping[str, float], previous: int | None = None) -> Rule:
-    """Put the known counts into `rule` and reduce what they decide.
+    """Put known counts into `rule` and reduce what they decide; to a `Const` if that is all.
 
-    Parameters
-    ----------
-    counts : mapping of count name to number
-        Any of `semira.contract.rule.COUNTS`; the others stay symbols.
-    previous : int or None
-        Index of the method used last time; None: unknown.
-
-    Returns
-    -------
-    Rule
-        A `Const` where the counts given decide the rule.
+    Other counts stay symbols. `previous` is the index of the method used last time, None: unknown.
 
     Examples
     --------

@@ -19,12 +19,12 @@ from semira.contract import (
     Outline,
     Phase,
     Program,
+    Statement,
     Step,
     Why,
     barriers_in,
     walk_statements,
 )
-from semira.plan.formulas import formula
 
 
 class Product(Protocol):
@@ -37,51 +37,6 @@ class Product(Protocol):
 #: What slots are called where they have a better name than a letter and their number.
 Names = Mapping[int, str]
 
-#: One sentence per reason; ``{s}`` is the statement, ``{o}`` the operand.
-SENTENCES: dict[Why, str] = {
-    Why.READS_WRITTEN: "statement {s} reads {o}, which was written before",
-    Why.WRITES_READ: "statement {s} writes {o}, which was read before",
-    Why.WRITES_WRITTEN: "statement {s} writes {o}, which was written before",
-    Why.NEEDS_SUM: "statement {s} needs {o}, a sum over all positions",
-    Why.NEEDS_VALUE: "statement {s} cannot run if {o} is empty: the program would end before it",
-    Why.OVERWRITES_SCALAR: "statement {s} overwrites {o}, which the phase reads",
-    Why.READS_ELSEWHERE: "statement {s} reads {o} at other positions",
-    Why.WRITES_READ_ELSEWHERE: "statement {s} writes {o}, which the phase reads at other positions",
-    Why.OTHER_SIZE: "the vectors of statement {s} may be of another size",
-    Why.TOO_WIDE: "the values of statement {s} are too wide for registers",
-    Why.OUTSIDE_OF_DRIVER: "statement {s} may change positions outside of {o}",
-    Why.READS_SENT: "statement {s} needs {o}, which is complete when all have sent their values",
-    Why.SENDS_USED: "statement {s} sends values to {o}, which the phase uses",
-    Why.FILLED: "statement {s} goes on when all its results are there",
-    Why.CHECKED: "statement {s} reads elsewhere once all positions in {o} are known to be valid",
-    Why.SUMMED: "statement {s} adds up what all have summed",
-    Why.LONG_ROWS: "statement {s} has rows that several share",
-    Why.EMPTIES: "statement {s} fills a place that an iteration before the last left full",
-    Why.COUNTS_EDGES: "statement {s} does not know the edges of its operand yet",
-    Why.BUILDS_LIST: "statement {s} pushes a vector without a list of its entries",
-    Why.FILLS_TABLE: "statement {s} reads values that are put side by side",
-    Why.NOT_AHEAD: "the product of the iteration before did not do this",
-    Why.NOT_IN_PLACE: "{o} lacks entries: what statement {s} sends to it is merged later",
-    Why.PUSHED: "statement {s} pushed, so that its result is not in its place yet",
-    Why.BLANKED: "where {o} has no entry its value becomes NaN, which no comparison prefers",
-    Why.ENDS: "the numbers of entries and the sums have to be known to all",
-    Why.WRITES_MATRIX: (
-        "statement {s} writes {o}, a matrix with room for all it may hold: a size is "
-        "read above 256 MB alone"
-    ),
-    Why.COUNTS_ENTRIES: "statement {s} writes {o}, a matrix; the host reads its size",
-    Why.READS_SIZE: (
-        "statement {s} writes {o}, a matrix; multiplied row by row, the host reads its size"
-    ),
-    Why.SUMS_PRODUCT: (
-        "statement {s} multiplies matrices: its dot products are added up as they are computed"
-    ),
-    Why.OWN_LAUNCHES: "the method of statement {s} has launches of its own",
-    Why.HUGE: "{o} has a side of 2^31 or more",
-    Why.READ_AGAIN: "statement {s}, which sums it up, is not all that reads it",
-    Why.FIXED_ORDER: "statement {s} adds up in an order that is the same in every run",
-    Why.NO_DOTS: "statement {s} multiplies row by row, not by dot products",
-}
 
 #: What a part of a statement is called; "whole" and "reset" need no name.
 _ROLES = {
@@ -138,7 +93,6 @@ class ProgramPhases(Shown):
         return [formula(each, self.program, self.names) for each in walk_statements(body)]
 
     def __str__(self) -> str:
-        """Return the phases as lines of text."""
         lines = ["statements", *self._statement_lines()]
         if self.steps is None:
             text = "one by one: the device runs each by itself, so no statements share a phase"
@@ -177,7 +131,7 @@ def sentence_of(cause: Cause, names: Names | None = None) -> str:
     'statement 5 reads v4 at other positions'
     """
     operand = "" if cause.operand is None else operand_text(cause.operand, names)
-    return SENTENCES[cause.why].format(s=cause.statement, o=operand)
+    return cause.why.value.format(s=cause.statement, o=operand)
 
 
 def operand_text(name: str, names: Names | None = None) -> str:
@@ -369,3 +323,38 @@ def _cause_data(cause: Cause | None) -> dict[str, object] | None:
     if cause is None:
         return None
     return {"why": cause.why.name.lower(), "statement": cause.statement, "operand": cause.operand}
+
+
+#: First letters of slots by their kinds.
+_LETTERS = {"matrix": "m", "vector": "v", "scalar": "x", "index": "i"}
+
+
+def formula(statement: Statement, program: Program, names: Mapping[int, str] | None = None) -> str:
+    """Return a statement of a program.
+
+    A slot without a name in `names` has a letter for its kind, and its number.
+    """
+    kinds = enumerate(slot.kind for slot in program.slots)
+    letters = {at: f"{_LETTERS[kind]}{at}" for at, kind in kinds}
+    return formula_with(statement, {**letters, **(names or {})})
+
+
+def formula_with(statement: Statement, names: Mapping[int, str]) -> str:
+    """Return a statement with names for its slots."""
+    left, flags = names[statement.out], []
+    if statement.mask is not None:
+        name = names[statement.mask.slot]
+        sign, kind = "~" * statement.mask.complement, "S" if statement.mask.structural else "V"
+        flags.append(f"{sign}{name}.{kind}")
+    if statement.replace:
+        flags.append("replace")
+    if flags:
+        left += f"<{', '.join(flags)}>"
+    sign = f"{statement.accum.name}=" if statement.accum is not None else "="
+    operands = [names[arg.slot] + (".T" if arg.transposed else "") for arg in statement.args]
+    name = statement.operator.name if statement.operator is not None else ""
+    if len(operands) == 2 and name:
+        right = f"{operands[0]} {name} {operands[1]}"
+    else:
+        right = f"{name or statement.op}({', '.join(operands)})"
+    return f"{statement.op}: {left} {sign} {right}"

@@ -227,10 +227,7 @@ POLICIES = {row.name: row for row in _ROWS}
 def policy_named(policy: str | Policy | None) -> Policy:
     """Return a policy by name; None is ``auto``, a `Policy` is returned as it is.
 
-    Raises
-    ------
-    PlanError
-        There is no policy of that name; the message lists those that exist.
+    The message of PlanError lists the names that there are.
 
     Examples
     --------

@@ -42,11 +42,6 @@ from semira.plan.rules_direction import (
     weighs_whole_rows,
 )
 from semira.plan.rules_full import PIECES, ROW_EACH, full_reasons
-from semira.plan.rules_intersect import (
-    intersection_obstacle,
-    intersection_reasons,
-    pinned_intersection,
-)
 from semira.plan.rules_mask import (
     BY_ROW,
     choose_early_exit,
@@ -54,10 +49,18 @@ from semira.plan.rules_mask import (
     choose_structure_only,
     mask_order_obstacle,
     mask_reason,
+    needs_order,
+    order_obstacle,
     stops_at_first,
 )
-from semira.plan.rules_order import needs_order, order_obstacle
-from semira.plan.rules_product import DOT, has_choice, product_choice
+from semira.plan.rules_product import (
+    DOT,
+    has_choice,
+    intersection_obstacle,
+    intersection_reasons,
+    pinned_intersection,
+    product_choice,
+)
 from semira.plan.rules_storage import (
     choose_out_storage,
     format_balance,
@@ -253,7 +256,6 @@ def _pinned_name(statement: Statement) -> tuple[str, str | None]:
 
 
 def _mxm_obstacle(statement: Statement, name: str, capabilities: Capabilities) -> str:
-    """Say why a method is not admissible for this product of matrices; empty if it is."""
     hints, direction = statement.hints, MXM_DIRECTIONS[name]
     if hints.direction is not None and direction != hints.direction:
         return f"direction={hints.direction!r} is pinned, and {name} is a {direction}"
@@ -430,7 +432,6 @@ def _mxm_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, list
 
 
 def _weighed(request: Request, pull: Method) -> tuple[Situation, list[Reason]]:
-    """Return what a direction rule depends on, and the reasons that state it."""
     statement, capabilities = request.statement, request.capabilities
     situation = Situation(
         masked=pull.mask_order == "before",
@@ -447,7 +448,6 @@ def _weighed(request: Request, pull: Method) -> tuple[Situation, list[Reason]]:
 
 
 def _weighing_reasons(request: Request, situation: Situation) -> list[Reason]:
-    """Return the reasons that state a direction rule."""
     policy = request.policy
     reasons = [direction_reason(policy)]
     start, look = policy.numbers_of_looks(alone=situation.is_open)
@@ -495,7 +495,6 @@ def _variant_reasons(methods: Sequence[Method]) -> list[Reason]:
 
 
 def _choose_balance(statement: Statement, name: str, exits: bool) -> tuple[str, Reason]:
-    """Return how a method shares its work out, and why."""
     pinned_balance, walked = statement.hints.balance, walked_format(statement)
     if walked != "compressed":
         balance, why = format_balance(statement)

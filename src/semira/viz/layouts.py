@@ -28,23 +28,10 @@ def positions(
 ) -> Places:
     """Return where each vertex is drawn, shape (count, 2), within -1 and 1 where it is computed.
 
-    Parameters
-    ----------
-    layout : str, array_like, shape (count, 2), or mapping
-        One of `LAYOUTS`, or the places themselves: in order, or by vertex or name.
-    count : int
-    edges : sequence of (int, int)
-    names : sequence, optional
-        Of the vertices.
-
-    Raises
-    ------
-    InvalidValue
-        There is no layout of this name.
-    DimensionMismatch
-        A place is missing or is no pair of numbers.
-    MissingLibrary
-        Neither NetworkX nor igraph is installed, and a layout was named that needs one.
+    The layout is one of `LAYOUTS`, or the places themselves: in order, or by vertex or one of the
+    `names`. Raises InvalidValue if there is no layout of this name, DimensionMismatch if a place is
+    missing or is no pair of numbers, and MissingLibrary if neither NetworkX nor igraph is
+    installed, and a layout was named that needs one.
     """
     if not isinstance(layout, str):
         return _given(layout, count, range(count) if names is None else names)

@@ -153,6 +153,7 @@ def test_a_trace_keeps_the_last_levels(monkeypatch, caplog):
 
 
 def test_matrices_of_suitesparse_are_searched_too(eager):
+    pytest.importorskip("graphblas")
     A = dense(70, directed=True)
     expected = bfs(A, 0, parents=True)
     found = bfs(A.to("suitesparse"), 0, parents=True)

@@ -228,6 +228,20 @@ def test_too_little_room_changes_nothing(device, monkeypatch, method, lacking):
     assert answers(edges, 90, **options) == expected
 
 
+def test_one_problem_that_spreads_takes_a_whole_gpu(device, monkeypatch):
+    A, taken = matrix(drawn(90, 400, 5), 90), []
+    options = {"alpha": 0.07, "rho": 3e-5}
+    expected = local_clusters(A, [9, 5], **options)
+    monkeypatch.setattr(solve, "_sizes", lambda n, slots: (4096, 20 if slots == 1 << 13 else n))
+    whole = solve.fista_everywhere
+    monkeypatch.setattr(solve, "fista_everywhere", lambda *given: taken.append(1) or whole(*given))
+    found = local_clusters(A, [9], **options)
+    part = expected._part(0)
+    assert found.indices.tolist() == expected.indices[part].tolist()
+    assert found.values.tolist() == expected.values[part].tolist()
+    assert taken == [1] * gb.device_traits(A.device).own_memory
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("workers", [1000, 3])
 def test_many_problems_are_drawn_by_few_workers(device, monkeypatch, method, workers):

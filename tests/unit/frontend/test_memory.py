@@ -13,7 +13,7 @@ from semira.base.dtypes import FP64
 from semira.engine.values import Value
 from semira.exceptions import InvalidObject, InvalidValue, PlanError
 from semira.formats import MatrixArrays, VectorArrays
-from semira.frontend.ss.adopt import adopt
+from semira.frontend.ss.importing import adopt
 from semira.generators import generate_kronecker
 
 

@@ -12,7 +12,7 @@ from semira.base.dtypes import BOOL, FC32, FP32, INT64
 from semira.base.errors import PlanError
 from semira.contract import Arg, Hints, Statement
 from semira.ops.registry import binary, monoid, semiring
-from semira.plan.rules_order import needs_order
+from semira.plan.rules_mask import needs_order
 
 FIXED = Hints(deterministic=True)
 AS_THREADS_COME = replace(ABLE, unordered=frozenset({("vxm", "push")}))

@@ -19,7 +19,7 @@ from semira.contract import (
     Why,
 )
 from semira.plan import ProgramPhases, explain_statement, phases_to_data, plan_program
-from semira.plan.phases import SENTENCES, operand_text, sentence_of
+from semira.plan.phases import operand_text, sentence_of
 
 BODY = bfs_body()
 PROGRAM = plan_program(program(loop(*BODY)), ABLE)
@@ -135,7 +135,7 @@ def test_pieces_for_json():
 
 @every("why", Why)
 def test_every_reason_has_a_sentence(why):
-    said = SENTENCES[why].format(s=3, o="v1")
+    said = why.value.format(s=3, o="v1")
     assert said
     assert "{" not in said
 

@@ -39,30 +39,21 @@ _PACE = 1
 
 @dataclass(slots=True)
 class Drained:
-    """What happened on the way.
+    """What happened on the way."""
 
-    Attributes
-    ----------
-    rounds : int
-        Rounds of push-relabel; by one thread: relabels.
-    searches : int
-        Times that heights became distances.
-    height : array of int32, shape (n,)
-        Arcs to the nearest taker; n or more where there is no way to one.
-    """
-
+    #: Rounds of push-relabel; by one thread: relabels.
     rounds: int = 0
+    #: Times that heights became distances.
     searches: int = 0
+    #: Array of int32, shape (n,). Arcs to the nearest taker; n or more where there is no way to
+    #: one.
     height: Any = None
 
 
 def choose(algorithm: str, device: str, n: int, arcs: int) -> tuple[str, str]:
     """Return the algorithm for a network, and why.
 
-    Raises
-    ------
-    InvalidValue
-        There is no such algorithm.
+    Raises InvalidValue if there is no such algorithm.
     """
     if algorithm not in ("auto", *ALGORITHMS):
         raise InvalidValue(f"algorithm={algorithm!r} must be one of auto, {', '.join(ALGORITHMS)}")
@@ -79,16 +70,8 @@ def choose(algorithm: str, device: str, n: int, arcs: int) -> tuple[str, str]:
 def drain(network: Network, room: Any, excess: Any, algorithm: str, *, aside: int = -1) -> Drained:
     """Send positive excess to vertices with negative excess, until no more can reach one.
 
-    Parameters
-    ----------
-    network : Network
-    room : array of int64
-        What arcs have left. Changed.
-    excess : array of int64, shape (n,)
-        Changed. What cannot reach a taker stays on its way.
-    algorithm : str
-    aside : int
-        A vertex that nothing is sent to; -1: none.
+    `room`, what arcs have left, and `excess` are changed. What cannot reach a taker stays on its
+    way. Nothing is sent to the vertex `aside`; -1: there is none.
     """
     if algorithm == "push_relabel":
         return _in_rounds(network, room, excess, aside)

@@ -35,40 +35,27 @@ _LEAST_UNIT = 1100
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A network; arcs are entries of a symmetric pattern, row by row, columns sorted.
+    """A network; arcs are entries of a symmetric pattern, row by row, columns sorted."""
 
-    Attributes
-    ----------
-    xp : module
-        NumPy or CuPy.
-    device : str
-    n : int
-    indptr, indices : array of int32 or int64
-    back : array of int32 or int64
-        Place of the opposite of each arc.
-    given : array
-        Capacities as the matrix has them; 0 where only the opposite is an entry.
-    capacity : array of int64
-        Capacities in units, clipped to more than any flow has.
-    clip : int
-        The greatest capacity there is; a cut has none that was clipped to it.
-    shift : int
-        A unit is ``2**-shift``.
-    endless : bool
-        Infinite capacities leave the source and reach the sink: flow of ``clip - 1`` or more passes
-        them alone.
-    """
-
+    #: NumPy or CuPy.
     xp: Any
     device: str
     n: int
+    #: `indptr`, `indices`: array of int32 or int64.
     indptr: Any
     indices: Any
+    #: Array of int32 or int64. Place of the opposite of each arc.
     back: Any
+    #: Capacities as the matrix has them; 0 where only the opposite is an entry.
     given: Any
+    #: Array of int64. Capacities in units, clipped to more than any flow has.
     capacity: Any
+    #: The greatest capacity there is; a cut has none that was clipped to it.
     clip: int
+    #: A unit is ``2**-shift``.
     shift: int
+    #: Infinite capacities leave the source and reach the sink: flow of ``clip - 1`` or more passes
+    #: them alone.
     endless: bool
 
     def arcs_of(self, vertex: int) -> slice:
@@ -88,15 +75,10 @@ class Network:
 def check_ends(A: Any, source: Any, sink: Any, name: str) -> tuple[int, int]:
     """Check a matrix of capacities; return source and sink as numbers.
 
-    Raises
-    ------
-    DomainMismatch, DimensionMismatch, InvalidIndex, IndexOutOfBound
-    NegativeWeight, InvalidWeight
-        A capacity is negative, or NaN.
-    InvalidValue
-        Source and sink are the same vertex, or there are 2**31 vertices or more.
-    OutOfMemory
-        The arrays do not fit.
+    Raises DomainMismatch, DimensionMismatch, InvalidIndex or IndexOutOfBound if they are none;
+    NegativeWeight or InvalidWeight if a capacity is negative, or NaN; InvalidValue if source and
+    sink are the same vertex, or there are 2**31 vertices or more; OutOfMemory if the arrays do not
+    fit.
     """
     n = check_square(A, name)
     check_ordered(A, name)
@@ -117,10 +99,6 @@ def check_ends(A: Any, source: Any, sink: Any, name: str) -> tuple[int, int]:
 
 def memory(vertices: int, edges: int) -> int:
     """Return the bytes that a flow works with at most, beside the matrix.
-
-    Parameters
-    ----------
-    vertices, edges : int
 
     Examples
     --------
@@ -164,15 +142,8 @@ def back_of(A: Matrix, arcs: Matrix, xp: Any) -> Any:
 def network_of(A: Matrix, source: int, sink: int, xp: Any, name: str, net: Any = None) -> Network:
     """Return the network of a matrix of capacities; call inside of `array_module`.
 
-    Parameters
-    ----------
-    net : array, optional
-        A flow to start from, over each arc; its sums are to be exact too.
-
-    Raises
-    ------
-    InvalidValue
-        Integers leave the source, or reach the sink, whose sum is 2**59 or more; or those of `net`.
+    A flow to start from, over each arc, is `net`; its sums are to be exact too. Raises InvalidValue
+    if integers leave the source, or reach the sink, whose sum is 2**59 or more; or those of `net`.
     """
     arcs = arcs_both_ways(A)
     rows, back = rows_of(arcs), back_of(A, arcs, xp)

@@ -19,24 +19,14 @@ _CHECK = ArrayKernel("semira.algorithms.flows.kernels:arcs", "check")
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """A maximum flow that was checked, as arrays of the device.
-
-    Attributes
-    ----------
-    network : Network
-    room : array of int64
-        What arcs have left.
-    reached : array of bool, shape (n,)
-        The source's side of the cut.
-    units : int
-        Value of the flow.
-    algorithm, reason : str
-    drained : Drained
-    """
+    """A maximum flow that was checked, as arrays of the device."""
 
     network: Network
+    #: Array of int64. What arcs have left.
     room: Any
+    #: Array of bool, shape (n,). The source's side of the cut.
     reached: Any
+    #: Value of the flow.
     units: int
     algorithm: str
     reason: str
@@ -80,7 +70,6 @@ def _add(total: Drained, more: Drained) -> None:
 
 
 def _saturate(network: Network, room: Any, excess: Any, source: int) -> None:
-    """Send all that leaves the source."""
     arcs = network.arcs_of(source)
     sent = room[arcs].copy()
     excess[network.indices[arcs]] += sent

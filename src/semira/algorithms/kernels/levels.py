@@ -1,15 +1,12 @@
 """Breadth-first search by levels: vertices of a level push along a queue, or all others pull.
 
 What a search knows is in `state`: 0, the vertices found; 1 and 2, where the last level begins and
-ends in the queue; 3, levels that were expanded; 4, edges of their vertices; 5, whether the last
-level is in `bits` rather than in the queue; 6 and 7, its edges then, and what a pull costs; after
-it 7 and 8, the vertices that it found and the entries that it read; 9, when the search began.
-Behind these are the last levels, five numbers each.
+ends in the queue; 3, levels that were expanded; 4, edges of their vertices; 5, what the queue has:
+0, vertices level by level; 1, not the last level, which is in `bits`; 2, all vertices found, in
+order, and from ``len(level) + 1`` on their levels; 6 and 7, the edges of a level in `bits`, and
+what a pull costs; after it 7 and 8, the vertices that it found and the entries that it read; 9,
+when the search began. Behind these are the last levels, five numbers each.
 """
-
-from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -17,28 +14,27 @@ from semira.kernels import atomic_add, helper, kernel, now, prefetch
 
 
 @helper
-def seed(sources: Any, level: Any, parent: Any, queue: Any) -> Any:
-    """Begin at different vertices; return how many they are."""
+def seed(sources, level, parent, queue, state):
+    """Begin at different vertices."""
+    for v in range(len(level)):
+        level[v] = -1
+    for v in range(len(parent)):
+        parent[v] = -1
+    for at in range(9):
+        state[at] = 0
+    state[9] = now()
+    state[0] = len(sources)
+    state[2] = len(sources)
     for i in range(len(sources)):
         v = np.int64(sources[i])
         level[v] = 0
         queue[i] = v
         if len(parent) > 0:
             parent[v] = v
-    return len(sources)
 
 
 @helper
-def expand_sparse(
-    indptr: Any,
-    indices: Any,
-    begin: Any,
-    stop: Any,
-    after: Any,
-    level: Any,
-    parent: Any,
-    queue: Any,
-) -> Any:
+def expand_sparse(indptr, indices, begin, stop, after, level, parent, queue):
     """Queue what the vertices from `begin` to `stop` find; return its end, and the edges read.
 
     If there is room, `parent` gets the vertex that found each one first. Without branches in the
@@ -68,16 +64,7 @@ def expand_sparse(
 
 
 @helper
-def expand_dense(
-    indptr: Any,
-    indices: Any,
-    begin: Any,
-    stop: Any,
-    after: Any,
-    level: Any,
-    parent: Any,
-    queue: Any,
-) -> Any:
+def expand_dense(indptr, indices, begin, stop, after, level, parent, queue):
     """Do the same where vertices have many edges, most of which lead to vertices found before."""
     end = np.uint64(stop)
     read = np.uint64(0)
@@ -101,16 +88,7 @@ def expand_dense(
 
 
 @helper
-def expand(
-    indptr: Any,
-    indices: Any,
-    begin: Any,
-    stop: Any,
-    after: Any,
-    level: Any,
-    parent: Any,
-    queue: Any,
-) -> Any:
+def expand(indptr, indices, begin, stop, after, level, parent, queue):
     """Queue what the vertices from `begin` to `stop` find, in the way that suits the graph."""
     if len(indices) > 8 * len(level):
         return expand_dense(indptr, indices, begin, stop, after, level, parent, queue)
@@ -118,7 +96,7 @@ def expand(
 
 
 @helper
-def edges_of(indptr: Any, begin: Any, stop: Any, queue: Any) -> Any:
+def edges_of(indptr, begin, stop, queue):
     """Return how many edges leave the vertices queued from `begin` to `stop`."""
     edges = np.int64(0)
     for i in range(begin, stop):
@@ -128,7 +106,7 @@ def edges_of(indptr: Any, begin: Any, stop: Any, queue: Any) -> Any:
 
 
 @helper
-def to_bits(begin: Any, stop: Any, queue: Any, bits: Any) -> None:
+def to_bits(begin, stop, queue, bits):
     """Mark the vertices queued from `begin` to `stop`."""
     for word in range(len(bits)):
         bits[word] = 0
@@ -138,13 +116,17 @@ def to_bits(begin: Any, stop: Any, queue: Any, bits: Any) -> None:
 
 
 @helper
-def to_queue(bits: Any, queue: Any) -> Any:
+def to_queue(bits, queue):
     """Queue the vertices that are marked; return how many they are."""
     end = np.int64(0)
     for word in range(len(bits)):
         left = bits[word]
         v = np.int64(64 * word)
         while left != np.uint64(0):
+            if left & np.uint64(255) == np.uint64(0):
+                left = left >> np.uint64(8)
+                v += 8
+                continue
             if left & np.uint64(1) != np.uint64(0):
                 queue[end] = v
                 end += 1
@@ -154,7 +136,27 @@ def to_queue(bits: Any, queue: Any) -> Any:
 
 
 @helper
-def note(state: Any, k: Any, frontier: Any, touched: Any, produced: Any) -> None:
+def list_found(level, queue, bits, state):
+    """Queue all vertices found in order, and behind the places of all vertices their levels."""
+    n = np.int64(len(level))
+    found = np.int64(state[0])
+    if 16 * found < n and found == state[2]:
+        # The queue has all of them: no level pulled.
+        to_bits(0, found, queue, bits)
+        to_queue(bits, queue)
+        for i in range(found):
+            queue[n + 1 + i] = level[np.int64(queue[i])]
+    else:
+        end = np.int64(0)
+        for v in range(n):
+            queue[end] = v
+            queue[n + 1 + end] = level[v]
+            end += np.int64(level[v] >= 0)
+    state[5] = 2
+
+
+@helper
+def note(state, k, frontier, touched, produced):
     """Write what a level was that pushed."""
     at = 10 + 5 * (k % ((len(state) - 10) // 5))
     state[at] = frontier
@@ -165,7 +167,7 @@ def note(state: Any, k: Any, frontier: Any, touched: Any, produced: Any) -> None
 
 
 @helper
-def gained_by_pull(n: Any, edges: Any, ahead: Any, state: Any) -> Any:
+def gained_by_pull(n, edges, ahead, state):
     """Return how much a pull takes less than pushing the frontier's edges, which are `ahead`.
 
     A vertex without a level reads on until an edge comes from the frontier: ``edges / ahead``
@@ -183,32 +185,20 @@ def gained_by_pull(n: Any, edges: Any, ahead: Any, state: Any) -> Any:
 
 @kernel
 def push_levels(
-    low: Any,
-    high: Any,
-    indptr: Any,
-    indices: Any,
-    sources: Any,
-    limit: Any,
-    many: Any,
-    budget: Any,
-    level: Any,
-    parent: Any,
-    queue: Any,
-    bits: Any,
-    state: Any,
-) -> None:
-    """Expand level after level; `level` is -1 at first.
+    low, high, indptr, indices, sources, begins, limit, many, few, budget, level, parent, queue,
+    bits, state,
+):  # fmt: skip
+    """Expand level after level, from `sources` on where the search `begins`.
 
     The search pauses before a level of `many` edges or more into which vertices should pull:
-    `bits` has the vertices of the last one then. And it pauses when `budget` edges are read.
+    `bits` has the vertices of the last one then. And it pauses when `budget` edges are read. At its
+    end it lists the vertices if there are `few`, or if it found few of them.
     """
     n = np.int64(len(level))
     edges = np.int64(len(indices))
     for _ in range(low, high):
-        if state[3] == 0:
-            state[9] = now()
-            state[2] = seed(sources, level, parent, queue)
-            state[0] = state[2]
+        if begins != 0:
+            seed(sources, level, parent, queue, state)
         if state[5] != 0:
             ahead = np.int64(state[6])
             if ahead >= many and gained_by_pull(n, edges, ahead, state) > 0:
@@ -237,22 +227,14 @@ def push_levels(
         state[1] = begin
         state[2] = end
         state[3] = depth
+        found = np.int64(state[0])
+        is_over = (begin >= end or depth >= limit) and state[5] == 0
+        if is_over and found < n and (n <= few or (16 * found < n and found == end)):
+            list_found(level, queue, bits, state)
 
 
 @kernel
-def pull_level(
-    low: Any,
-    high: Any,
-    outward: Any,
-    indptr: Any,
-    indices: Any,
-    after: Any,
-    level: Any,
-    parent: Any,
-    front: Any,
-    bits: Any,
-    state: Any,
-) -> None:
+def pull_level(low, high, outward, indptr, indices, after, level, parent, front, bits, state):
     """Look, for each vertex of some words that has no level, for a neighbour in the frontier.
 
     `indptr` and `indices` are edges to a vertex, `outward` has where those from it begin. `front`

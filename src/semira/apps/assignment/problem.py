@@ -24,36 +24,24 @@ ABSENT = {"zero": ADDED, "forbidden": ALONE}
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Costs of at most as many rows as columns, in memory of their device.
-
-    Attributes
-    ----------
-    rows, columns : int
-    mode : int
-        DENSE: `values` has all costs. ADDED: rows of entries, added to the product of `x` and the
-        transpose of `y`. ALONE: rows of entries; nothing else may be chosen.
-    values : array
-    indptr, indices : array
-        Of one element each if all costs are there.
-    sign : float
-        1 to find the least sum of costs, -1 to find the greatest.
-    largest : float
-        No finite cost is farther from 0.
-    forbids : bool
-        Whether there are costs that may not be chosen.
-    x, y : array, shape (rows * rank,), (columns * rank,), FP64
-    rank : int
-    """
+    """Costs of at most as many rows as columns, in memory of their device."""
 
     rows: int
     columns: int
+    #: DENSE: `values` has all costs. ADDED: rows of entries, added to the product of `x` and the
+    #: transpose of `y`. ALONE: rows of entries; nothing else may be chosen.
     mode: int
     values: Any
+    #: `indptr`, `indices`: of one element each if all costs are there.
     indptr: Any
     indices: Any
+    #: 1 to find the least sum of costs, -1 to find the greatest.
     sign: float
+    #: No finite cost is farther from 0.
     largest: float
+    #: Whether there are costs that may not be chosen.
     forbids: bool
+    #: `x`, `y`: array, shape (rows * rank,), (columns * rank,), FP64.
     x: Any
     y: Any
     rank: int = 0
@@ -87,14 +75,9 @@ def device_of(cost: Any) -> str:
 def checked(cost: Any, maximize: bool, absent: str, xp: Any) -> tuple[Costs, bool]:
     """Return costs as arrays, and whether they are those of columns and rows.
 
-    Raises
-    ------
-    DomainMismatch
-        They are no numbers, or complex.
-    DimensionMismatch
-        They are not those of a matrix.
-    InvalidValue
-        There is NaN, or an infinite cost of the wrong sign; `absent` is unknown.
+    Raises DomainMismatch if they are no numbers, or complex, DimensionMismatch if they are not
+    those of a matrix, and InvalidValue if there is NaN, or an infinite cost of the wrong sign, or
+    `absent` is unknown.
     """
     if absent not in ABSENT:
         raise InvalidValue(f"{NAME}: absent={absent!r} is none of {', '.join(ABSENT)}")
@@ -161,10 +144,7 @@ def with_product(costs: Costs, x: Any, y: Any, xp: Any) -> Costs:
 def _numbers(array: Any) -> Any:
     """Return numbers of a dtype that kernels take.
 
-    Raises
-    ------
-    DomainMismatch
-        They are something else.
+    Raises DomainMismatch if they are something else.
     """
     if array.dtype.kind not in "biuf":
         raise DomainMismatch(f"{NAME}: costs are real numbers, not {array.dtype}")
@@ -178,10 +158,7 @@ def _numbers(array: Any) -> Any:
 def _bounds(values: Any, sign: float, xp: Any) -> tuple[float, bool]:
     """Return the greatest finite absolute cost, and whether there are infinite ones.
 
-    Raises
-    ------
-    InvalidValue
-        There is NaN, or a cost that every assignment would take.
+    Raises InvalidValue if there is NaN, or a cost that every assignment would take.
     """
     if not len(values):
         return 0.0, False

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import device_traits, free_memory
-from semira.apps.arrays import on_host
+from semira import device_traits
+from semira.apps.arrays import check_room, on_host
 from semira.apps.assignment.problem import DENSE, NAME, Costs
-from semira.exceptions import InvalidValue, OutOfMemory, Panic
+from semira.exceptions import InvalidValue, Panic
 from semira.kernels import ArrayKernel, run_loop
 
 _PATHS = "semira.apps.assignment.kernels:paths"
@@ -89,38 +89,27 @@ class _Coarse(InvalidValue):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A solved problem.
+    """A solved problem."""
 
-    Attributes
-    ----------
-    column_of : array of int32, shape (rows,)
-        In memory of the device.
-    v : ndarray of FP64, shape (columns,)
-        Prices of columns, negated: what a dual solution is made of.
-    u : ndarray of FP64, shape (rows,)
-        The least ``c - v`` of each row, so that no ``u + v`` is above a cost.
-    taken : ndarray of FP64, shape (rows,)
-        The costs that were chosen. All of these are of the problem of the least sum.
-    method : {"paths", "auction"}
-    steps : int
-        Rows looked at by searches, or bids.
-    """
-
+    #: Array of int32, shape (rows,). In memory of the device.
     column_of: Any
+    #: ndarray of FP64, shape (columns,). Prices of columns, negated: what a dual solution is made
+    #: of.
     v: Any
+    #: ndarray of FP64, shape (rows,). The least ``c - v`` of each row, so that no ``u + v`` is
+    #: above a cost.
     u: Any
+    #: ndarray of FP64, shape (rows,). The costs that were chosen. All of these are of the problem
+    #: of the least sum.
     taken: Any
+    #: One of "paths", "auction".
     method: str
+    #: Rows looked at by searches, or bids.
     steps: int
 
 
 def memory(rows: int, columns: int, *, method: str = "paths") -> int:
     """Return the bytes that a solution takes beside the costs.
-
-    Parameters
-    ----------
-    rows, columns : int
-    method : {"paths", "auction"}
 
     Examples
     --------
@@ -136,13 +125,8 @@ def memory(rows: int, columns: int, *, method: str = "paths") -> int:
 def assign(costs: Costs, method: str, device: str, xp: Any) -> Found:
     """Return an optimal assignment of all rows.
 
-    Raises
-    ------
-    InvalidValue
-        There is none, or the method is unknown or not one of this device, or an auction that was
-        asked for would round the costs too far.
-    OutOfMemory
-        It does not fit.
+    Raises InvalidValue if there is none, or the method is unknown or not one of this device, or an
+    auction that was asked for would round the costs too far. Raises OutOfMemory if it does not fit.
     """
     chosen = check_method(method, device)
     if not np.isfinite(costs.largest * costs.rows):
@@ -150,12 +134,9 @@ def assign(costs: Costs, method: str, device: str, xp: Any) -> Found:
             f"{NAME}: a cost is {costs.largest:.6g}, so that sums of {costs.rows:,} are infinite; "
             "divide the costs, or use inf for what must not be chosen"
         )
-    needed, free = memory(costs.rows, costs.columns, method=chosen), free_memory(device)
-    if free is not None and needed > free:
-        raise OutOfMemory(
-            f"{NAME}: {costs.rows:,} rows and {costs.columns:,} columns take {needed:,} bytes, and "
-            f"{free:,} are free on {device}"
-        )
+    needed = memory(costs.rows, costs.columns, method=chosen)
+    what = f"{NAME}: {costs.rows:,} rows and {costs.columns:,} columns"
+    check_room(needed, device, what, "release objects, or assign fewer rows", least=0)
     if chosen == "paths":
         return _solved(costs, _by_paths, chosen, device, xp)
     try:
@@ -171,10 +152,7 @@ def assign(costs: Costs, method: str, device: str, xp: Any) -> Found:
 def _auctioned(costs: Costs, device: str, xp: Any) -> Found:
     """Return what an auction finds: of costs that are rounded for fewer bids, or else to all bits.
 
-    Raises
-    ------
-    InvalidValue
-        There is no assignment, or costs are rounded too far.
+    Raises InvalidValue if there is no assignment, or costs are rounded too far.
     """
     if costs.forbids:
         _check_feasible(costs)
@@ -215,14 +193,8 @@ def _solved(
 ) -> Found:
     """Return what a method finds, proven: cost and bound are as `near` as that.
 
-    Dual values are raised `most` times at most.
-
-    Raises
-    ------
-    Panic
-        Cost and bound differ.
-    InvalidValue
-        They do, as an auction has rounded the costs.
+    Dual values are raised `most` times at most. Raises Panic if cost and bound differ; InvalidValue
+    if they do because an auction has rounded the costs.
     """
     column_of, v, coarse, steps = run(costs, device, xp)
     tolerance = max(coarse, _LOOSE * costs.largest)
@@ -276,10 +248,7 @@ def _duals(
 def check_method(method: str, device: str) -> str:
     """Return the method that runs.
 
-    Raises
-    ------
-    InvalidValue
-        It is unknown, or not one of the device.
+    Raises InvalidValue if it is unknown, or not one of the device.
     """
     if method not in METHODS:
         raise InvalidValue(f"{NAME}: method={method!r} is none of {', '.join(METHODS)}")
@@ -409,10 +378,7 @@ def _lists(rows: int, device: str, xp: Any) -> tuple[Any, ...]:
 def _check_fine(costs: Costs, sample: NDArray[np.float64], coarse: float) -> None:
     """Check that what costs are rounded to is little beside most of them.
 
-    Raises
-    ------
-    InvalidValue
-        It is not.
+    Raises InvalidValue if it is not.
     """
     if costs.rank:
         return
@@ -429,10 +395,7 @@ def _check_fine(costs: Costs, sample: NDArray[np.float64], coarse: float) -> Non
 def _check_feasible(costs: Costs) -> None:
     """Check that all rows can be assigned: an auction without an end would not tell.
 
-    Raises
-    ------
-    InvalidValue
-        They cannot.
+    Raises InvalidValue if they cannot.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching

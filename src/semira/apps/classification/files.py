@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.algorithms.shown import is_number
 from semira.apps.classification.problem import EdgeFeatures
-from semira.apps.texts import array_of, is_index, is_number, numbers_of, open_text
+from semira.apps.texts import array_of, is_index, numbers_of, open_text
 from semira.exceptions import FileFormatError
 
 _Labels = NDArray[Any] | None
@@ -17,27 +18,11 @@ _Labels = NDArray[Any] | None
 def read_vertices(path: str, size: int, labels: _Labels = None) -> NDArray[np.float64]:
     """Features of vertices: lines "id f_1 f_2 ..." with ids from 0; ``.npy``: a row for each.
 
-    Parameters
-    ----------
-    path : str
-        White space or commas between fields. A first line "rows fields" (the HIVE report's) or of
-        names of columns is skipped, and lines that begin with ``#`` or ``%``. Also ``.gz``,
-        ``.bz2``, ``.xz``.
-    size : int
-        Number of vertices.
-    labels : ndarray, shape (size,), optional
-        Names of the vertices, which then stand for ids.
-
-    Returns
-    -------
-    ndarray, shape (size, features)
-
-    Raises
-    ------
-    MissingFile, FileReadError
-        The file cannot be read.
-    FileFormatError
-        A line is none of these, or a vertex is unknown, repeated or missing.
+    Fields are separated by white space or commas. A first line "rows fields" (the HIVE report's) or
+    of names of columns is skipped, and lines that begin with ``#`` or ``%``. Also ``.gz``,
+    ``.bz2``, ``.xz``. Names of vertices, if there are `labels`, stand for ids. Raises MissingFile
+    or FileReadError if the file cannot be read, and FileFormatError if a line is none of these, or
+    a vertex is unknown, repeated or missing.
     """
     if path.endswith(".npy"):
         return array_of(path)
@@ -54,11 +39,7 @@ def read_vertices(path: str, size: int, labels: _Labels = None) -> NDArray[np.fl
 def read_edges(path: str, size: int, labels: _Labels = None) -> Any:
     """Features of edges: lines "source target f_1 f_2 ..."; ``.npy``: a row for each entry.
 
-    Parameters and exceptions are those of `read_vertices`.
-
-    Returns
-    -------
-    EdgeFeatures, or ndarray of ``.npy``
+    It takes and raises what `read_vertices` does.
     """
     if path.endswith(".npy"):
         return array_of(path)
@@ -144,7 +125,6 @@ def _heading(path: str, ids: int) -> tuple[int, int | None, int, str | None]:
 
 
 def _vertices(path: str, names: Any, labels: _Labels, size: int | None) -> NDArray[np.int64]:
-    """Return the vertices that a column names."""
     if labels is not None:
         known = numbers_of(labels) or {}
         found = [known.get(name.strip(), -1) for name in names]

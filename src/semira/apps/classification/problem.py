@@ -46,22 +46,16 @@ class EdgeFeatures(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Edges by one of their ends: what to read of each, on the device.
+    """Edges by one of their ends: what to read of each, on the device."""
 
-    Attributes
-    ----------
-    indptr : array, shape (n + 1,)
-    near : array of integers, shape (m,)
-        The other end.
-    edges : array of integers, shape (m,), or (1,)
-        Row of features of each; not read if `is_listed` is False.
-    is_listed : bool
-        Else the rows are in this order.
-    """
-
+    #: Array, shape (n + 1,).
     indptr: Any
+    #: Array of integers, shape (m,). The other end.
     near: Any
+    #: Array of integers, shape (m,), or (1,). Row of features of each; not read if `is_listed` is
+    #: False.
     edges: Any
+    #: Else the rows are in this order.
     is_listed: bool
 
 
@@ -75,33 +69,24 @@ class Pattern(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A graph and a pattern, in arrays of the device.
-
-    Attributes
-    ----------
-    device : str
-    n, m : int
-        Vertices and edges of the graph.
-    pattern : Pattern
-    vertices, edges : array, shape (n, fv) and (m, fe)
-    entering, leaving : Lists
-        Edges by target and by source. Messages back read what is `near` those that leave.
-    walks_back : bool
-        Whether they walk over these edges: they read the target, or memory is short. Else what the
-        source sends is known from the nearest edge that leaves it.
-    widths : list of int
-        Edges of the pattern that are worked on together.
-    """
+    """A graph and a pattern, in arrays of the device."""
 
     device: str
+    #: `n`, `m`: vertices and edges of the graph.
     n: int
     m: int
     pattern: Pattern
+    #: `vertices`, `edges`: array, shape (n, fv) and (m, fe).
     vertices: Any
     edges: Any
+    #: `entering`, `leaving`: edges by target and by source. Messages back read what is `near` those
+    #: that leave.
     entering: Lists
     leaving: Lists
+    #: Whether they walk over these edges: they read the target, or memory is short. Else what the
+    #: source sends is known from the nearest edge that leaves it.
     walks_back: bool
+    #: Edges of the pattern that are worked on together.
     widths: list[int]
 
 
@@ -116,20 +101,11 @@ def memory(
 ) -> int:
     """Return the bytes that `classify` takes on the device beside the graph and the features.
 
-    Parameters
-    ----------
-    vertices, edges, pattern_vertices, pattern_edges : int
-    reverse_from : {"source", "destination"}
-    short : bool
-        Where less is free: one table less with ``"source"``, for twice the walks over edges, and
-        blocks of 8 edges of the pattern, not 32.
-
-    Returns
-    -------
-    int
-        Messages both ways and two tables of weights for each vertex and edge of the pattern, one
-        more for a block of edges of the pattern; a table of scores; lists of edges by their ends.
-        Nothing is stored for each edge and each edge of the pattern.
+    Messages both ways and two tables of weights for each vertex and edge of the pattern, one more
+    for a block of edges of the pattern; a table of scores; lists of edges by their ends. Nothing is
+    stored for each edge and each edge of the pattern. With `short`, where less is free, there is
+    one table less with ``"source"``, for twice the walks over edges, and blocks have 8 edges of the
+    pattern, not 32.
 
     Examples
     --------
@@ -170,10 +146,7 @@ def _no_such_way(given: Any) -> str:
 def rows_of_names(graph: Any, given: Any) -> Any:
     """Return the features of each vertex from a mapping of names; others are left as they are.
 
-    Raises
-    ------
-    IndexOutOfBound, InvalidValue
-        A name is unknown, or one has no features.
+    Raises IndexOutOfBound if a name is unknown, and InvalidValue if one has no features.
     """
     if not isinstance(given, Mapping):
         return given
@@ -187,10 +160,7 @@ def rows_of_names(graph: Any, given: Any) -> Any:
 def edges_of(graph: Any, given: Any) -> Any:
     """Return listed edges with numbers for the names of their ends.
 
-    Raises
-    ------
-    IndexOutOfBound
-        A name is unknown.
+    Raises IndexOutOfBound if a name is unknown.
     """
     if not (isinstance(given, tuple) and len(given) == 3):
         return given
@@ -199,13 +169,7 @@ def edges_of(graph: Any, given: Any) -> Any:
 
 
 def check(A: Any, reverse_from: Any, iterations: Any, null_penalty: Any) -> None:
-    """Check the arguments that are no features.
-
-    Raises
-    ------
-    DomainMismatch, DimensionMismatch, InvalidValue
-        As `classify`.
-    """
+    """Check the arguments that are no features; raises what `classify` raises."""
     check_square(A, "classify")
     if reverse_from not in ("source", "destination"):
         raise InvalidValue(_no_such_way(reverse_from))
@@ -216,13 +180,7 @@ def check(A: Any, reverse_from: Any, iterations: Any, null_penalty: Any) -> None
 
 
 def pattern_of(vertices: Any, edges: Any) -> Pattern:
-    """Return the pattern on the host.
-
-    Raises
-    ------
-    DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
-        As `classify`.
-    """
+    """Return the pattern on the host; raises what `classify` raises."""
     known = on_host(_table(vertices, "pattern_vertices", np))
     count = len(known)
     if not count:
@@ -242,10 +200,7 @@ def pattern_of(vertices: Any, edges: Any) -> Pattern:
 def problem_of(A: Any, vertices: Any, edges: Any, pattern: Pattern, both: bool, xp: Any) -> Problem:
     """Return the arrays of the device; call inside of `array_module`.
 
-    Raises
-    ------
-    DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue, OutOfMemory
-        As `classify`.
+    Raises what `classify` raises.
     """
     n = A.nrows
     known = _table(vertices, "vertices", xp)
@@ -336,7 +291,6 @@ def _listed(
 
 
 def _by(ends: Any, others: Any, n: int, xp: Any, with_near: bool) -> Lists:
-    """Return the lists of edges by one of their ends."""
     order = xp.argsort(ends, kind="stable")
     indptr = xp.searchsorted(ends[order], xp.arange(n + 1)).astype(xp.int64)
     near = others[order] if with_near else xp.zeros(1, xp.int32)
@@ -345,7 +299,6 @@ def _by(ends: Any, others: Any, n: int, xp: Any, with_near: bool) -> Lists:
 
 
 def _table(values: Any, name: str, xp: Any) -> Any:
-    """Return features as a contiguous array of floats."""
     values = as_given(values, f"classify: {name}")
     if values.ndim == 2 and values.dtype.kind in "biuf":
         kept = values.dtype if values.dtype in (np.float32, np.float64) else np.float64

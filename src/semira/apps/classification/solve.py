@@ -49,17 +49,11 @@ class Totals:
 
 
 class Messages:
-    """The messages over some edges of the pattern.
+    """The messages over some edges of the pattern, those from `low` to `high`.
 
-    Parameters
-    ----------
-    problem : Problem
-    low, high : int
-        Range of edges of the pattern.
-    raw : array of float64
-        Room for a table, shared with others, which is minus infinity between their calls.
-    both : bool
-        Whether messages back read the target of an edge: they are weighed by what enters a vertex.
+    `raw` is room for a table, shared with others, which is minus infinity between their calls.
+    Messages back read the target of an edge if they go `both` ways: they are weighed by what enters
+    a vertex.
     """
 
     def __init__(

@@ -164,10 +164,7 @@ def graph_match(
 def _start(initial: Any, problem: Problem) -> Any:
     """Return the start: a word, or positions of partners.
 
-    Raises
-    ------
-    InvalidValue, DimensionMismatch
-        It is no start.
+    Raises InvalidValue or DimensionMismatch if it is no start.
     """
     if isinstance(initial, str):
         if initial not in STARTS:

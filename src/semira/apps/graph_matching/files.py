@@ -18,20 +18,7 @@ _Labels = NDArray[Any] | None
 def read_other(path: str, size: int) -> io.Graph:
     """Graph of any size: a file of any format that is read, or a generator.
 
-    Parameters
-    ----------
-    path : str
-    size : int
-        Not used: sizes may differ.
-
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphblasException
-        As `semira.io.read_graph`.
+    Raises what `semira.io.read_graph` raises. `size` is not used: sizes may differ.
     """
     del size
     return io.read_graph(path)
@@ -51,28 +38,11 @@ def read_pairs(
 ) -> Any:
     """Pairs: a line for each, with a vertex of the graph and one of the other.
 
-    Parameters
-    ----------
-    path : str
-        A text file; vertices are separated by white space or commas, and lines that begin with
-        ``#`` or ``%`` are comments. They are numbers from 0, or names in a graph that has names.
-    size : int
-        Not used: what is no vertex is refused later.
-    labels : ndarray, optional
-        Names of the vertices of the graph.
-    found : mapping, optional
-        The other graph, as ``"other"``.
-
-    Returns
-    -------
-    ndarray, shape (k, 2), or list of [int, name] if the other graph has names
-
-    Raises
-    ------
-    MissingFile, FileReadError
-        The file cannot be read.
-    FileFormatError
-        A line has something else; the message has its number.
+    Vertices are separated by white space or commas; lines that begin with ``#`` or ``%`` are
+    comments. They are numbers from 0, or names in a graph that has names: `labels`, and those of
+    the other graph, which is `found` as ``"other"``. `size` is not used: what is no vertex is
+    refused later. Raises MissingFile or FileReadError if the file cannot be read, and
+    FileFormatError if a line has something else; the message has its number.
     """
     del size
     others = getattr((found or {}).get("other"), "labels", None)

@@ -22,18 +22,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A permutation of the vertices that are matched, or a part of one.
+    """A permutation of the vertices that are matched, or a part of one."""
 
-    Attributes
-    ----------
-    of : ndarray, shape (m,)
-        Position of the partner of each one; -1: none.
-    spread : bool
-        Vertices without partner are spread evenly over the partners that are left; else they have
-        none.
-    """
-
+    #: ndarray, shape (m,). Position of the partner of each one; -1: none.
     of: Pairs
+    #: Vertices without partner are spread evenly over the partners that are left; else they have
+    #: none.
     spread: bool = False
 
     @property
@@ -61,18 +55,13 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """The product of a column and a row.
+    """The product of a column and a row."""
 
-    Attributes
-    ----------
-    fixed, moving : ndarray, shape (m,)
-        Terms of several permutations that have the same fixed side are added up on the other.
-    is_left : bool
-        Whether the fixed side is the column.
-    """
-
+    #: `fixed`, `moving`: ndarray, shape (m,). Terms of several permutations that have the same
+    #: fixed side are added up on the other.
     fixed: Floats
     moving: Floats
+    #: Whether the fixed side is the column.
     is_left: bool = True
 
     def scaled(self, share: float) -> Term:
@@ -104,14 +93,9 @@ def summed(terms: Iterable[Term]) -> tuple[Term, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Gradient:
-    """A sparse matrix and products of a column and a row, over the vertices that are matched.
+    """A sparse matrix and products of a column and a row, over the vertices that are matched."""
 
-    Attributes
-    ----------
-    S : Matrix, shape (m, m), FP64
-    terms : tuple of Term
-    """
-
+    #: Matrix, shape (m, m), FP64.
     S: Matrix
     terms: tuple[Term, ...]
 
@@ -240,7 +224,6 @@ class Gradients:
 
 
 def _times_left(x: Floats, A: Matrix) -> Floats:
-    """Return the product of a full vector and a matrix, on the host."""
     with device(A.device):
         made: Vector = Vector.from_dense(x).vxm(A, "plus_times").new()
     return np.asarray(made.to_dense(0.0))

@@ -34,35 +34,25 @@ Pairs = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Two graphs, padded to the same size.
+    """Two graphs, padded to the same size."""
 
-    Attributes
-    ----------
-    A, B : Matrix, shape (n, n), FP64
-    similarity : Matrix, shape (n, n), FP64, or None
-    sizes : (int, int)
-        Vertices of the graphs as given.
-    seeds : ndarray, shape (k, 2)
-        Pairs that stay.
-    soft : ndarray, shape (l, 2)
-        Pairs that the first step starts from.
-    rest_a, rest_b : ndarray, shape (n - k,)
-        Vertices that are matched.
-    symmetric : bool
-        Whether both graphs are undirected.
-    adopted : bool
-        Whether pairs without an edge count as -1.
-    """
-
+    #: `A`, `B`: Matrix, shape (n, n), FP64.
     A: Matrix
     B: Matrix
+    #: Matrix, shape (n, n), FP64, or None.
     similarity: Matrix | None
+    #: Vertices of the graphs as given.
     sizes: tuple[int, int]
+    #: ndarray, shape (k, 2). Pairs that stay.
     seeds: Pairs
+    #: ndarray, shape (l, 2). Pairs that the first step starts from.
     soft: Pairs
+    #: `rest_a`, `rest_b`: ndarray, shape (n - k,). Vertices that are matched.
     rest_a: Pairs
     rest_b: Pairs
+    #: Whether both graphs are undirected.
     symmetric: bool
+    #: Whether pairs without an edge count as -1.
     adopted: bool
 
     @property
@@ -89,16 +79,10 @@ def checked(
 ) -> Problem:
     """Return the problem.
 
-    Raises
-    ------
-    DomainMismatch, DimensionMismatch
-        A graph is no square Matrix, or complex; the similarity has another shape.
-    DeviceMismatch
-        The matrices are on several devices.
-    InvalidWeight
-        A weight is NaN, or infinite.
-    InvalidIndex, IndexOutOfBound, InvalidValue
-        A seed is no pair of vertices, or a vertex has two partners.
+    Raises DomainMismatch or DimensionMismatch if a graph is no square Matrix, or complex, or the
+    similarity has another shape; DeviceMismatch if the matrices are on several devices;
+    InvalidWeight if a weight is NaN, or infinite; InvalidIndex, IndexOutOfBound or InvalidValue if
+    a seed is no pair of vertices, or a vertex has two partners.
     """
     sizes = check_square(A, NAME), check_square(other, NAME)
     if padding not in PADDINGS:
@@ -161,10 +145,7 @@ def _padded(A: Matrix, n: int) -> Matrix:
 def _pairs(given: Any, sizes: tuple[int, int], what: str) -> Pairs:
     """Return pairs of vertices as an array.
 
-    Raises
-    ------
-    InvalidIndex, IndexOutOfBound, DimensionMismatch
-        They are none.
+    Raises InvalidIndex, IndexOutOfBound or DimensionMismatch if they are none.
     """
     pairs = on_host(as_given([] if given is None else given, f"{NAME}: {what}"))
     if not pairs.size:

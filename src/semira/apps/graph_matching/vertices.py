@@ -24,12 +24,8 @@ class Given(NamedTuple):
 def by_number(A: Any, other: Any, seeds: Any, soft_seeds: Any, initial: Any) -> Given:
     """Return both matrices, and numbers for the vertices of the graphs that have names.
 
-    Raises
-    ------
-    IndexOutOfBound
-        A name is unknown.
-    InvalidValue
-        `initial` is a mapping that lacks a vertex of A.
+    Raises IndexOutOfBound if a name is unknown, and InvalidValue if `initial` is a mapping that
+    lacks a vertex of A.
     """
     first, second = (each if isinstance(each, Graph) else None for each in (A, other))
     graphs = first, second

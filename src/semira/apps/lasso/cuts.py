@@ -25,24 +25,16 @@ _BITS = 58
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """What the cuts found.
+    """What the cuts found."""
 
-    Attributes
-    ----------
-    x : array of float64, shape (n,)
-        What the vertices of each part have in common, before ``lambda1`` draws it to 0.
-    flow : array of float64
-        What each arc carries away from its row.
-    levels : int
-        Maximum flows.
-    rounds : int
-        Relabels, or rounds, of all of them.
-    algorithm : str
-    """
-
+    #: Array of float64, shape (n,). What the vertices of each part have in common, before
+    #: ``lambda1`` draws it to 0.
     x: Any
+    #: Array of float64. What each arc carries away from its row.
     flow: Any
+    #: Maximum flows.
     levels: int
+    #: Relabels, or rounds, of all of them.
     rounds: int
     algorithm: str
 
@@ -50,8 +42,6 @@ class Levels:
 def split(problem: Problem, progress: Callable[[int, int], None] | None = None) -> Levels:
     """Return the flow of an exact solution.
 
-    Notes
-    -----
     All vertices are one part at first. What they exceed the mean of their part by is to flow to
     those below it, over edges with room for ``lambda2`` times their weight. What cannot get there
     splits a part in two: edges between them are full, and each half goes on around its own mean.

@@ -14,29 +14,12 @@ from semira.exceptions import FileFormatError
 def read_values(path: str, size: int, labels: NDArray[Any] | None = None) -> NDArray[np.float64]:
     """Values: a number for each vertex in order, or lines "name value"; or a .npy file.
 
-    Parameters
-    ----------
-    path : str
-        A text file with as many numbers as there are vertices, separated by white space or commas,
-        on as many lines as you like: an image as rows of pixels too. Or, where vertices have names,
-        lines of a name and a number. Lines that begin with ``#`` or ``%`` are comments. Or an array
-        of NumPy, of any shape.
-    size : int
-        Number of vertices.
-    labels : ndarray, shape (size,), optional
-        Names of the vertices.
-
-    Returns
-    -------
-    ndarray of float64, shape (size,)
-
-    Raises
-    ------
-    MissingFile, FileReadError
-        The file cannot be read.
-    FileFormatError
-        There are more or fewer numbers than vertices, something is no number, or a name is unknown
-        or lacks a value; the message has the line.
+    A text file has as many numbers as there are vertices, separated by white space or commas, on as
+    many lines as you like: an image as rows of pixels too. Or, where vertices have names, lines of
+    a name and a number. Lines that begin with ``#`` or ``%`` are comments. An array of NumPy has
+    any shape. Raises MissingFile or FileReadError if the file cannot be read, and FileFormatError
+    if there are more or fewer numbers than vertices, something is no number, or a name is unknown
+    or lacks a value; the message has the line.
     """
     if path.endswith(".npy"):
         return _sized(path, array_of(path), size)

@@ -29,45 +29,30 @@ _ARC_BYTES, _VERTEX_BYTES = 64, 112
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem; arcs are the entries of a symmetric pattern without loops.
+    """A problem; arcs are the entries of a symmetric pattern without loops."""
 
-    Attributes
-    ----------
-    xp : module
-        NumPy or CuPy.
-    device : str
-    n : int
-    indptr, indices, back : array of int32 or int64
-        `back` is the place of the opposite of each arc.
-    limit : array of float64
-        ``lambda2`` times the weight of each arc.
-    y : array of float64, shape (n,)
-    threshold : float
-        ``lambda1``.
-    exponent : int
-        `limit`, `y` and `threshold` are divided by ``2**exponent``, so that squares of `y` are
-        neither 0 nor infinite.
-    """
-
+    #: NumPy or CuPy.
     xp: Any
     device: str
     n: int
+    #: `indptr`, `indices`, `back`: array of int32 or int64. `back` is the place of the opposite of
+    #: each arc.
     indptr: Any
     indices: Any
     back: Any
+    #: Array of float64. ``lambda2`` times the weight of each arc.
     limit: Any
+    #: Array of float64, shape (n,).
     y: Any
+    #: ``lambda1``.
     threshold: float
+    #: `limit`, `y` and `threshold` are divided by ``2**exponent``, so that squares of `y` are
+    #: neither 0 nor infinite.
     exponent: int
 
 
 def memory(vertices: int, edges: int) -> int:
-    """Return the bytes that a call works with at most, beside the matrix.
-
-    Parameters
-    ----------
-    vertices, edges : int
-        Each edge once.
+    """Return the bytes that a call works with at most, beside the matrix; each edge counts once.
 
     Examples
     --------

@@ -32,36 +32,22 @@ _ROUND, _OFTEN = 10, 50
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A solution and the flow that bounds how good it is.
+    """A solution and the flow that bounds how good it is."""
 
-    Attributes
-    ----------
-    x : array of float64, shape (n,)
-    flow : array of float64
-        What each arc carries away from its row, within the limits.
-    objective, gap : float
-        `gap` is what the objective exceeds that of the dual problem by.
-    steps : int
-    restarts : int
-        Times that the momentum was dropped.
-    """
-
+    #: Array of float64, shape (n,).
     x: Any
+    #: Array of float64. What each arc carries away from its row, within the limits.
     flow: Any
+    #: `objective`, `gap`: `gap` is what the objective exceeds that of the dual problem by.
     objective: float
     gap: float
     steps: int = 0
+    #: Times that the momentum was dropped.
     restarts: int = 0
 
 
 def choose(solver: str, device: str) -> tuple[str, str]:
-    """Return the solver, and why.
-
-    Raises
-    ------
-    InvalidValue
-        There is no such solver.
-    """
+    """Return the solver, and why; raises InvalidValue if there is no such solver."""
     if solver not in ("auto", *SOLVERS):
         raise InvalidValue(f"solver={solver!r} must be one of auto, {', '.join(SOLVERS)}")
     if solver != "auto":

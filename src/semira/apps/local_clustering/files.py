@@ -12,26 +12,10 @@ from semira.apps.texts import lines_of, numbers_of, vertex_of
 def read_seeds(path: str, size: int, labels: NDArray[Any] | None = None) -> list[list[int]]:
     """Seeds: a line for each problem, with one vertex or several.
 
-    Parameters
-    ----------
-    path : str
-        A text file; vertices are separated by white space or commas, and lines that begin with
-        ``#`` or ``%`` are comments.
-    size : int
-        Number of vertices.
-    labels : ndarray, shape (size,), optional
-        Names of the vertices; without them vertices are numbers from 0.
-
-    Returns
-    -------
-    list of list of int
-
-    Raises
-    ------
-    MissingFile, FileReadError
-        The file cannot be read.
-    FileFormatError
-        A line has something else, or no vertex of the graph; the message has its number.
+    Vertices are separated by white space or commas; lines that begin with ``#`` or ``%`` are
+    comments. Without `labels`, their names, they are numbers from 0. Raises MissingFile or
+    FileReadError if the file cannot be read, and FileFormatError if a line has something else, or
+    no vertex of the graph; the message has its number.
     """
     names = numbers_of(labels)
     return [

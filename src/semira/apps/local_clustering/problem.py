@@ -26,22 +26,15 @@ _PHI, _VOLUME = 0.5, 40.0
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A checked call.
+    """A checked call."""
 
-    Attributes
-    ----------
-    graph : Matrix
-        Its entries in both directions, none on the diagonal.
-    seed_ptr, seeds : ndarray of int64
-        The seeds of problem i are ``seeds[seed_ptr[i]:seed_ptr[i + 1]]``.
-    method : {"fista", "push"}
-    alpha, rho, tolerance : float
-    max_iterations : int
-    """
-
+    #: Its entries in both directions, none on the diagonal.
     graph: Matrix
+    #: `seed_ptr`, `seeds`: ndarray of int64. The seeds of problem i are
+    #: ``seeds[seed_ptr[i]:seed_ptr[i + 1]]``.
     seed_ptr: NDArray[np.int64]
     seeds: NDArray[np.int64]
+    #: One of "fista", "push".
     method: str
     alpha: float
     rho: float
@@ -117,10 +110,7 @@ def _without_loops(graph: Matrix) -> Matrix:
 def check_degrees(problem: Problem, rows: Rows, xp: Any) -> None:
     """Check that every seed has a neighbour: mass at others goes nowhere.
 
-    Raises
-    ------
-    InvalidValue
-        One has none.
+    Raises InvalidValue if one has none.
     """
     places = xp.asarray(problem.seeds)
     degrees = rows.indptr[places + 1] - rows.indptr[places]

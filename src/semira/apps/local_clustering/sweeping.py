@@ -26,15 +26,11 @@ _BYTES = 4 << 30
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The best prefixes, and the conductance of each prefix.
+    """The best prefixes, and the conductance of each prefix."""
 
-    Attributes
-    ----------
-    profile : array of the device, float64
-    sizes, volumes, cuts, cuts_again : ndarray of int64
-    """
-
+    #: Array of the device, float64.
     profile: Any
+    #: `sizes`, `volumes`, `cuts`, `cuts_again`: ndarray of int64.
     sizes: NDArray[np.int64]
     volumes: NDArray[np.int64]
     cuts: NDArray[np.int64]
@@ -129,7 +125,6 @@ class Sweeper:
         return Sweep(profile, told[:, 0], told[:, 1], told[:, 2], told[:, 3])
 
     def _swept_everywhere(self, vertices: Any, total: int) -> tuple[Any, Any]:
-        """Sweep one large problem with the whole device."""
         xp, rows, size = self.xp, self.rows, len(vertices)
         rank = xp.full(rows.shape[0], rows.shape[0], xp.int64)
         rank[vertices] = xp.arange(size)

@@ -266,9 +266,7 @@ class _Call:
 def _semiring_of(function: Any) -> Any:
     """Return the semiring that adds up a function of two values.
 
-    Raises
-    ------
-    InvalidValue
+    Raises InvalidValue if there is none.
     """
     if hasattr(function, "commutes_to") or type(function).__name__ == "BinaryOp":
         return gb.semiring.register_anonymous(gb.monoid.plus, function)

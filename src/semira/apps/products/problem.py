@@ -30,38 +30,27 @@ WEIGHTS = {None: 0, "overlap": 1, "jaccard": 2, "scaled": 3}
 
 @dataclass(slots=True)
 class Product:
-    """What the kernel of a product is given.
-
-    Attributes
-    ----------
-    left, right : Rows
-    left_values, right_values : array, one value or as many as there are entries
-    kind, weigh, top : int
-    left_weights, right_weights : array of float64
-    threshold : float
-    diagonal : int or None
-        Entries with ``column - row == diagonal`` are left out.
-    width : int
-        Columns of the result.
-    dtype : dtype
-        Of the result.
-    counts, valued : bool
-        Whether sums are numbers of pairs, and whether they are kept.
-    """
+    """What the kernel of a product is given."""
 
     left: Rows
     right: Rows
+    #: `left_values`, `right_values`: array, one value or as many as there are entries.
     left_values: Any
     right_values: Any
     kind: int
     weigh: int
+    #: `left_weights`, `right_weights`: array of float64.
     left_weights: Any
     right_weights: Any
     threshold: float
+    #: Entries with ``column - row == diagonal`` are left out.
     diagonal: int | None
     top: int
+    #: Columns of the result.
     width: int
+    #: Of the result.
     dtype: Any
+    #: `counts`, `valued`: whether sums are numbers of pairs, and whether they are kept.
     counts: bool
     valued: bool = True
 
@@ -69,9 +58,7 @@ class Product:
 def check_operands(A: Any, B: Any, name: str) -> tuple[Matrix, Matrix]:
     """Return the operands as matrices.
 
-    Raises
-    ------
-    DomainMismatch, DimensionMismatch, InvalidValue
+    Raises DomainMismatch, DimensionMismatch or InvalidValue if they are none, or do not fit.
     """
     left, right = matrix_of(A, name, square=False), matrix_of(B, name, square=False)
     if left.ncols != right.nrows:
@@ -93,9 +80,7 @@ def check_operands(A: Any, B: Any, name: str) -> tuple[Matrix, Matrix]:
 def check_filters(top: Any, threshold: Any, memory: Any) -> tuple[int, float, int | None]:
     """Return how many entries a row keeps (0: all), the least value, and the bytes to use.
 
-    Raises
-    ------
-    InvalidValue
+    Raises InvalidValue if one is out of its range.
     """
     kept = 0 if top is None else check_int(top, "top", 1)
     least = -np.inf if threshold is None else number_of(threshold, "threshold")
@@ -104,12 +89,7 @@ def check_filters(top: Any, threshold: Any, memory: Any) -> tuple[int, float, in
 
 
 def number_of(value: Any, name: str) -> float:
-    """Return a number that is no NaN.
-
-    Raises
-    ------
-    InvalidValue
-    """
+    """Return a number that is no NaN; raises InvalidValue if it is none."""
     if isinstance(value, (bool, str)) or not np.isscalar(value) or np.iscomplexobj(value):
         raise InvalidValue(f"{name}={value!r} must be a number")
     number = float(value)  # type: ignore[arg-type]
@@ -123,9 +103,7 @@ def check_weigh(
 ) -> tuple[int, Any, Any]:
     """Return the number of a way to weigh sums, and its arrays.
 
-    Raises
-    ------
-    InvalidValue, DimensionMismatch
+    Raises InvalidValue or DimensionMismatch if there is no such way, or they do not fit.
     """
     if weigh not in WEIGHTS:
         known = ", ".join(str(each) for each in WEIGHTS if each)
@@ -176,10 +154,8 @@ def made_product(
 def rows_with_values(matrix: Matrix, wanted: bool, name: str) -> Rows:
     """Return the rows of a matrix, with real values if `wanted`.
 
-    Raises
-    ------
-    DomainMismatch, InvalidValue
-        Values are complex numbers or records; one is beyond INT64.
+    Raises DomainMismatch if values are complex numbers or records, and InvalidValue if one is
+    beyond INT64.
     """
     if wanted and np.dtype(matrix.dtype.np_type).kind not in "biuf":
         raise DomainMismatch(
@@ -198,9 +174,7 @@ def rows_with_values(matrix: Matrix, wanted: bool, name: str) -> Rows:
 def check_no_nan(values: Any, name: str, xp: Any) -> None:
     """Check that none of the values that are to be compared is NaN.
 
-    Raises
-    ------
-    InvalidWeight
+    Raises InvalidWeight if one is.
     """
     if values is not None and values.dtype.kind == "f" and bool(xp.isnan(values).any()):
         raise InvalidWeight(

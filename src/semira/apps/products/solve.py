@@ -134,10 +134,7 @@ class Rows:
     def bounds(self) -> list[int]:
         """Return the borders of parts that fit into the budget.
 
-        Raises
-        ------
-        OutOfMemory
-            One row does not.
+        Raises OutOfMemory if one row does not.
         """
         budget = self._memory
         if budget is None:
@@ -166,13 +163,7 @@ class Rows:
         return bounds
 
     def whole(self) -> Part:
-        """Return all rows.
-
-        Raises
-        ------
-        OutOfMemory
-            They do not fit on the device.
-        """
+        """Return all rows; raises OutOfMemory if they do not fit on the device."""
         # Rows with room for `top` entries are packed: a copy.
         copies = 2 if self._product.top else 1
         needed = int(self.sizes().sum()) * self.entry_bytes * copies + 8 * self.nrows
@@ -195,7 +186,6 @@ class Rows:
         ])  # fmt: skip
 
     def _count(self, sizes: Any) -> None:
-        """Count the entries of all rows."""
         left, right, xp = self._product.left, self._product.right, self._xp
         given = (left.indptr, left.indices, right.indptr, right.indices, sizes)
         if self._device == "cuda":
@@ -213,7 +203,6 @@ class Rows:
     def _run(
         self, first: int, count: int, writes: int, place: Any, out: tuple[Any, Any], sizes: Any
     ) -> None:
-        """Multiply some rows."""
         xp, product = self._xp, self._product
         sums = np.dtype(np.int32) if product.counts else product.dtype
         left, right = product.left, product.right

@@ -37,23 +37,15 @@ _squares = ArrayKernel("semira.apps.products.kernels:rows", "row_squares")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A checked call.
+    """A checked call."""
 
-    Attributes
-    ----------
-    left, right : Matrix
-        Whose product the projection is.
-    weight : str
-        ``"function"`` of one that was given as such.
-    onto : str
-    options : dict
-        What `filtered_product` is given.
-    """
-
+    #: `left`, `right`: whose product the projection is.
     left: Matrix
     right: Matrix
+    #: ``"function"`` of one that was given as such.
     weight: str
     onto: str
+    #: What `filtered_product` is given.
     options: dict[str, Any]
 
     @property
@@ -137,6 +129,5 @@ def _numbers(left: Matrix, right: Matrix, weight: str) -> tuple[Any, Any]:
 
 
 def _degrees(matrix: Matrix) -> Any:
-    """Return the entries of each row, as an array of the device."""
     indptr = rows_of(matrix, values=False).indptr
     return indptr[1:] - indptr[:-1]

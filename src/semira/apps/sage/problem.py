@@ -20,15 +20,9 @@ Aggregator = str | Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Features and weights on the device, float32.
+    """Features and weights on the device, float32."""
 
-    Attributes
-    ----------
-    X : array of float32 or float16, shape (n, F)
-    Wf1, Wa1, Wf2, Wa2 : arrays
-    aggregator : str or callable
-    """
-
+    #: Array of float32 or float16, shape (n, F).
     X: Any
     Wf1: Any
     Wa1: Any
@@ -64,10 +58,8 @@ def network_of(
 ) -> Network:
     """Return features and weights; those that are missing are random, a function of the seed.
 
-    Raises
-    ------
-    InvalidValue, DimensionMismatch
-        Numbers are not finite or not real; shapes do not fit.
+    Raises InvalidValue if numbers are not finite or not real, and DimensionMismatch if shapes do
+    not fit.
     """
     if not callable(aggregator) and aggregator not in MODES:
         raise InvalidValue(
@@ -116,10 +108,7 @@ def _table(given: Any, name: str, xp: Any, dtype: Any = np.float32) -> Any:
 def samples_of(samples: Any, n: int, xp: Any) -> tuple[Any, Any] | None:
     """Return sample lists given by the caller: children (n, C) and leaves (n, C, L).
 
-    Raises
-    ------
-    InvalidValue, DimensionMismatch
-        They are no vertices, or of other shapes.
+    Raises InvalidValue if they are no vertices, and DimensionMismatch if they are of other shapes.
     """
     if samples is None:
         return None

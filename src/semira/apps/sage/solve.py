@@ -37,10 +37,7 @@ def batch_bytes(network: Network, children: int, leaves: int, batch: int) -> int
 class Embedding:
     """The tables that all batches read, and the steps of a batch.
 
-    Parameters
-    ----------
-    tables : bool
-        Whether there is room for X Wf1 of all vertices, and X Wa1 if that is gathered.
+    With `tables` there is room for X Wf1 of all vertices, and X Wa1 if that is gathered.
     """
 
     def __init__(self, network: Network, device: str, xp: Any, *, tables: bool) -> None:

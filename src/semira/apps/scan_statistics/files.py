@@ -17,24 +17,9 @@ from semira.exceptions import FileFormatError
 def read_them(path: str, n: int, labels: NDArray[Any] | None = None) -> Matrix:
     """Read another graph of the same vertices, whose edges are counted.
 
-    Parameters
-    ----------
-    path : str
-        Any file that `semira.io.read` reads.
-    n : int
-        Vertices of the first graph.
-    labels : ndarray, shape (n,), optional
-        Their names; vertices of the file are then found by name.
-
-    Returns
-    -------
-    Matrix, shape (n, n)
-
-    Raises
-    ------
-    FileFormatError
-        One of the files has names and the other has none, or a name is not known, or there are
-        more vertices.
+    The file is any that `semira.io.read` reads. With `labels`, names of the vertices of the first
+    graph, those of the file are found by name. Raises FileFormatError if one of the files has names
+    and the other has none, or a name is not known, or there are more vertices.
     """
     graph = gb.io.read_graph(path)
     if (graph.labels is None) != (labels is None):

@@ -22,26 +22,16 @@ _MOST = 2.0**62
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A checked call.
+    """A checked call."""
 
-    Attributes
-    ----------
-    us : Matrix
-        The graph; if undirected, with entries in both directions.
-    near : Matrix
-        Entry (u, v): v is one step from u. Or the neighbourhoods themselves, a row each.
-    edges : Matrix
-        What is counted: of undirected graphs, entries in both directions.
-    weighted, is_undirected, is_given, is_own : bool
-        Whether values count; whether each edge is two entries; whether `near` has neighbourhoods;
-        whether both are of one graph.
-    k : int
-    mode : str
-    """
-
+    #: The graph; if undirected, with entries in both directions.
     us: Matrix
+    #: Entry (u, v): v is one step from u. Or the neighbourhoods themselves, a row each.
     near: Matrix
+    #: What is counted: of undirected graphs, entries in both directions.
     edges: Matrix
+    #: `weighted`, `is_undirected`, `is_given`, `is_own`: whether values count; whether each edge is
+    #: two entries; whether `near` has neighbourhoods; whether both are of one graph.
     weighted: bool
     is_undirected: bool
     is_given: bool
@@ -98,10 +88,7 @@ def _steps(A: Matrix, mode: str, symmetric: bool) -> Matrix:
 def _both_weights(A: Matrix, symmetric: bool) -> Matrix:
     """Return a matrix with each edge in both directions; it stays with `A`.
 
-    Raises
-    ------
-    InvalidWeight
-        An edge has two weights.
+    Raises InvalidWeight if an edge has two weights.
     """
 
     def both_ways() -> Matrix:
@@ -120,12 +107,7 @@ def _both_weights(A: Matrix, symmetric: bool) -> Matrix:
 
 
 def check_weights(A: Matrix) -> None:
-    """Check that weights can be added up.
-
-    Raises
-    ------
-    DomainMismatch, InvalidWeight
-    """
+    """Check that weights can be added up; raises DomainMismatch or InvalidWeight if they cannot."""
     if A.dtype.kind not in "BIUF":
         raise DomainMismatch(
             f"local_scan: values of dtype {A.dtype} are no weights; use real numbers"
@@ -139,12 +121,8 @@ def check_weights(A: Matrix) -> None:
 def shift_of(A: Matrix) -> int:
     """Return how many times weights are doubled before they become integers.
 
-    Sums of all of them stay below 2**62, and are the same in any order.
-
-    Raises
-    ------
-    InvalidWeight
-        Sums of integers may not.
+    Sums of all of them stay below 2**62, and are the same in any order. Raises InvalidWeight if
+    sums of integers may not.
     """
     if A.nvals == 0 or A.dtype.kind == "B":
         return 0

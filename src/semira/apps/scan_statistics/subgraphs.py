@@ -19,12 +19,8 @@ _BLOCK = 256
 def by_function(problem: Problem, function: Callable[[Matrix], Any]) -> Vector:
     """Return what a function tells of the subgraph of each neighbourhood. FP64.
 
-    Raises
-    ------
-    DomainMismatch
-        It cannot be called, or what it returns is no real number.
-    InvalidValue
-        It returns NaN.
+    Raises DomainMismatch if it cannot be called, or what it returns is no real number. Raises
+    InvalidValue if it returns NaN.
     """
     if not callable(function):
         raise DomainMismatch(f"local_scan: function={function!r} cannot be called")

@@ -27,12 +27,7 @@ def without_names(given: Any) -> Any:
 def among(graph: Graph, other: Any) -> Any:
     """Return the matrix of another Graph, with the vertices of `graph`; others are left as is.
 
-    Raises
-    ------
-    InvalidValue
-        It has no names.
-    IndexOutOfBound
-        A name is unknown.
+    Raises InvalidValue if it has no names, and IndexOutOfBound if a name is unknown.
     """
     if not isinstance(other, Graph):
         return other
@@ -47,12 +42,8 @@ def among(graph: Graph, other: Any) -> Any:
 def joined(graphs: list[Any]) -> tuple[list[Any], Graph | None]:
     """Return the matrices of graphs over all their vertices, and a Graph of these vertices.
 
-    What is no Graph is left as it is, with None if it is the first.
-
-    Raises
-    ------
-    InvalidValue
-        Some have names, and others have none.
+    What is no Graph is left as it is, with None if it is the first. Raises InvalidValue if some
+    have names, and others have none.
     """
     named = [each for each in graphs if isinstance(each, Graph) and each.labels is not None]
     if named and len(named) < len(graphs):

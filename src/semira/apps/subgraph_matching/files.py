@@ -19,17 +19,9 @@ def read_pattern(path: str, size: int) -> gb.Matrix:
 def read_labels(path: str, size: int) -> NDArray[np.int64]:
     """Labels of the vertices: an integer for each, in their order, or ``.npy``.
 
-    Parameters
-    ----------
-    path : str
-        White space or commas between them.
-    size : int
-        Number of vertices.
-
-    Raises
-    ------
-    MissingFile, FileReadError, FileFormatError, DimensionMismatch
-        There is no such file; it cannot be read; it has something else; or not one for each vertex.
+    White space or commas stand between them. Raises MissingFile or FileReadError if the file cannot
+    be read, FileFormatError if it has something else, and DimensionMismatch if there is not one for
+    each of `size` vertices.
     """
     found = numbers_in(path, np.int64)
     if len(found) != size:

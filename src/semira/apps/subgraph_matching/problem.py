@@ -20,52 +20,33 @@ _TO, _FROM, _NOT_TO, _NOT_FROM, _GREATER, _SMALLER = 1, 2, 4, 8, 16, 32
 
 
 class Pattern(NamedTuple):
-    """A pattern on the host.
+    """A pattern on the host."""
 
-    Attributes
-    ----------
-    edges : ndarray of bool, shape (k, k)
-    values : ndarray, shape (k, k)
-        0 without an edge.
-    labels : list of int or None
-        None: any label.
-    """
-
+    #: ndarray of bool, shape (k, k).
     edges: NDArray[np.bool_]
+    #: ndarray, shape (k, k). 0 without an edge.
     values: NDArray[Any]
+    #: None: any label.
     labels: list[int | None]
 
 
 class Step(NamedTuple):
-    """What is asked of the next vertex.
-
-    Attributes
-    ----------
-    label : int or None
-    degree : int
-        Entries of its row at least.
-    loop : int
-        1 it must have a loop, 2 it must not, 0 whatever.
-    rules : ndarray of int64, shape (max(1, earlier vertices),)
-    wanted : ndarray, shape (2 * earlier vertices + 1,)
-        Values of the edges to and from each earlier vertex, then of the loop.
-    """
+    """What is asked of the next vertex."""
 
     label: int | None
+    #: Entries of its row at least.
     degree: int
+    #: 1 it must have a loop, 2 it must not, 0 whatever.
     loop: int
+    #: ndarray of int64, shape (max(1, earlier vertices),).
     rules: NDArray[np.int64]
+    #: ndarray, shape (2 * earlier vertices + 1,). Values of the edges to and from each earlier
+    #: vertex, then of the loop.
     wanted: NDArray[Any]
 
 
 def check(A: Any, pattern: Any, labels: Any, pattern_labels: Any, limit: Any) -> None:
-    """Check matrices and the limit.
-
-    Raises
-    ------
-    DomainMismatch, DimensionMismatch, InvalidValue, NotImplementedException
-        As `subgraph_match`.
-    """
+    """Check matrices and the limit; raises what `subgraph_match` raises."""
     check_square(A, "subgraph_match")
     check_square(pattern, "subgraph_match(pattern=)")
     if not 1 <= pattern.nrows <= MOST:
@@ -118,10 +99,7 @@ def _check_largest(label: int) -> None:
 def labels_of(labels: Any, A: Any, xp: Any) -> Any:
     """Return the labels of the graph as an array of the device.
 
-    Raises
-    ------
-    DimensionMismatch, DomainMismatch, InvalidValue
-        As `subgraph_match`.
+    Raises what `subgraph_match` raises.
     """
     given = per_vertex(labels, A.nrows, "subgraph_match: labels", xp, A.device, kinds="biu")
     if given.dtype == np.uint64 and len(given):

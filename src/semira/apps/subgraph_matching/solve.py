@@ -37,19 +37,9 @@ def memory(
 ) -> int:
     """Return the bytes that `subgraph_match` takes at most beside the graph.
 
-    Parameters
-    ----------
-    vertices, edges, pattern_vertices : int
-    labels : bool
-    limit : int
-    room : int
-        Matches of a piece.
-
-    Returns
-    -------
-    int
-        A piece of matches, their counts and sums for each vertex of the pattern, the matches that
-        are listed, labels, and the columns of the graph if its rows are not enough.
+    A piece has room for so many matches, with their counts and sums for each vertex of the pattern;
+    beside it are the matches that are listed, labels, and the columns of the graph if its rows are
+    not enough.
 
     Examples
     --------
@@ -65,10 +55,7 @@ def memory(
 def room_of(A: Any, pattern_vertices: int, labels: bool, limit: int, most: int) -> int:
     """Return the matches of a piece, `most` or as many as fit into the memory that is free.
 
-    Raises
-    ------
-    OutOfMemory
-        Few of them do not fit.
+    Raises OutOfMemory if few of them do not fit.
     """
     free = gb.free_memory(A.device)
     room = most
@@ -87,17 +74,7 @@ def room_of(A: Any, pattern_vertices: int, labels: bool, limit: int, most: int) 
 
 
 class Matcher:
-    """A graph in arrays of the device, and matches that grow in it.
-
-    Parameters
-    ----------
-    A : Matrix
-    labels : array of int64, or None
-    dtype : dtype of the values that must agree, or None
-    steps : list of Step
-    room : int
-        Matches of a piece.
-    """
+    """A graph in arrays of the device, and matches that grow in it, in pieces of `room`."""
 
     def __init__(
         self, A: Any, labels: Any, dtype: Any, steps: list[Step], room: int, xp: Any
@@ -234,12 +211,8 @@ def frequencies(labels: Any, n: int, xp: Any) -> dict[int | None, int]:
 def value_dtype(A: Any, pattern: Any) -> Any:
     """Return the dtype in which values of edges are compared.
 
-    Raises
-    ------
-    DomainMismatch
-        They are no real numbers.
-    InvalidValue
-        Unsigned ones do not fit to signed ones.
+    Raises DomainMismatch if they are no real numbers, and InvalidValue if unsigned ones do not fit
+    to signed ones.
     """
     kinds = {A.dtype.kind, pattern.dtype.kind}
     if not kinds <= set("BIUF"):

@@ -11,15 +11,8 @@ from semira.exceptions import FileFormatError
 def read_weights(path: str, n: int) -> list[float]:
     """Read a weight for each set of seeds: a number a line.
 
-    Parameters
-    ----------
-    path : str
-    n : int
-        Not read.
-
-    Raises
-    ------
-    MissingFile, FileReadError, FileFormatError
+    Raises MissingFile or FileReadError if the file cannot be read, and FileFormatError if it has
+    something else. The number of vertices is not read.
     """
     del n
     found = []

@@ -24,30 +24,20 @@ from semira.exceptions import InvalidValue, NegativeWeight
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A checked call.
-
-    Attributes
-    ----------
-    graph : Matrix
-    sets : list of ndarray of int64
-        Seeds of each set, ascending.
-    top : int
-        0: all.
-    by_hops : bool
-        Whether every edge has length 1.
-    dtype : DataType
-        Of distances.
-    weights : ndarray of float64, or None
-    content : ndarray of float64, or None
-    memory : int or None
-    """
+    """A checked call."""
 
     graph: Matrix
+    #: List of ndarray of int64. Seeds of each set, ascending.
     sets: list[NDArray[np.int64]]
+    #: 0: all.
     top: int
+    #: Whether every edge has length 1.
     by_hops: bool
+    #: Of distances.
     dtype: Any
+    #: ndarray of float64, or None.
     weights: NDArray[np.float64] | None
+    #: ndarray of float64, or None.
     content: NDArray[np.float64] | None
     memory: int | None
 

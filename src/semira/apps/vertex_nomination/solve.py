@@ -112,7 +112,6 @@ def _bounds(problem: Problem) -> list[int]:
 
 
 def _seeds_of(problem: Problem, first: int, last: int) -> tuple[NDArray[np.int64], Any]:
-    """Return the set of each seed, and the seeds."""
     sets = problem.sets[first:last]
     return np.repeat(np.arange(len(sets)), [len(each) for each in sets]), np.concatenate(sets)
 
@@ -148,11 +147,10 @@ def _one_by_one(problem: Problem, first: int, last: int, distance: Matrix) -> tu
 
 
 def _from_one(problem: Problem, seeds: NDArray[np.int64]) -> tuple[Vector, int]:
-    """Return the distances from one set."""
     A = problem.graph
     if problem.by_hops:
-        found: Any = from_all(A, seeds, A.nrows, {})
-        return found.level, found.iterations
+        level, iterations, _ = from_all(A, seeds, A.nrows, {})
+        return level, iterations
     begun = Vector.from_coo(seeds, 0, problem.dtype, size=A.nrows)
     made = choose(A, int(seeds[0]), begun, "auto", None, {}, bellman_ford)
     check_exact_sums(A, lambda: [made.distance.reduce(monoid.max).get(0)], "nominate")

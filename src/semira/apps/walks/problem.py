@@ -27,26 +27,16 @@ _best = ArrayKernel("semira.apps.walks.kernels:walk", "best_neighbours", lanes=3
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """What is asked for, checked.
-
-    Attributes
-    ----------
-    kind : str
-    length : int
-        Vertices of a walk, its start included.
-    walks_per_vertex : int
-    p, q, restart : float
-    key : int
-        Of the random numbers.
-    keep : str
-    """
+    """What is asked for, checked."""
 
     kind: str
+    #: Vertices of a walk, its start included.
     length: int
     walks_per_vertex: int
     p: float
     q: float
     restart: float
+    #: Of the random numbers.
     key: int
     keep: str
 
@@ -61,13 +51,7 @@ def checked(
     seed: int,
     keep: str,
 ) -> Walks:
-    """Return what is asked for.
-
-    Raises
-    ------
-    InvalidValue
-        A parameter is out of its range.
-    """
+    """Return what is asked for; raises InvalidValue if a parameter is out of its range."""
     if kind not in KINDS:
         raise InvalidValue(f"kind={kind!r} must be one of {', '.join(KINDS)}")
     if keep not in KEPT:
@@ -100,30 +84,21 @@ def _number(value: Any, name: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The arrays that walkers read.
-
-    Attributes
-    ----------
-    indptr, indices : arrays
-    running : array of int64
-        Running totals of weights, or one 0.
-    best : array
-        Best neighbour of each vertex, or one 0.
-    """
+    """The arrays that walkers read."""
 
     indptr: Any
     indices: Any
+    #: Array of int64. Running totals of weights, or one 0.
     running: Any
+    #: Best neighbour of each vertex, or one 0.
     best: Any
 
 
 def ground_of(A: Any, walks: Walks, scores: Any, weighted: bool, xp: Any) -> Ground:
     """Return what walkers read of a matrix.
 
-    Raises
-    ------
-    InvalidValue, DomainMismatch, DimensionMismatch, InvalidWeight, NegativeWeight
-        Scores or weights are missing, of another length, or not such as the kind of walk needs.
+    Raises InvalidValue, DomainMismatch, DimensionMismatch, InvalidWeight or NegativeWeight if
+    scores or weights are missing, of another length, or not such as the kind of walk needs.
     """
     by_score = walks.kind in ("greedy", "stochastic_greedy")
     if (scores is not None) != by_score:

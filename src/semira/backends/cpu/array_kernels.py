@@ -35,13 +35,16 @@ def _function(text: KernelText) -> Any:
     return getattr(cache.load(text.place, _header(text), text.name), text.name)
 
 
-def run(text: KernelText, launch: Launch) -> None:
-    """Run a kernel over chunks of its items; raises JitError if it does not compile."""
+def run(text: KernelText, launch: Launch) -> Any:
+    """Run a kernel over chunks of its items; raises JitError if it does not compile.
+
+    Returns its compiled function if it has an ``again``, which may be called for one item.
+    """
     function = _function(text)
     needed = launch.on_host()
     if launch.items == 1 and not needed and not launch.stops:
         function(0, 1, *launch.arguments)
-        return
+        return function if hasattr(function, "again") else None
     if not getattr(launch.work, "ndim", 0):
         total = max(int(launch.work), launch.items)
         chunks = min(threads.num_chunks(total), max(1, launch.items))
@@ -64,3 +67,4 @@ def run(text: KernelText, launch: Launch) -> None:
         threads.run_watched(part_of, bounds, stop[0])
     else:
         threads.run_chunks(part_of, bounds)
+    return None

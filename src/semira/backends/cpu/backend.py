@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from semira.backends import interpreter
 from semira.backends.cpu import array_kernels, huge
@@ -102,9 +103,9 @@ class CpuBackend:
         _living(handle)
         return huge.rearrange(handle, request, transposed=transposed)
 
-    def run_kernel(self, text: KernelText, launch: Launch) -> None:
-        """Run a kernel over arrays."""
-        array_kernels.run(text, launch)
+    def run_kernel(self, text: KernelText, launch: Launch) -> Any:
+        """Run a kernel over arrays; return what runs it again, if that is known."""
+        return array_kernels.run(text, launch)
 
     def synchronise(self) -> None:
         """Nothing is ever pending."""

@@ -101,7 +101,6 @@ def to_arrays(
 
 
 def _frozen(array: Array) -> Array:
-    """Return a read-only view."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -21,7 +21,7 @@ from semira.ops.meaning import cast_scalar
 #: Operations computed by ``host.<module>.<function>(statement, args, mask, out) -> Result``;
 #: modules are imported when first needed, so that a traversal loads only what it runs.
 _OPERATIONS = {
-    "assign": ("assignment", "compute"),
+    "assign": ("assign_matrix", "compute"),
     "apply": ("apply", "compute"),
     "copy": ("structure", "copy"),
     "diag": ("structure", "diag"),
@@ -129,7 +129,6 @@ class CpuKernels:
 
 
 def _finish_scalar(statement: Statement, result: ScalarArrays, out: ScalarArrays) -> ScalarArrays:
-    """Accumulate and cast a scalar."""
     accum, value = statement.accum, result.value
     if accum is not None and out.value is not None:
         if value is None:

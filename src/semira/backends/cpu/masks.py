@@ -107,24 +107,15 @@ def matrix_mask(mask: MaskData | None) -> Compressed | None:
     if mask.structural or rows.nvals == 0:
         return rows
     if rows.iso:
-        return rows if rows.values[0] else _without_entries(rows)
-    true = rows.values != 0
+        if rows.values[0]:
+            return rows
+        true = np.zeros(rows.nvals, np.bool_)
+    else:
+        true = rows.values != 0
     before = np.zeros(rows.nvals + 1, rows.indptr.dtype)
     np.cumsum(true, out=before[1:])
-    return Compressed(
-        rows.nmajor,
-        rows.nminor,
-        before[rows.indptr],
-        rows.indices[true],
-        np.ones(1, np.bool_),
-        True,
-    )
-
-
-def _without_entries(rows: Compressed) -> Compressed:
-    return Compressed(
-        rows.nmajor, rows.nminor, np.zeros_like(rows.indptr), rows.indices[:0], rows.values, True
-    )
+    indices = rows.indices[true]
+    return Compressed(rows.nmajor, rows.nminor, before[rows.indptr], indices, EVERYWHERE, True)
 
 
 def thunk_of(op: TypedOp, scalar: ScalarArrays) -> Any:

@@ -6,6 +6,7 @@ host as well. The arrays of bitmap and full vectors belong to one object and are
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from semira.backends.cpu.transposition import transpose
 from semira.base.dtypes import DataType
 from semira.base.log import logger
 from semira.base.memory import require_bytes
-from semira.formats import ScalarArrays, index_dtype, offset_dtype
+from semira.formats import MatrixArrays, ScalarArrays, index_dtype, offset_dtype
 from semira.ops.meaning import cast_array
 
 #: A vector with fewer entries than size / SPARSE_SHARE is kept as a list of entries.
@@ -239,9 +240,24 @@ class CpuMatrix:
         if self.csr is not None:
             self.csc = None
 
+    def arrays_of(self, lines: Compressed, *, by_columns: bool) -> MatrixArrays:
+        """Return the lines of an orientation as arrays: rows of a csr, or columns of a csc."""
+        return MatrixArrays(
+            self.nrows, self.ncols, self.dtype, "csc" if by_columns else "csr",
+            lines.indptr, lines.indices, lines.values, lines.iso,
+        )  # fmt: skip
+
     def oriented(self, *, by_columns: bool) -> Compressed:
         """Return the matrix by columns or by rows."""
         return self.columns() if by_columns else self.rows()
+
+    def mapped(self, function: Callable[[Compressed], Compressed], dtype: DataType) -> CpuMatrix:
+        """Return a matrix of what a function makes of each orientation; a shared one stays so."""
+        rows = None if self.csr is None else function(self.csr)
+        columns = rows
+        if self.csc is not self.csr:
+            columns = None if self.csc is None else function(self.csc)
+        return CpuMatrix(self.nrows, self.ncols, dtype, rows, columns, self.symmetric)
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of each array of each orientation; a shared one counts once."""

@@ -11,8 +11,7 @@ from typing import Any
 
 from semira.backends.cuda import array_kernels
 from semira.backends.cuda.build import build, export, joined
-from semira.backends.cuda.fixed_point import fixed_point
-from semira.backends.cuda.fixed_point.fixed_points import FixedPoints
+from semira.backends.cuda.fixed_point import FixedPoints, fixed_point
 from semira.backends.cuda.hosted import HostedExecutable, execute_hosted, is_hosted, prepare_hosted
 from semira.backends.cuda.jit.compile import named
 from semira.backends.cuda.lower import LaunchShape, lower_program

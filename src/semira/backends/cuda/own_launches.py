@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from semira.backends.cuda.jit.compile import named
-from semira.backends.cuda.lower.apart import brings_launches
 from semira.backends.cuda.lower.product_parts import open_product
+from semira.backends.cuda.lower.uses import brings_launches
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.launch import bind
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
@@ -95,14 +95,10 @@ def ending_of(program: Program) -> Program:
     mask = statement.mask
     storage = "auto" if statement.plan is None else statement.plan.out_storage
     ending = replace(
-        statement,
-        op="copy",
-        out=0,
-        args=(Arg(len(slots)),),
-        operator=None,
+        statement, op="copy", out=0, args=(Arg(len(slots)),), operator=None,
         mask=None if mask is None else replace(mask, slot=written.index(mask.slot)),
         plan=Plan("copy", (Method("direct", balance="edges"),), out_storage=storage),
-    )
+    )  # fmt: skip
     return Program((*slots, result), (ending,))
 
 
@@ -123,11 +119,9 @@ def prepare_own(
 
 
 def execute_own(
-    runtime: Runtime,
-    executable: OwnExecutable,
-    bindings: list[Binding],
+    runtime: Runtime, executable: OwnExecutable, bindings: list[Binding],
     execute: Callable[[Any, list[Binding]], Outcome],
-) -> Outcome:
+) -> Outcome:  # fmt: skip
     """Run the launches, then write the output.
 
     Raises OutOfMemory if what they take does not fit; nothing was written.

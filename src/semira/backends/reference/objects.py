@@ -81,7 +81,7 @@ def from_arrays(arrays: Arrays) -> Entries:
     rows, cols, values = arrays.to_coo()
     triples = zip(rows.tolist(), cols.tolist(), values, strict=True)
     items = {(i, j): value for i, j, value in triples}
-    return Entries((arrays.nrows, arrays.ncols), arrays.dtype, items)
+    return Entries(arrays.shape, arrays.dtype, items)
 
 
 def to_arrays(entries: Entries) -> Arrays:

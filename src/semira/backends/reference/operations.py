@@ -18,7 +18,7 @@ from semira.backends.reference.products import by_row, fold
 from semira.base.dtypes import BOOL
 from semira.base.errors import EmptyObject, IndexOutOfBound, OutOfMemory, Panic
 from semira.base.memory import require_bytes
-from semira.contract import Statement
+from semira.contract import PRODUCTS, Statement
 from semira.formats.index import WIDE
 from semira.ops.meaning import cast_scalar
 from semira.ops.modes import mode_of
@@ -84,19 +84,19 @@ def ewise_union(statement: Statement, args: list[Any], out: Entries) -> Entries:
 
 def apply(statement: Statement, args: list[Any], _out: Entries) -> Entries:
     """Unary; binary with a bound scalar (parameter ``side``); index-unary with a thunk."""
-    op, side = statement.operator, statement.param("side")
-    dtype, is_read = op.type, op.reads_a
-    if op.parent.opclass == "UnaryOp":
-        x, call = args[0], op.meaning
-    elif op.parent.opclass == "BinaryOp":
-        x, bound = (args[1], args[0]) if side == "left" else (args[0], args[1])
-        b = _bound(op, bound, first=side == "left")
-        if side == "left":
-            dtype, is_read = op.type2, op.reads_b
-        call = _bound_left(op, b) if side == "left" else _bound_right(op, b)
-    else:
-        x, thunk = args[0], _thunk(op, args[1])
-        call = _with_thunk(op, thunk)
+    op, x, opclass = statement.operator, args[0], statement.operator.parent.opclass
+    is_left = opclass == "BinaryOp" and statement.param("side") == "left"
+    dtype, is_read, b = op.type, op.reads_a, None
+    if is_left:
+        x, b, dtype, is_read = args[1], _bound(op, args[0], first=True), op.type2, op.reads_b
+    elif opclass != "UnaryOp":
+        b = _bound(op, args[1], first=False) if opclass == "BinaryOp" else _thunk(op, args[1])
+
+    def call(a: Any, i: int, j: int) -> Any:
+        if opclass == "BinaryOp":
+            return op.meaning(*((b, a) if is_left else (a, b)), i, j, j)
+        return op.meaning(a, i, j) if opclass == "UnaryOp" else op.meaning(a, i, j, b)
+
     x = x.operand(dtype, is_read=is_read)
     items = {at: call(value, *_place(at)) for at, value in x.sorted()}
     return Entries(x.shape, op.return_type, items)
@@ -108,21 +108,6 @@ def _bound(op: Any, scalar: Entries, *, first: bool) -> Any:
     if not (op.reads_a if first else op.reads_b):
         return value
     return cast_scalar(value, (op.type if first else op.type2).array_dtype)
-
-
-PerEntry = Callable[[Any, int, int], Any]
-
-
-def _bound_left(op: Any, b: Any) -> PerEntry:
-    return lambda a, i, j: op.meaning(b, a, i, j, j)
-
-
-def _bound_right(op: Any, b: Any) -> PerEntry:
-    return lambda a, i, j: op.meaning(a, b, i, j, j)
-
-
-def _with_thunk(op: Any, thunk: Any) -> PerEntry:
-    return lambda a, i, j: op.meaning(a, i, j, thunk)
 
 
 def _thunk(op: Any, scalar: Entries) -> Any:
@@ -380,36 +365,24 @@ def diag(statement: Statement, args: list[Any], out: Entries) -> Entries:
     return Entries(out.shape, x.dtype, items)
 
 
-Operation = Callable[[Statement, list[Any], Entries], Entries]
-
-OPERATIONS: dict[str, Operation] = {
-    "mxv": product,
-    "vxm": product,
-    "mxm": product,
-    "ewise_add": ewise_add,
-    "ewise_mult": ewise_mult,
-    "ewise_union": ewise_union,
-    "apply": apply,
-    "select": select,
-    "select_k": select_k,
-    "reduce_rows": reduce_rows,
-    "mode_rows": mode_rows,
-    "reduce": reduce,
-    "copy": copy,
-    "assign": assign,
-    "extract": extract,
-    "gather": gather,
-    "scatter": scatter,
-    "nvals": nvals,
-    "diag": diag,
-}
+#: By name; each function has the name of what it means, but products.
+_OPERATIONS: dict[str, Callable[[Statement, list[Any], Entries], Entries]] = {
+    **dict.fromkeys(PRODUCTS, product),
+    **{
+        meaning.__name__: meaning
+        for meaning in (
+            ewise_add, ewise_mult, ewise_union, apply, select, select_k, reduce_rows, mode_rows,
+            reduce, copy, extract, gather, scatter, nvals, diag,
+        )
+    },
+}  # fmt: skip
 
 
 def run(statement: Statement, args: list[Any], out: Entries) -> Entries:
     """Return the result of one statement before accumulation and mask."""
-    if statement.op not in OPERATIONS:
+    if statement.op not in _OPERATIONS:
         raise Panic(f"the reference backend does not know {statement.op!r}")
-    return OPERATIONS[statement.op](statement, args, out)
+    return _OPERATIONS[statement.op](statement, args, out)
 
 
 def region_of(

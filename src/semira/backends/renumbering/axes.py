@@ -62,6 +62,20 @@ class Use:
 
 
 @dataclass(slots=True, eq=False)
+class Parts:
+    """The slots of a program of one statement, and what they are bound to."""
+
+    slots: list[Slot] = field(default_factory=list)
+    bound: list[Any] = field(default_factory=list)
+
+    def add(self, kind: str, dtype: Any, binding: Any, role: str = "input") -> int:
+        """Return the number of another slot."""
+        self.slots.append(Slot(kind, dtype, role))
+        self.bound.append(binding)
+        return len(self.slots) - 1
+
+
+@dataclass(slots=True, eq=False)
 class Task:
     """A statement with what it is bound to, taken apart by use."""
 
@@ -227,15 +241,8 @@ def compact(store: Store, task: Task, regions: list[Any]) -> tuple[Program, list
     Every use gets a slot of its own, in the order in which the engine hands them out; the output
     is a copy unless it is an ordinary object, which may be written in place.
     """
-    slots: list[Slot] = []
-    bound: list[Any] = []
-
-    def add(kind: str, dtype: Any, binding: Any, role: str = "input") -> int:
-        slots.append(Slot(kind, dtype, role))
-        bound.append(binding)
-        return len(slots) - 1
-
-    out = task.out
+    parts, out = Parts(), task.out
+    add, bound = parts.add, parts.bound
     target = out[1] if not isinstance(out, Use) else out.x.small
     if isinstance(out, Use) and out.x.is_wide:
         target = narrowed(store, out, task.lists)
@@ -271,7 +278,7 @@ def compact(store: Store, task: Task, regions: list[Any]) -> tuple[Program, list
     statement = replace(
         task.statement, out=slot, args=tuple(args), mask=mask, indices=tuple(specs), params=params
     )
-    return Program(tuple(slots), (statement,)), bound
+    return Program(tuple(parts.slots), (statement,)), bound
 
 
 def _kind(spec: IndexSpec, region: Any) -> str:

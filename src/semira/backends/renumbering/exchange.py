@@ -20,7 +20,7 @@ def is_huge(store: Store, arrays: Arrays) -> bool:
         return arrays.size >= WIDE
     if not isinstance(arrays, MatrixArrays):
         return False
-    return any(store.lists((arrays.nrows, arrays.ncols), arrays.nvals))
+    return any(store.lists(arrays.shape, arrays.nvals))
 
 
 def from_arrays(store: Store, arrays: VectorArrays | MatrixArrays) -> WideObject:
@@ -48,7 +48,7 @@ def _matrix(store: Store, arrays: MatrixArrays) -> WideObject:
     indptr, indices = arrays.indptr, arrays.indices
     nmajor, nminor = arrays.nmajor, arrays.nminor
     by_rows = arrays.orientation == "csr"
-    lists_rows, lists_cols = store.lists((arrays.nrows, arrays.ncols), arrays.nvals)
+    lists_rows, lists_cols = store.lists(arrays.shape, arrays.nvals)
     if lists_rows if by_rows else lists_cols:
         listed = arrays.hyper()
         majors, indptr = listed.majors, listed.indptr
@@ -67,7 +67,7 @@ def _matrix(store: Store, arrays: MatrixArrays) -> WideObject:
     given = [None if ids is None else ids.astype(np.int64, copy=False) for ids in (majors, minors)]
     lists = [None if ids is None else store.upload(ids) for ids in given]
     ids = tuple(lists if by_rows else lists[::-1])
-    return WideObject((arrays.nrows, arrays.ncols), arrays.dtype, ids, store.put(small))
+    return WideObject(arrays.shape, arrays.dtype, ids, store.put(small))
 
 
 def to_arrays(store: Store, x: WideObject) -> VectorArrays | MatrixArrays:

@@ -30,9 +30,9 @@ def follow_product(store: Store, task: Task) -> None:
     if taking is None:
         return
     op = task.statement.operator.binaryop
-    task.statement = taking.statement
-    use: Use = task.args[taking.which]
-    use.x = _as_values(store, use, op, taking.names)
+    task.statement, which, names = taking
+    use: Use = task.args[which]
+    use.x = _as_values(store, use, op, names)
 
 
 def _effective(store: Store, use: Use) -> tuple[Array, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -20,18 +20,6 @@ from semira.ops import TypedOp
 from semira.ops.registry import binary
 
 POSITIONS = frozenset("ikj")
-
-
-@dataclass(frozen=True, slots=True)
-class Taking:
-    """A statement whose operand `which` holds positions as values."""
-
-    #: With ``first`` or ``second`` in place of the operator.
-    statement: Statement
-    #: The operand.
-    which: int
-    #: ``ik`` or ``kj``: what the operator calls the row and the column of that operand's entries.
-    names: str
 
 
 @cache
@@ -73,11 +61,12 @@ def _taking(statement: Statement, side: str) -> Statement:
     return replace(statement, operator=replace(semiring, binaryop=taking), plan=plan)
 
 
-def product(statement: Statement) -> Taking | None:
+def product(statement: Statement) -> tuple[Statement, int, str] | None:
     """Return a product without positions in its multiplication; None if there are none.
 
-    A vector of ``mxv`` stands in column 0, one of ``vxm`` in row 0: only the matrix takes
-    positions.
+    With it come the number of the operand that holds positions as values, and what the operator
+    calls row and column of that operand's entries: ``ik`` or ``kj``. A vector of ``mxv`` stands in
+    column 0, one of ``vxm`` in row 0: only the matrix takes positions.
     """
     op = statement.operator.binaryop
     if not looks_at_positions(op):
@@ -85,7 +74,7 @@ def product(statement: Statement) -> Taking | None:
     position = the_position(op)
     takes_second = position == "j" if statement.op == "mxm" else statement.op == "vxm"
     side, names = ("second", "kj") if takes_second else ("first", "ik")
-    return Taking(_taking(statement, side), int(takes_second), names)
+    return _taking(statement, side), int(takes_second), names
 
 
 def pair_names(op: TypedOp) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from semira.backends import interpreter
 from semira.backends.interpreter import Cell, Interpreted, MaskData, Produced, Undo
+from semira.backends.renumbering.axes import Parts
 from semira.backends.renumbering.objects import Store, WideObject, as_wide, empty_object, thing_of
 from semira.backends.renumbering.statements import run_statement
 from semira.base.dtypes import INT64
@@ -107,21 +108,25 @@ class HugeKernels:
     ) -> Produced:
         """Return the output's new data: the statement is run as a whole, on a copy."""
         store = self._store
-        parts = _Parts(store)
+        parts = Parts()
+
+        def add(data: Any, role: str = "input") -> int:
+            if isinstance(data, ScalarArrays):
+                return parts.add("scalar", data.dtype, data.value, role)
+            x = as_wide(store, data)
+            return parts.add(x.kind, x.dtype, data, role)
+
         given = tuple(
-            Arg(parts.add(data), arg.transposed)
-            for data, arg in zip(args, statement.args, strict=False)
+            Arg(add(data), arg.transposed) for data, arg in zip(args, statement.args, strict=False)
         )
         specs = tuple(
-            spec
-            if region is None
-            else IndexSpec(spec.kind, parts.append(Slot("index", INT64), region))
+            spec if region is None else IndexSpec(spec.kind, parts.add("index", INT64, region))
             for spec, region in zip(statement.indices, args[len(given) :], strict=True)
         )
         tested = None
         if mask is not None:
-            tested = Mask(parts.add(mask.data), mask.structural, mask.complement)
-        number = parts.add(out, "inout")
+            tested = Mask(add(mask.data), mask.structural, mask.complement)
+        number = add(out, "inout")
         parts.bound[number] = self._copy(out)
         plan = statement.plan
         if plan is not None:
@@ -147,24 +152,3 @@ class HugeKernels:
         """Return the new data, which `compute` has finished."""
         del statement, mask, out, journal
         return result
-
-
-class _Parts:
-    """The slots of a program of one statement, and what they are bound to."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.slots: list[Slot] = []
-        self.bound: list[Any] = []
-
-    def add(self, data: Any, role: str = "input") -> int:
-        """Return the slot of an object or scalar."""
-        if isinstance(data, ScalarArrays):
-            return self.append(Slot("scalar", data.dtype, role), data.value)
-        x = as_wide(self._store, data)
-        return self.append(Slot(x.kind, x.dtype, role), data)
-
-    def append(self, slot: Slot, binding: Any) -> int:
-        self.slots.append(slot)
-        self.bound.append(binding)
-        return len(self.slots) - 1

@@ -76,7 +76,6 @@ def _steps(store: Store, task: Task) -> list[Task]:
 
 
 def _written(task: Task, made: Use) -> Task:
-    """Return the task that writes a result."""
     statement = replace(task.statement, op="copy", operator=None, params=(), indices=())
     return Task(statement, [made], task.mask, task.out, [])
 

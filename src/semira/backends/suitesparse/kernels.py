@@ -22,7 +22,7 @@ from semira.backends.suitesparse.objects import (
 )
 from semira.backends.suitesparse.operators import operator_of
 from semira.base.errors import EmptyObject, IndexOutOfBound
-from semira.contract import Method, Slot, Statement
+from semira.contract import PRODUCTS, Method, Slot, Statement
 from semira.formats import ScalarArrays
 from semira.ops.meaning import cast_array
 from semira.ops.modes import mode_of
@@ -140,7 +140,6 @@ def _mask(mask: MaskData) -> Any:
 
 
 def _value(scalar: ScalarArrays, op: Any = None) -> Any:
-    """Return a bound scalar in its dtype (or the operator's)."""
     if scalar.value is None:
         raise EmptyObject("an empty Scalar was used where a value is needed")
     dtype = scalar.dtype if op is None else op.type
@@ -354,23 +353,13 @@ def _diag(statement: Statement, x: list[Any], _regions: list[Any], out: Any) -> 
 
 
 _OPERATIONS: dict[str, Callable[[Statement, list[Any], list[Any], Any], Any]] = {
-    "mxv": _product,
-    "vxm": _product,
-    "mxm": _product,
-    "ewise_add": _ewise,
-    "ewise_mult": _ewise,
-    "ewise_union": _ewise,
-    "apply": _apply,
-    "select": _select,
-    "select_k": _select_k,
-    "reduce_rows": _reduce_rows,
-    "mode_rows": _mode_rows,
-    "reduce": _reduce,
-    "copy": _copy,
-    "assign": _assign,
-    "extract": _extract,
-    "gather": _gather,
-    "scatter": _scatter,
-    "nvals": _nvals,
-    "diag": _diag,
-}
+    **dict.fromkeys(PRODUCTS, _product),
+    **dict.fromkeys(("ewise_add", "ewise_mult", "ewise_union"), _ewise),
+    **{
+        call.__name__[1:]: call
+        for call in (
+            _apply, _select, _select_k, _reduce_rows, _mode_rows, _reduce, _copy, _assign,
+            _extract, _gather, _scatter, _nvals, _diag,
+        )
+    },
+}  # fmt: skip

@@ -27,21 +27,10 @@ GPU_PEERS = ("cugraph", "cusparse")
 
 
 def open_peer(name: str, threads: int) -> Library | None:
-    """Return a peer, None if it is not installed.
+    """Return a peer with so many threads, if it has several; None if it is not installed.
 
-    Parameters
-    ----------
-    name : str
-        A key of `PEERS`.
-    threads : int
-        How many threads it may use; single-threaded peers do not care.
-
-    Raises
-    ------
-    InvalidValue
-        There is no such peer.
-    DeviceUnavailable
-        It computes on a GPU, and there is none.
+    Raises InvalidValue if there is no such peer, and DeviceUnavailable if it computes on a GPU, and
+    there is none.
     """
     if name not in PEERS:
         raise InvalidValue(f"unknown peer {name!r}; choose among {', '.join(PEERS)}")

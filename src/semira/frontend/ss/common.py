@@ -16,7 +16,7 @@ from semira.frontend.kinds import OBJECTS
 from semira.frontend.ss import serialize
 from semira.frontend.ss.config import ObjectConfig
 from semira.frontend.ss.exporting import export, stored_format
-from semira.frontend.ss.iterate import head, iterate
+from semira.frontend.ss.lines import head, iterate
 from semira.frontend.ss.tiles import split
 
 

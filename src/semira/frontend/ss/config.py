@@ -153,13 +153,11 @@ class _Stack:
         return any(known is context for known in self.contexts)
 
     def add(self, context: Context) -> None:
-        """Put a context on top."""
         self._base = self.base
         self.contexts.append(context)
         self.apply()
 
     def remove(self, context: Context) -> None:
-        """Take a context out."""
         self.contexts = [known for known in self.contexts if known is not context]
         self.apply()
 

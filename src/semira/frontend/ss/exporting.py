@@ -13,6 +13,7 @@ from semira.base.memory import tells_shortage
 from semira.base.record_dtypes import visible
 from semira.formats import MatrixArrays, VectorArrays
 from semira.frontend import reading
+from semira.frontend.ss.importing import parts_of
 from semira.frontend.ss.lines import oriented
 
 #: Each format of a matrix and the orientation it needs.
@@ -153,20 +154,14 @@ def export(item: Any, wanted: str | None, *, raw: bool, give: bool) -> dict[str,
     make: Any = export_matrix if item.kind == "matrix" else export_vector
     arrays = reading.host_arrays(item, "export")
     made: dict[str, Any] = make(arrays, wanted, raw=raw)
+    made["values"] = visible(made["values"])
     if give:
         item._value.surrender()
-        made["values"] = visible(made["values"])
         return made
-    made["values"] = visible(made["values"])
-    own = [part for part in _parts(arrays) if part is not None]
+    own = parts_of(arrays).values()
     for name, part in made.items():
         if isinstance(part, np.ndarray) and (
             not part.flags.writeable or any(np.may_share_memory(part, kept) for kept in own)
         ):
             made[name] = part.copy("K")
     return made
-
-
-def _parts(arrays: Any) -> list[Any]:
-    names = ("indptr", "indices", "values", "majors", "present")
-    return [getattr(arrays, name, None) for name in names]

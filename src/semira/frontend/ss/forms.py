@@ -76,8 +76,7 @@ def _signature(form: Form, first: str, *, importing_sizes: bool) -> Signature:
 
 def _seal(arguments: dict[str, Any], arrays: Any) -> None:
     """Make the caller's arrays that an object now uses read-only."""
-    names = ("indptr", "indices", "values", "majors", "present")
-    used = [part for name in names if (part := getattr(arrays, name, None)) is not None]
+    used = importing.parts_of(arrays).values()
     for given in arguments.values():
         if isinstance(given, np.ndarray) and any(np.may_share_memory(given, part) for part in used):
             given.flags.writeable = False

@@ -7,7 +7,7 @@ import can make an object that later reads outside of its arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue
 from semira.base.memory import tells_shortage
-from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, index_dtype
-from semira.formats.index import check_bounds, check_indices
+from semira.formats import MatrixArrays, VectorArrays
+from semira.formats.index import check_bounds, check_indices, index_dtype, offset_dtype
 from semira.formats.matrix import is_hypersparse
 from semira.frontend import construct
 from semira.frontend.range_check import as_fitting, dtype_of
 from semira.frontend.records import prepared
-from semira.frontend.ss.adopt import adopt
+from semira.frontend.ss.lines import listed
 
 Order = Literal["C", "F"]
 
@@ -65,7 +65,6 @@ def _values(
 
 
 def _positions(given: Any, size: int, name: str, terms: Terms) -> NDArray[Any]:
-    """Return checked indices in the width the formats use."""
     checked = check_indices(construct.as_indices(given, name), size, name)
     return _kept(given, checked, terms)
 
@@ -90,13 +89,10 @@ def _in_order(arrays: MatrixArrays) -> MatrixArrays:
     fresh[starts[starts < arrays.nvals]] = True
     if bool(fresh.all()):
         return arrays
-    values = None if arrays.iso else arrays.values
-    shared = arrays.values[0] if arrays.iso else 1
-    made = coo_to_matrix(
-        arrays.nmajor, arrays.nminor, arrays.entry_major(), indices, values,
-        dtype=arrays.dtype, iso_value=shared,
+    return listed(
+        arrays.orientation, arrays.shape, (arrays.entry_major(), indices), arrays.values,
+        arrays.dtype, is_iso=arrays.iso,
     )  # fmt: skip
-    return made if arrays.orientation == "csr" else made.flipped()
 
 
 @tells_shortage("ss.import")
@@ -164,20 +160,13 @@ def coordinates(
     cols = check_bounds(cols, shape[1], "cols")
     values, dtype, is_iso = _values(given["values"], len(rows), terms)
     lines = (rows, cols) if orientation == "csr" else (cols, rows)
-    sizes = shape if orientation == "csr" else shape[::-1]
-    made = coo_to_matrix(
-        *sizes,
-        *lines,
-        None if is_iso else values,
-        dtype=dtype,
-        iso_value=values[0] if is_iso else 1,
-    )
+    made = listed(orientation, shape, lines, values, dtype, is_iso=is_iso)
     if made.nvals < len(rows):
         raise InvalidValue(
             f"Duplicate indices found, `ss.import_coo` has no dup_op "
             f"({len(rows) - made.nvals} of {len(rows)} entries repeat a position); use from_coo"
         )
-    return made if orientation == "csr" else made.flipped()
+    return made
 
 
 def matrix_shape(nrows: Any, ncols: Any, *arrays: Any) -> tuple[int, int]:
@@ -229,12 +218,9 @@ def dense_matrix(
         present = _presence(given["bitmap"], count, given["nvals"], order)
     at = np.flatnonzero(present)
     narrow = index_dtype(*shape)
-    major, minor = (part.astype(narrow) for part in np.divmod(at, max(nminor, 1)))
-    made = coo_to_matrix(
-        nmajor, nminor, major, minor, None if is_iso else values[at],
-        dtype=dtype, iso_value=values[0] if is_iso else 1,
-    )  # fmt: skip
-    return made if orientation == "csr" else made.flipped()
+    lines = tuple(part.astype(narrow) for part in np.divmod(at, max(nminor, 1)))
+    stored = values if is_iso else values[at]
+    return listed(orientation, shape, lines, stored, dtype, is_iso=is_iso)
 
 
 @tells_shortage("ss.import")
@@ -267,3 +253,46 @@ def dense_vector(size: int, given: dict[str, Any], terms: Terms) -> VectorArrays
         return VectorArrays.sparse(size, dtype, indices, values, iso=True)
     arrays = VectorArrays(size, dtype, "bitmap", values, None, present, nvals)
     return adopt(arrays)
+
+
+def parts_of(arrays: Any) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an object by name."""
+    names = ("values", "indices", "indptr", "majors", "present")
+    return {name: part for name in names if (part := getattr(arrays, name, None)) is not None}
+
+
+def stored_widths(arrays: MatrixArrays | VectorArrays) -> dict[str, np.dtype[Any]]:
+    """Return the dtypes of the indices and offsets that an object stores."""
+    narrow = index_dtype(*arrays.shape)
+    return {"indices": narrow, "majors": narrow, "indptr": offset_dtype(arrays.nvals)}
+
+
+_Arrays = TypeVar("_Arrays", MatrixArrays, VectorArrays)
+
+
+def adopt(arrays: _Arrays) -> _Arrays:
+    """Return arrays of the caller for an object to keep, without a copy.
+
+    The caller's arrays become read-only. Only indices of another width than `index_dtype` and
+    `offset_dtype` ask for, and arrays that are not contiguous, are copied. Raises InvalidObject if
+    an invariant of the format is broken, which takes O(nvals) to check; the caller's arrays are as
+    they were.
+    """
+    wanted, given = stored_widths(arrays), parts_of(arrays)
+    kept: dict[str, Any] = {
+        name: _as_kept(part, wanted.get(name, part.dtype)) for name, part in given.items()
+    }
+    adopted = replace(arrays, **kept)
+    adopted.validate()
+    for name, part in given.items():
+        if np.shares_memory(part, kept[name]):
+            part.flags.writeable = False
+    return adopted
+
+
+def _as_kept(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return a view of an array, a copy if dtype or layout must change."""
+    is_same_width = array.dtype.kind in "iu" and array.dtype.itemsize == dtype.itemsize
+    if is_same_width and array.flags.c_contiguous:
+        return array.view(dtype)
+    return np.ascontiguousarray(array, dtype).view()

@@ -12,8 +12,8 @@ from semira.frontend.ss import order as ordering
 from semira.frontend.ss.common import ObjectExtensions
 from semira.frontend.ss.forms import with_transfers
 from semira.frontend.ss.lines import placed
-from semira.frontend.ss.scan import scan
-from semira.frontend.ss.tiles import check_grid, concat, flatten, reshape, shape_of
+from semira.frontend.ss.order import scan
+from semira.frontend.ss.tiles import check_grid, concat, flatten, reshape
 
 
 @with_transfers("matrix")
@@ -79,8 +79,8 @@ class MatrixExtensions(ObjectExtensions):
         parent = self._parent
         check_grid(tiles)
         made = concat(tiles, parent.dtype)
-        if shape_of(made) != parent.shape:
-            nrows, ncols = shape_of(made)
+        if made.shape != parent.shape:
+            nrows, ncols = made.shape
             raise DimensionMismatch(
                 f"the tiles make {nrows} x {ncols}, the matrix is {parent.nrows} x {parent.ncols}"
             )

@@ -1,14 +1,20 @@
-"""Entries by rank: compactify, selectk and sort."""
+"""Entries by rank, and scans: compactify, scan, selectk and sort."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from semira.base.dtypes import BOOL
-from semira.base.errors import DomainMismatch, DtypeUnsupported, InvalidValue
+from semira.base.errors import (
+    DomainMismatch,
+    DtypeUnsupported,
+    InvalidValue,
+    NotImplementedException,
+)
 from semira.contract.rearrange import HOWS, Rearrangement
+from semira.frontend.checks import bad_type
 from semira.frontend.construct import is_rowwise
-from semira.frontend.operators import as_binary
+from semira.frontend.operators import as_binary, as_monoid
 from semira.frontend.ss.lines import rearranged
 
 #: Comparisons whose order NumPy sorts by in compiled code: whether it is descending.
@@ -82,3 +88,18 @@ def sort(
     request = Rearrangement("sort", by_columns, None if by_value else typed, how)
     found = rearranged(item, request, what)
     return found[0] if values else None, found[1] if permutation else None
+
+
+def scan(item: Any, op: Any, order: str, where: str) -> Any:
+    """Return the prefix scan of each line: entry p is the monoid over the line's first p + 1.
+
+    `where` is the name of the method, for messages. Raises DomainMismatch if `op` is no monoid and
+    has none, or does not work with the dtype.
+    """
+    by_columns = not is_rowwise(order)
+    try:
+        monoid = as_monoid(op, item.dtype)
+    except NotImplementedException as error:
+        raise DomainMismatch(f"{bad_type(op, 'Monoid', 'op', where)}\n{error}") from None
+    request = Rearrangement("scan", by_columns, monoid)
+    return rearranged(item, request, where)[0]

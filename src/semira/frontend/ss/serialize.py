@@ -28,8 +28,9 @@ from semira.base.memory import tells_shortage
 from semira.base.record_dtypes import layout
 from semira.files.compression import check_expansion
 from semira.formats import MatrixArrays, VectorArrays
-from semira.formats.index import MAX_SIZE, index_dtype, offset_dtype
+from semira.formats.index import MAX_SIZE
 from semira.formats.matrix import ORIENTATIONS
+from semira.frontend.ss.importing import parts_of, stored_widths
 
 MAGIC = b"SEMIRA"
 VERSION = 1
@@ -192,7 +193,6 @@ def _brief(value: Any) -> str:
 
 
 def _check_header(header: Any, kind: str) -> None:
-    """Check that a header has all its parts, each of its type."""
     parts = {"kind", "dtype", "codec", "facts", "arrays"}
     _expect(isinstance(header, dict) and set(header) == parts, f"the header is not {sorted(parts)}")
     found = header["kind"]
@@ -300,15 +300,8 @@ def _has_odd_bools(array: NDArray[Any]) -> bool:
 
 def _with_stored_widths(arrays: Any) -> Any:
     """Return valid arrays with indices and offsets of the widths that objects have."""
-    is_matrix = isinstance(arrays, MatrixArrays)
-    narrow = index_dtype(*((arrays.nrows, arrays.ncols) if is_matrix else (arrays.size,)))
-    wanted = {"indices": narrow, "majors": narrow, "indptr": offset_dtype(arrays.nvals)}
-    parts = {name: getattr(arrays, name, None) for name in wanted}
-    cast = {
-        name: part.astype(wanted[name], copy=False)
-        for name, part in parts.items()
-        if part is not None
-    }
+    parts, wanted = parts_of(arrays), stored_widths(arrays)
+    cast = {name: parts[name].astype(wanted[name], copy=False) for name in {*parts} & {*wanted}}
     return replace(arrays, **cast)
 
 

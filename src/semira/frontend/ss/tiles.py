@@ -38,7 +38,6 @@ def _one_size(given: Any, message: str) -> int | None:
 
 
 def _sizes_along(chunks: Any, size: int) -> list[int]:
-    """Return the sizes of the pieces of one dimension."""
     if isinstance(chunks, np.ndarray):
         if chunks.dtype.kind not in "iu":
             raise DomainMismatch(f"chunks must be integer dtype; got {chunks.dtype}")
@@ -233,15 +232,7 @@ def _edges(shapes: list[list[tuple[int, int]]]) -> tuple[list[int], list[int]]:
     return list(accumulate(heights, initial=0)), list(accumulate(widths, initial=0))
 
 
-def shape_of(made: Any) -> tuple[int, ...]:
-    """Return the shape of arrays or of a value."""
-    if isinstance(made, Value):
-        return made.shape
-    return (made.size,) if isinstance(made, VectorArrays) else (made.nrows, made.ncols)
-
-
 def _concat_vectors(tiles: Any, dtype: DataType) -> VectorArrays:
-    """Return the vectors and Scalars one after the other."""
     parts = [_line_arrays(tile) for tile in tiles]
     starts = list(accumulate((part.size for part in parts), initial=0))
     size = check_size(starts[-1], "size")
@@ -256,7 +247,7 @@ def _concat_vectors(tiles: Any, dtype: DataType) -> VectorArrays:
 def _concat_matrices(tiles: Any, dtype: DataType) -> MatrixArrays:
     """Return the grid of tiles, of one height a row and one width a column, as one matrix."""
     grid = [[_tile_arrays(tile) for tile in row] for row in tiles]
-    tops, lefts = _edges([[(tile.nrows, tile.ncols) for tile in row] for row in grid])
+    tops, lefts = _edges([[tile.shape for tile in row] for row in grid])
     nvals = sum(tile.nvals for row in grid for tile in row)
     by_rows = all(row[0].orientation == "csr" for row in grid)
     if by_rows and len(lefts) == 2 and not is_hypersparse(tops[-1], nvals):
@@ -331,7 +322,6 @@ def flatten(item: Any, order: str, what: str) -> Any:
 
 
 def _moved(item: Any, shape: tuple[int, ...], order: str, what: str) -> Any:
-    """Return the object in another shape."""
     request = Rearrangement("reshape", not is_rowwise(order), shape=shape)
     return rearranged(item, request, what)[0]
 

@@ -12,8 +12,8 @@ from semira.frontend.ss import order as ordering
 from semira.frontend.ss.common import ObjectExtensions
 from semira.frontend.ss.forms import with_transfers
 from semira.frontend.ss.lines import placed
-from semira.frontend.ss.scan import scan
-from semira.frontend.ss.tiles import concat, is_vector_list, reshape, shape_of
+from semira.frontend.ss.order import scan
+from semira.frontend.ss.tiles import concat, is_vector_list, reshape
 
 #: A vector is one line.
 _ONE = "rowwise"
@@ -81,7 +81,7 @@ class VectorExtensions(ObjectExtensions):
         if not is_vector_list(tiles):
             raise bad_type(tiles[0], "Vector", "tiles", "Vector.ss.concat")
         made = concat(tiles, self._parent.dtype)
-        (size,) = shape_of(made)
+        (size,) = made.shape
         if size != self._parent.size:
             raise DimensionMismatch(
                 f"the tiles have {size} positions, the vector {self._parent.size}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from semira.contract import Method, Statement, Variant, VariantRow
 from semira.plan.policy import Number
-from semira.plan.rules_order import may_be_fused
+from semira.plan.rules_mask import may_be_fused
 
 #: Of pulls of short rows of large matrices, from which product with the matrix on.
 PRODUCTS = Number(

@@ -201,12 +201,6 @@ def test_accesses_clash_where_one_of_them_writes():
     assert clash(set(), {"b"}, set(), {"b"}) == (Why.WRITES_WRITTEN, "b")
 
 
-def test_every_reason_has_a_sentence():
-    from semira.plan.phases import SENTENCES
-
-    assert set(SENTENCES) == set(Why)
-
-
 # products that fill together ----------------------------------------------------------------------
 #: Vectors 0 to 3 and a matrix, of BOOL: any_pair needs nothing of the plane it fills.
 FRONTIERS = (*(Slot("vector", BOOL, "inout") for _ in range(4)), Slot("matrix", BOOL))

@@ -15,6 +15,7 @@ struct Openings {
   L *labels, *sizes;
   K *totals, *totals_in, *outside;
   R* ranks;
+  long long able;
 
   __device__ __forceinline__ bool wants(int v) const {
     ranks[v] = static_cast<R>(philox(number, v, 0, seed) >> 32);
@@ -28,7 +29,10 @@ struct Openings {
     const int u = static_cast<int>(indices[p]);
     return u != v && groups[u] == groups[v] ? static_cast<Sum>(weights[is_iso ? 0 : p]) : Sum(0);
   }
-  __device__ __forceinline__ void end(int v, Sum sum) const { outside[v] = sum; }
+  __device__ __forceinline__ void end(int v, Sum sum) {
+    outside[v] = sum;
+    if (sum > 0) ++able;
+  }
 };
 
 template <class P, class I, class W, class L, class K, class R>
@@ -39,10 +43,10 @@ __device__ void begin_merges(long long items, const P* indptr, const I* indices,
                              K* outside, R* ranks, long long* state) {
   Openings<I, W, L, K, R> rows{indices,      weights,     is_iso, seed,   number, groups, strengths,
                                strengths_in, is_directed, labels, sizes,  totals, totals_in,
-                               outside,      ranks};
+                               outside,      ranks,       0};
   visit_rows(items, indptr, rows);
+  count_all(rows.able, &state[8]);
   if (block_number() != 0 || threadIdx.x != 0) return;
-  for (int k = 0; k < 8; ++k) state[k] = 0;
   state[4] = few;
   state[5] = most;
 }

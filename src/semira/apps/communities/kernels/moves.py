@@ -167,7 +167,8 @@ def decide(low, high, state):
     """End after a pair of rounds with few moves.
 
     The state: whether it is done, rounds, moves of this pair of rounds, moves in all, moves that
-    are too few, most rounds, rows in the queue of long ones, rounds without hubs.
+    are too few, most rounds, rows in the queue of long ones, rounds without hubs, vertices that can
+    merge.
     """
     for _ in range(low, high):
         state[1] += 1

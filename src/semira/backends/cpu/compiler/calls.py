@@ -9,7 +9,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from semira.backends.cpu.compiler.expressions import Expressions
+from semira.backends.cpu.compiler.expressions import Expressions, declared
 from semira.backends.cpu.compiler.types import (
     BOOL,
     FLOAT64,
@@ -78,24 +78,15 @@ class Calls(Expressions):
         return Value(target, self.cast(value, target))
 
     def _library(self, name: str, type_: Scalar, held: list[Any]) -> Value:
-        """Return the value of a function of C's library."""
         name = name if type_.bits == 64 else f"{name}f"
-        function = self.b.module.globals.get(name)
-        if function is None:
-            signature = ir.FunctionType(type_.register, [type_.register] * len(held))
-            function = ir.Function(self.b.module, signature, name)
+        function = declared(self.b.module, name, type_.register, [type_.register] * len(held))
         return Value(type_, self.b.call(function, held))
 
     def _call_math_frexp(self, value: Value) -> Value:
         """Return a fraction and an exponent, of C's library."""
-        if not _is_real(value):
-            raise UnsupportedError("frexp of what is not a floating-point number")
-        type_, part = value.type, ir.IntType(32)
-        name, module = "frexp" if type_.bits == 64 else "frexpf", self.b.module
-        function = module.globals.get(name)
-        if function is None:
-            signature = ir.FunctionType(type_.register, [type_.register, part.as_pointer()])
-            function = ir.Function(module, signature, name)
+        type_, part = _real("frexp", value), ir.IntType(32)
+        name, given = "frexp" if type_.bits == 64 else "frexpf", [type_.register, part.as_pointer()]
+        function = declared(self.b.module, name, type_.register, given)
         with self.b.goto_entry_block():
             room = self.b.alloca(part)
         fraction = self.b.call(function, [value.held, room])
@@ -139,11 +130,9 @@ class Calls(Expressions):
     def _call_prefetch(self, array: Value, index: Value) -> Value:
         """Fetch an element into the caches, to be read soon."""
         place = self.b.bitcast(self.place(array, [index]), ir.IntType(8).as_pointer())
-        word, name, module = ir.IntType(32), "llvm.prefetch.p0i8", self.b.module
-        function = module.globals.get(name)
-        if function is None:
-            signature = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
-            function = ir.Function(module, signature, name)
+        word, name = ir.IntType(32), "llvm.prefetch.p0i8"
+        given = [place.type, word, word, word]
+        function = declared(self.b.module, name, ir.VoidType(), given)
         # For reading, for all levels, of data.
         self.b.call(function, [place, *(ir.Constant(word, each) for each in (0, 3, 1))])
         return self.number(INT64, 0)
@@ -198,11 +187,8 @@ class Calls(Expressions):
             raise UnsupportedError("a system without clock_gettime")
         word, part = ir.IntType(64), ir.IntType(32)
         parts = ir.LiteralStructType([word, word])
-        module = self.b.module
-        clock = module.globals.get("clock_gettime")
-        if clock is None:
-            signature = ir.FunctionType(part, [part, parts.as_pointer()])
-            clock = ir.Function(module, signature, "clock_gettime")
+        given = [part, parts.as_pointer()]
+        clock = declared(self.b.module, "clock_gettime", part, given)
         with self.b.goto_entry_block():
             room = self.b.alloca(parts)
         self.b.call(clock, [ir.Constant(part, clock_id), room])
@@ -211,9 +197,7 @@ class Calls(Expressions):
         return Value(INT64, self.b.add(self.b.mul(seconds, billion), rest))
 
     def _call_np_sign(self, value: Value) -> Value:
-        if not _is_real(value):
-            raise UnsupportedError("sign of what is not a floating-point number")
-        zero, one = (ir.Constant(value.type.register, number) for number in (0, 1))
+        zero, one = (ir.Constant(_real("sign", value).register, number) for number in (0, 1))
         size = self.b.select(self.b.fcmp_ordered("==", value.held, zero), zero, one)
         signed = self.intrinsic("llvm.copysign", value.type, [size, value.held]).held
         # What is not a number stays as it is; so does a zero.
@@ -221,9 +205,7 @@ class Calls(Expressions):
         return Value(value.type, self.b.select(is_plain, signed, value.held))
 
     def _call_np_signbit(self, value: Value) -> Value:
-        if not _is_real(value):
-            raise UnsupportedError("signbit of what is not a floating-point number")
-        one = ir.Constant(value.type.register, 1)
+        one = ir.Constant(_real("signbit", value).register, 1)
         signed = self.intrinsic("llvm.copysign", value.type, [one, value.held]).held
         return Value(BOOL, self.b.fcmp_ordered("<", signed, ir.Constant(value.type.register, 0)))
 
@@ -231,21 +213,19 @@ class Calls(Expressions):
         if isinstance(value.type, Scalar) and value.type.kind == "c":
             real, imaginary = map(self._call_np_isnan, self.parts(value))
             return Value(BOOL, self.b.or_(real.held, imaginary.held))
-        if not _is_real(value):
-            raise UnsupportedError("isnan of what is not a floating-point number")
+        _real("isnan", value)
         return Value(BOOL, self.b.fcmp_unordered("uno", value.held, value.held))
 
     def _call_np_isfinite(self, value: Value) -> Value:
-        if not _is_real(value):
-            raise UnsupportedError("isfinite of what is not a floating-point number")
-        size = self.intrinsic("llvm.fabs", value.type, [value.held])
-        return Value(BOOL, self.compared("<", size, self.number(value.type, math.inf)))
+        return self._beside_infinity("isfinite", "<", value)
 
     def _call_np_isinf(self, value: Value) -> Value:
-        if not _is_real(value):
-            raise UnsupportedError("isinf of what is not a floating-point number")
-        size = self.intrinsic("llvm.fabs", value.type, [value.held])
-        return Value(BOOL, self.compared("==", size, self.number(value.type, math.inf)))
+        return self._beside_infinity("isinf", "==", value)
+
+    def _beside_infinity(self, name: str, op: str, value: Value) -> Value:
+        type_ = _real(name, value)
+        size = self.intrinsic("llvm.fabs", type_, [value.held])
+        return Value(BOOL, self.compared(op, size, self.number(type_, math.inf)))
 
     def _call_np_fmod(self, a: Value, b: Value) -> Value:
         if not (_is_real(a) and a.type == b.type):
@@ -255,3 +235,10 @@ class Calls(Expressions):
 
 def _is_real(value: Value) -> bool:
     return isinstance(value.type, Scalar) and value.type.kind == "f"
+
+
+def _real(name: str, value: Value) -> Scalar:
+    if not _is_real(value):
+        raise UnsupportedError(f"{name} of what is not a floating-point number")
+    type_: Scalar = value.type
+    return type_

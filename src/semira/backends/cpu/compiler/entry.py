@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from semira.backends.cpu.compiler.expressions import declared, phi
 from semira.backends.cpu.compiler.types import (
     COMPLEX128,
     FLOAT64,
@@ -178,10 +179,7 @@ class Entry:
 
     def _python(self, name: str, *given: Any) -> Any:
         result, parameters = _PYTHON[name]
-        function = self.module.globals.get(name)
-        if function is None:
-            function = ir.Function(self.module, ir.FunctionType(result, parameters), name)
-        return self.b.call(function, given)
+        return self.b.call(declared(self.module, name, result, parameters), given)
 
     def _shared(self, name: str) -> Any:
         """Return an object that lives as long as Python, with a reference of the caller's."""
@@ -280,10 +278,7 @@ class Entry:
         arms.append((self._field(given, _NUMBER_AT, type_.register), numpy))
         self.b.branch(read)
         self.b.position_at_end(read)
-        joined = self.b.phi(type_.register)
-        for held, block in arms:
-            joined.add_incoming(held, block)
-        return joined
+        return phi(self.b, type_, arms)
 
     def _returned(self, made: Any) -> Any:
         if self.result is None:

@@ -36,6 +36,21 @@ _CONSTANTS = {
 }  # fmt: skip
 
 
+def declared(module: ir.Module, name: str, result: Any, parameters: list[Any]) -> Any:
+    """Return a function of another library; it is declared the first time."""
+    if name in module.globals:
+        return module.globals[name]
+    return ir.Function(module, ir.FunctionType(result, parameters), name)
+
+
+def phi(builder: ir.IRBuilder, type_: Scalar, arms: list[tuple[Any, Any]]) -> Any:
+    """Return the value that comes from one of several blocks."""
+    joined = builder.phi(type_.register)
+    for held, block in arms:
+        joined.add_incoming(held, block)
+    return joined
+
+
 class Expressions:
     """Writes the expressions of one function; `functions` writes the statements around them.
 
@@ -340,10 +355,7 @@ class Expressions:
 
     def _joined(self, end: Any, type_: Scalar, arms: list[tuple[Any, Any]]) -> Any:
         self.b.position_at_end(end)
-        joined = self.b.phi(type_.register)
-        for held, block in arms:
-            joined.add_incoming(held, block)
-        return joined
+        return phi(self.b, type_, arms)
 
     def _on_ifexp(self, node: ast.IfExp) -> Value:
         test = self.truth(self.value(node.test))

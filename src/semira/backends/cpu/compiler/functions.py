@@ -67,12 +67,14 @@ def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any,
     if node is None or len(node.args.args) != len(types):
         raise UnsupportedError(f"the function {name}")
     # A function that returns nothing may call itself: a trial does not say whom it calls.
-    unit.made[key] = None if _returns_something(node) else (None, None)
+    returns = (part for part in ast.walk(node) if isinstance(part, ast.Return))
+    unit.made[key] = None if any(part.value is not None for part in returns) else (None, None)
     variables: dict[str, Scalar] = {}
     for _ in range(_MOST_PASSES):
         trial = _Writer(unit, node, types, variables, None, ir.Module())
         trial.write()
-        if trial.variable_types == variables:
+        emptied(trial.function)
+        if not trial.widened:
             break
         variables = trial.variable_types
     else:
@@ -83,8 +85,10 @@ def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any,
     return made
 
 
-def _returns_something(node: ast.FunctionDef) -> bool:
-    return any(isinstance(part, ast.Return) and part.value is not None for part in ast.walk(node))
+def emptied(function: ir.Function) -> None:
+    """Forget what a function consists of: the collector would have to look for it, for as long."""
+    for block in function.blocks:
+        block.instructions.clear()
 
 
 def flat(types: tuple[Type, ...]) -> list[Any]:
@@ -120,7 +124,8 @@ class _Writer:
         self.variable_types = dict(variables)
         self.results: list[Type] = []
         self.settled = result
-        register = ir.VoidType() if result is None or result[0] is None else _register(result[0])
+        given: Any = None if result is None else result[0]
+        register = ir.VoidType() if given is None else given.register
         self.function = ir.Function(
             module,
             ir.FunctionType(register, flat(types)),
@@ -137,10 +142,11 @@ class _Writer:
         self.loops: list[tuple[Any, Any]] = []
         self.depth = 0
         self.parameters: dict[str, Scalar] = {}
+        #: Whether a variable was used as another type than it has at the end.
+        self.widened = False
         self.keys: dict[str, str] = {}
 
     def result(self) -> Type:
-        """Return the type of what was returned."""
         found: Type = self.results[0] if self.results else None
         for other in self.results[1:]:
             if isinstance(found, Scalar) and isinstance(other, Scalar):
@@ -152,7 +158,6 @@ class _Writer:
         return found
 
     def write(self) -> None:
-        """Write parameters and body."""
         given = list(self.function.args)
         for arg, type_ in zip(self.node.args.args, self.types, strict=True):
             if isinstance(type_, Array):
@@ -230,6 +235,7 @@ class _Writer:
         key = self._key_of(name, value.type)
         known = self.variable_types.get(key)
         type_ = value.type if known is None else unified(known, value.type)
+        self.widened |= known is not None and known != type_
         self.variable_types[key] = type_
         place = self.e.variables.get(name)
         if place is None or place.type != type_:
@@ -360,7 +366,3 @@ class _Writer:
     def _on_break(self, node: ast.Break) -> None:
         del node
         self.b.branch(self.loops[-1][1])
-
-
-def _register(type_: Any) -> Any:
-    return type_.register

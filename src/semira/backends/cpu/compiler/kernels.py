@@ -16,7 +16,7 @@ from typing import Any
 from semira.backends import kernel_files
 from semira.backends.cpu.compiler import machine
 from semira.backends.cpu.compiler.entry import Entry, imports, type_of
-from semira.backends.cpu.compiler.functions import unit_of, write_function
+from semira.backends.cpu.compiler.functions import emptied, unit_of, write_function
 from semira.backends.cpu.compiler.types import Type, UnsupportedError
 from semira.base import interrupts, locks
 from semira.base.compiling import compiling
@@ -38,18 +38,6 @@ def _compiler() -> str:
     return hashlib.sha256(b"".join(texts[name] for name in sorted(texts))).hexdigest()
 
 
-def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> str:
-    """Return a kernel of a rendered module in LLVM's language.
-
-    Raises UnsupportedError if it uses what this compiler does not know.
-    """
-    with _uncollected():
-        unit = unit_of(ast.parse(text))
-        kernel, result = write_function(unit, function, types)
-        Entry(unit.module, kernel, types, result, _ENTRY).write()
-        return str(unit.module)
-
-
 @contextmanager
 def _uncollected() -> Iterator[None]:
     """Collect no garbage in the block, all of whose many objects live: half of its time."""
@@ -60,6 +48,21 @@ def _uncollected() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+@_uncollected()
+def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> str:
+    """Return a kernel of a rendered module in LLVM's language.
+
+    Raises UnsupportedError if it uses what this compiler does not know.
+    """
+    unit = unit_of(ast.parse(text))
+    kernel, result = write_function(unit, function, types)
+    Entry(unit.module, kernel, types, result, _ENTRY).write()
+    written = str(unit.module)
+    for each in unit.module.functions:
+        emptied(each)
+    return written
 
 
 class Kernels:
@@ -113,6 +116,12 @@ class Kernel:
         made = self._before(*args)
         return made if made is not NotImplemented else self._for_other_types(args)
 
+    def again(self, *args: Any) -> bool:
+        """Run the kernel if arguments are of the types of the last call, or of that of before."""
+        if self._latest(*args) is not NotImplemented:
+            return True
+        return self._before(*args) is not NotImplemented
+
     def _for_other_types(self, args: tuple[Any, ...]) -> Any:
         try:
             types = tuple(map(type_of, args))
@@ -137,9 +146,8 @@ class Kernel:
     def _load_or_compile(self, types: tuple[Type, ...]) -> Any:
         # Code for any processor is slower; it was compiled ahead of time on purpose.
         path, *others = (self._path(types, version) for version in machine.versions())
-        code = kernel_files.read(path)
-        for other in others:
-            code = kernel_files.read(other) if code is None else code
+        found = (kernel_files.read(each) for each in (path, *others))
+        code = next((each for each in found if each is not None), None)
         if code is None:
             try:
                 code = self._compile(types, path)
@@ -149,8 +157,7 @@ class Kernel:
             return machine.Loaded(code, _ENTRY, imports())
         except RuntimeError as error:
             kernel_files.reject(path, str(error))
-            code = self._compile(types, path)
-            return machine.Loaded(code, _ENTRY, imports())
+            return machine.Loaded(self._compile(types, path), _ENTRY, imports())
 
     def _compile(self, types: tuple[Type, ...], path: Path) -> bytes:
         name = f"{self._module.name}:{self._function}"

@@ -154,7 +154,6 @@ _jits: dict[int, Any] = {}
 
 
 def _jit() -> Any:
-    """Return the linker of this process."""
     owner = os.getpid()
     if owner not in _jits:
         # The older linker puts code and constants where the system has room, and ends the process

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import ModuleType
 from typing import Any
 
@@ -12,7 +12,6 @@ import numpy as np
 from semira.backends.cpu import cache, recycled, threads
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import Array, Compressed
-from semira.backends.cpu.host.structure import rows_of
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import thunk_of, value_of
 from semira.backends.cpu.storage import CpuMatrix, CpuVector, matrix_of
@@ -174,21 +173,13 @@ def _input_values(values: Array, iso: bool, length: int, call: Call) -> Array:
 def _on_matrix(x: CpuMatrix, call: Call, *, transposed: bool) -> CpuMatrix:
     dtype = call.op.return_type
     if call.is_positional:
-        rows = rows_of(x, transposed=transposed)
+        rows = x.oriented(by_columns=transposed)
         return matrix_of(rows.replaced(_by_rows(rows, call), iso=False), dtype)
-    made: dict[int, Compressed] = {}
-
-    def on(stored: Compressed | None) -> Compressed | None:
-        if stored is None:
-            return None
-        if id(stored) not in made:
-            made[id(stored)] = _by_entries(stored, call)
-        return made[id(stored)]
-
     # Positions do not matter: whatever orientations there are stay.
-    nrows, ncols = (x.ncols, x.nrows) if transposed else (x.nrows, x.ncols)
-    stored = (x.csc, x.csr) if transposed else (x.csr, x.csc)
-    return CpuMatrix(nrows, ncols, dtype, on(stored[0]), on(stored[1]), x.symmetric)
+    made = x.mapped(partial(_by_entries, call=call), dtype)
+    if transposed:
+        made.nrows, made.ncols, made.csr, made.csc = made.ncols, made.nrows, made.csc, made.csr
+    return made
 
 
 def _by_entries(stored: Compressed, call: Call) -> Compressed:

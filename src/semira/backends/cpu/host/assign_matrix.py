@@ -1,4 +1,4 @@
-"""assign into a matrix: scalars, vectors (one axis is a single position) and matrices."""
+"""assign, and into a matrix: scalars, vectors (one axis is a single position) and matrices."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cpu.compressed import Array, Compressed, offsets_from_counts
-from semira.backends.cpu.host.assign import pattern_of, rows_from_coo, spread
+from semira.backends.cpu.host.assign import into_vector, pattern_of, rows_from_coo, spread
 from semira.backends.cpu.host.extract import submatrix
 from semira.backends.cpu.host.regions import Region, is_rising, last_of_each, positions_of
-from semira.backends.cpu.host.structure import copy, rows_of
+from semira.backends.cpu.host.structure import copy
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import matrix_mask
 from semira.backends.cpu.storage import CpuMatrix, CpuVector, empty_matrix, matrix_of
@@ -20,6 +20,17 @@ from semira.base.dtypes import BOOL
 from semira.base.memory import require_bytes
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype
+
+
+def compute(
+    statement: Statement, args: list[Any], mask: MaskData | None, out: CpuVector | CpuMatrix
+) -> Result:
+    """Return the operand in the output's coordinates; a position named twice takes the last."""
+    x, regions = args[0], args[len(statement.args) :]
+    submask = bool(statement.param("submask")) and mask is not None
+    if isinstance(out, CpuVector):
+        return into_vector(statement, x, regions[0] if regions else None, mask, out, submask)
+    return into_matrix(statement, x, regions, mask, out)
 
 
 @dataclass(slots=True, eq=False)
@@ -136,7 +147,7 @@ def _from_matrix(
     if axes.everything:
         view: CpuMatrix = copy(statement, [x], None, out).data
         return view, covers
-    stored = rows_of(x, transposed=transposed)
+    stored = x.oriented(by_columns=transposed)
     placed = axes
     if (
         statement.accum is None

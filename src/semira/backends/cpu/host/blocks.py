@@ -18,7 +18,6 @@ from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed, offsets_from_counts
 from semira.backends.cpu.host.finish_matrix import joined
 from semira.backends.cpu.host.mxm_operands import Operands, product_kernels
-from semira.backends.cpu.host.structure import rows_of
 from semira.backends.cpu.masks import matrix_mask
 from semira.backends.cpu.storage import CpuMatrix
 from semira.backends.cpu.whole import is_full
@@ -48,16 +47,13 @@ def count(
     }
     if name in simple:
         return float(simple[name])
-    if name == "block" and is_full(right.any_orientation()):
-        # A full operand is read in place however many vectors there are: nothing is weighed.
-        return float("inf")
     if name == "frontier_edges" and is_full(left.any_orientation()):
         return float(rows * right.nvals)
     if name == "frontier_edges" and is_full(right.any_orientation()):
         return float(left.nvals * out.ncols)
     if name == "frontier_edges":
-        entries = rows_of(left, transposed=statement.args[0].transposed).indices
-        degrees = rows_of(right, transposed=statement.args[1].transposed).degrees()
+        entries = left.oriented(by_columns=statement.args[0].transposed).indices
+        degrees = right.oriented(by_columns=statement.args[1].transposed).degrees()
         return float(degrees[entries].sum())
     if name == "open_rows":
         return _open(mask, simple["rows"], None)
@@ -75,10 +71,6 @@ def _open(mask: MaskData | None, whole: int, degrees: Array | None) -> float:
     inside = pattern.nvals if degrees is None else degrees[pattern.indices].sum()
     assert mask is not None
     return float(whole - inside if mask.complement else inside)
-
-
-def _kernels(operands: Operands, flags: dict[str, bool]) -> ModuleType:
-    return product_kernels(operands, flags, "block")
 
 
 @functools.cache
@@ -160,7 +152,7 @@ def pulled_rows(operands: Operands, first: int, *, may_exit: bool) -> tuple[Comp
         "EXIT_FIRST": may_exit and (add.is_any or iso is not None),
         "EXIT_TERMINAL": may_exit and iso is None and not add.is_any and add.terminal is not None,
     }
-    kernels = _kernels(operands, flags)
+    kernels = product_kernels(operands, flags, "block")
     (a_values, b_values), (a_stride, b_stride) = operands.values(), operands.strides()
     keeps_values = operands.multiply.reads_a and iso is None and not a.iso
     present, dense = _packed(a, a_values if keeps_values else None)

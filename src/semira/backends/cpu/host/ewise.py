@@ -13,9 +13,8 @@ from semira.backends.cpu import cache, recycled, threads
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
 from semira.backends.cpu.host.apply import position_names
-from semira.backends.cpu.host.structure import rows_of
+from semira.backends.cpu.host.structure import written_rows
 from semira.backends.cpu.host.update import Result
-from semira.backends.cpu.host.written import written_rows
 from semira.backends.cpu.masks import value_of
 from semira.backends.cpu.storage import (
     CpuMatrix,
@@ -112,7 +111,7 @@ def compute(statement: Statement, args: list[Any], _mask: MaskData | None, out: 
         return Result(_scalars(pairing, args[0], args[1]))
     if isinstance(out, CpuMatrix):
         first, second = (
-            rows_of(given, transposed=arg.transposed)
+            given.oriented(by_columns=arg.transposed)
             for given, arg in zip(args[:2], statement.args[:2], strict=True)
         )
         return Result(matrix_of(_merge_rows(pairing, first, second, vector=False), op.return_type))

@@ -8,7 +8,7 @@ import numpy as np
 
 from semira.backends.cpu.compressed import Array, Compressed
 from semira.backends.cpu.host.regions import Region, is_rising, positions_of
-from semira.backends.cpu.host.structure import gather_rows, rows_of
+from semira.backends.cpu.host.structure import gather_rows
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.storage import (
     CpuMatrix,
@@ -39,7 +39,7 @@ def compute(statement: Statement, args: list[Any], _mask: MaskData | None, out: 
     if kinds[1] == "one" and kinds[0] != "one":
         # A column is a row of the transpose.
         transposed, regions, kinds = not transposed, [regions[1], regions[0]], ["one", kinds[0]]
-    rows = region_of_rows(rows_of(x, transposed=transposed), regions[0], regions[1])
+    rows = region_of_rows(x.oriented(by_columns=transposed), regions[0], regions[1])
     if kinds == ["one", "one"]:
         value = rows.values[0] if rows.nvals else None
         return Result(ScalarArrays(x.dtype, value))

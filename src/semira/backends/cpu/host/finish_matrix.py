@@ -6,8 +6,8 @@ import numpy as np
 
 from semira.backends.cpu import threads, workspace
 from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed, offsets_from_counts
+from semira.backends.cpu.host.structure import written_rows
 from semira.backends.cpu.host.update import Update
-from semira.backends.cpu.host.written import written_rows
 from semira.backends.cpu.storage import CpuMatrix, matrix_of
 from semira.ops.meaning import cast_array
 
@@ -15,12 +15,7 @@ _NO_MASK = (np.zeros(1, np.int32), np.zeros(1, np.int32))
 
 
 def finish_matrix(update: Update, *, exact: bool) -> CpuMatrix:
-    """Return the output's new data; see `KernelSet.finish`.
-
-    Notes
-    -----
-    O(rows + entries of output, result and mask).
-    """
+    """Return the new data of the output: O(rows + entries of output, result and mask)."""
     out, result = update.out, update.result
     empty = out.nvals == 0
     free = update.mask is None or (exact and (update.replace or empty))
@@ -35,36 +30,21 @@ def finish_matrix(update: Update, *, exact: bool) -> CpuMatrix:
 def cast_matrix(matrix: CpuMatrix, update: Update) -> CpuMatrix:
     """Return `matrix` in the output's dtype; patterns are shared."""
     target = update.out.dtype
-    if matrix.dtype is target:
-        return CpuMatrix(
-            matrix.nrows, matrix.ncols, target, matrix.csr, matrix.csc, matrix.symmetric
-        )
 
-    def cast(stored: Compressed | None) -> Compressed | None:
-        if stored is None:
-            return None
+    def cast(stored: Compressed) -> Compressed:
+        if matrix.dtype is target:
+            return stored
         return stored.replaced(cast_array(stored.values, target.array_dtype), iso=stored.iso)
 
-    same = matrix.csr is matrix.csc
-    rows = cast(matrix.csr)
-    columns = rows if same else cast(matrix.csc)
-    return CpuMatrix(matrix.nrows, matrix.ncols, target, rows, columns, matrix.symmetric)
+    return matrix.mapped(cast, target)
 
 
 def _merged_rows(update: Update, old: Compressed, new: Compressed) -> Compressed:
     """Merge the rows of output and result under the mask."""
-    masked = update.mask is not None
-    region = update.region is not None and (not update.union or (update.submask and update.replace))
-    flags = {
-        "MASKED": masked,
-        "UNION": update.union,
-        "REPLACE": update.replace and masked,
-        "REGION": region,
-        "SUBMASK": region and update.submask,
-    }
+    masked, flags = update.mask is not None, update.flags()
     kernels = update.kernels(update.result.dtype, flags)
     mask_arrays = (update.mask.indptr, update.mask.indices) if masked else _NO_MASK
-    inside = update.region if region else (EVERYWHERE, EVERYWHERE)
+    inside = update.region if flags["REGION"] else (EVERYWHERE, EVERYWHERE)
 
     def room_of(lo: int, hi: int) -> int:
         return old.room(lo, hi) + new.room(lo, hi)

@@ -37,10 +37,8 @@ def finish_vector(
 ) -> CpuVector:
     """Return the output's new data; see `KernelSet.finish`.
 
-    Notes
-    -----
-    O(entries of result, output and mask list), or O(entries of the result) in place; O(size)
-    only where one of them is dense or entries must be deleted under an open mask.
+    O(entries of result, output and mask list), or O(entries of the result) in place; O(size) only
+    where one of them is dense or entries must be deleted under an open mask.
     """
     out: CpuVector = update.out
     result: CpuVector = update.result
@@ -160,7 +158,7 @@ def _both_listed(update: Update) -> bool:
 def _merged(update: Update) -> CpuVector:
     """Merge two lists of entries."""
     out, result = update.out, update.result
-    kernels = update.kernels(result.dtype, _flags(update))
+    kernels = update.kernels(result.dtype, update.flags())
     tests = UNMASKED if update.mask is None else update.mask.open()
     inside = _opened_region(update)
     room = out.nvals + result.nvals
@@ -183,7 +181,7 @@ def _passed_over(update: Update) -> CpuVector:
     new = to_dense(result) if result.storage == "sparse" else result
     if update.accum is None and update.region is None and update.mask is not None:
         return _overwritten(update, old, new)
-    kernels = update.kernels(result.dtype, _flags(update))
+    kernels = update.kernels(result.dtype, update.flags())
     tests = UNMASKED if update.mask is None else update.mask.open()
     inside = _opened_region(update)
     present = np.zeros(out.size, np.bool_)
@@ -239,20 +237,6 @@ def _overwritten(update: Update, old: CpuVector, new: CpuVector) -> CpuVector:
     num = sum(threads.run_chunks(decide, threads.pass_bounds(old.size)))
     update.mask.close()
     return bitmap_vector(old.dtype, present, values, num)
-
-
-def _flags(update: Update) -> dict[str, bool]:
-    masked = update.mask is not None
-    # Outside of the region a union keeps the output anyway: the region matters only where
-    # something is dropped.
-    region = update.region is not None and (not update.union or (update.submask and update.replace))
-    return {
-        "MASKED": masked,
-        "UNION": update.union,
-        "REPLACE": update.replace and masked,
-        "REGION": region,
-        "SUBMASK": region and update.submask,
-    }
 
 
 def _opened_region(update: Update) -> Array:

@@ -13,8 +13,7 @@ from semira.backends.cpu.host import blocks, mxm_full, times_full
 from semira.backends.cpu.host.finish_matrix import joined
 from semira.backends.cpu.host.mxm_operands import Operands, product_kernels
 from semira.backends.cpu.host.mxv import iso_product
-from semira.backends.cpu.host.structure import rows_of
-from semira.backends.cpu.host.written import written_rows
+from semira.backends.cpu.host.structure import written_rows
 from semira.backends.cpu.masks import matrix_mask
 from semira.backends.cpu.storage import CpuMatrix, empty_matrix, matrix_of
 from semira.backends.interpreter import MaskData
@@ -51,7 +50,7 @@ def compute(
     exact = mask is None or method.mask_order != "after"
     pattern = matrix_mask(mask) if exact else None
     complement = mask is not None and mask.complement
-    a = rows_of(left, transposed=statement.args[0].transposed)
+    a = left.oriented(by_columns=statement.args[0].transposed)
     name = _method_name(method.name, a, right, pattern, complement=complement)
     if by_lines is not None:
         # Lines of columns are counted where a mask names the results, whatever is pinned.
@@ -132,17 +131,6 @@ def _dot(operands: Operands, *, may_exit: bool) -> tuple[Compressed, int]:
     return written_rows(shape, bounds, mask.room, multiply_rows, values), sum(touched)
 
 
-def _put_together(
-    operands: Operands, nrows: int, ncols: int, counts: Array, parts: list[tuple[Array, Array, int]]
-) -> tuple[Compressed, int]:
-    touched = sum(part[2] for part in parts)
-    iso = operands.iso is not None
-    rows = joined(nrows, ncols, counts, [part[:2] for part in parts], iso=iso)
-    if iso:
-        rows.values = np.array([operands.iso], operands.add.type.array_dtype)
-    return rows, touched
-
-
 def _row_wise(operands: Operands, *, hashed: bool) -> tuple[Compressed, int]:
     a, b, mask, iso = operands.a, operands.b, operands.mask, operands.iso
     kernels = product_kernels(operands, {"MASKED": mask is not None, "HASHED": hashed})
@@ -172,7 +160,11 @@ def _row_wise(operands: Operands, *, hashed: bool) -> tuple[Compressed, int]:
         return indices[:num].copy(), values if iso is not None else values[:num].copy(), work
 
     parts = threads.run_chunks(multiply_rows, bounds)
-    return _put_together(operands, a.nmajor, b.nminor, counts, parts)
+    pairs = [part[:2] for part in parts]
+    rows = joined(a.nmajor, b.nminor, counts, pairs, iso=iso is not None)
+    if iso is not None:
+        rows.values = np.array([iso], operands.add.type.array_dtype)
+    return rows, sum(part[2] for part in parts)
 
 
 def _row_bounds(operands: Operands, lengths: Array, total: int) -> tuple[list[int], Array]:

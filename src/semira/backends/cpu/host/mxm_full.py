@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cpu import cache, threads
-from semira.backends.cpu.codegen import Header
+from semira.backends.cpu import threads
 from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
+from semira.backends.cpu.host.mxm_operands import operator_kernels
 from semira.backends.cpu.host.mxv import iso_product
 from semira.backends.cpu.masks import matrix_mask
 from semira.backends.cpu.storage import CpuMatrix, matrix_of
@@ -18,7 +18,6 @@ from semira.backends.cpu.whole import is_full, turned, whole_runs
 from semira.backends.interpreter import MaskData
 from semira.base.dtypes import DataType
 from semira.base.memory import empty
-from semira.base.recent import Recent
 from semira.contract import Method, Statement
 from semira.formats import offset_dtype
 from semira.ops import TypedMonoid, TypedOp
@@ -30,8 +29,6 @@ _NARROW = 2
 _TERM_SPEED = 4
 
 _UNLISTED = np.zeros(1, np.int32)
-
-_kernels: Recent[tuple[Any, ...], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,29 +148,11 @@ def _product(
 
 
 def _kernels_of(product: _Product) -> ModuleType:
-    """Return the kernels for the operators of a product; kept."""
-    add, multiply = product.add, product.multiply
-    is_first = product.may_exit and add.is_any
-    is_terminal = product.may_exit and not add.is_any and add.terminal is not None
-    key = (add, multiply, product.is_left, is_first, is_terminal)
-    found = _kernels.get(key)
-    if found is None:
-        reads_lines, reads_full = product.reads
-        header = Header(
-            flags={
-                "READS_A": reads_lines, "READS_B": reads_full,
-                "EXIT_FIRST": is_first, "EXIT_TERMINAL": is_terminal,
-            }
-        )  # fmt: skip
-        if is_terminal:
-            header.constant("TERMINAL", add.type, add.terminal)
-        # Kernels hand over the entry of a line first, and the line's number.
-        parameters = ("b", "a", "j", "k", "i") if product.is_left else ("a", "b", "i", "k", "j")
-        given = {name: f"np.int64({name})" for name in ("i", "k", "j")}
-        header.function("multiply", parameters, multiply, given, add.type)
-        header.function("add", ("a", "b"), add.op, {})
-        found = _kernels[key] = cache.load("full", header, f"{add.name}_{multiply.name}")
-    return found
+    add, is_any = product.add, product.add.is_any
+    is_terminal = product.may_exit and not is_any and add.terminal is not None
+    flags = ("EXIT_FIRST", product.may_exit and is_any), ("EXIT_TERMINAL", is_terminal)
+    # Kernels hand over the entry of a line first, and the line's number.
+    return operator_kernels("full", add, product.multiply, flags, turned=product.is_left)
 
 
 def _whole(product: _Product) -> tuple[Compressed, int]:

@@ -50,20 +50,25 @@ def product_kernels(
 ) -> ModuleType:
     """Return the kernels of a template for the operators of a product; kept."""
     flags["ISO_RESULT"] = operands.iso is not None
-    return _kernels(template, operands.add, operands.multiply, tuple(flags.items()))
+    return operator_kernels(template, operands.add, operands.multiply, tuple(flags.items()))
 
 
 @lru_cache(cache.KEPT_BY_HOST)
-def _kernels(
-    template: str, add: TypedMonoid, multiply: TypedOp, flags: tuple[tuple[str, bool], ...]
-) -> ModuleType:
+def operator_kernels(
+    template: str, add: TypedMonoid, multiply: TypedOp, flags: tuple[tuple[str, bool], ...] = (),
+    *, turned: bool = False,
+) -> ModuleType:  # fmt: skip
+    """Return the kernels of a template for two operators; `turned`: operands change places."""
     header = Header(flags=dict(flags))
-    if header.flags["ISO_RESULT"]:
+    if header.flags.get("ISO_RESULT"):
         return cache.load(template, header, "structure")
-    header.flags["READS_A"], header.flags["READS_B"] = multiply.reads_a, multiply.reads_b
+    parameters, reads = ("a", "b", "i", "k", "j"), (multiply.reads_a, multiply.reads_b)
+    if turned:
+        parameters, reads = ("b", "a", "j", "k", "i"), reads[::-1]
+    header.flags["READS_A"], header.flags["READS_B"] = reads
     if header.flags.get("EXIT_TERMINAL"):
         header.constant("TERMINAL", add.type, add.terminal)
     given = {name: f"np.int64({name})" for name in ("i", "k", "j")}
-    header.function("multiply", ("a", "b", "i", "k", "j"), multiply, given, add.type)
+    header.function("multiply", parameters, multiply, given, add.type)
     header.function("add", ("a", "b"), add.op, {})
     return cache.load(template, header, f"{add.name}_{multiply.name}")

@@ -20,10 +20,8 @@ LONG_LINE = 4096
 def scanned(monoid: TypedMonoid, values: Array, heads: Array) -> Array:
     """Return the running results of a monoid; a head starts anew.
 
-    Notes
-    -----
-    From left to right within a line, so floating-point results are those of a loop. O(entries); an
-    operator that is a Python function is called once per entry.
+    From left to right within a line, so floating-point results are those of a loop. An operator
+    that is a Python function is called once per entry.
     """
     values = np.array(cast_array(values, monoid.return_type.array_dtype))
     starts = np.flatnonzero(heads)

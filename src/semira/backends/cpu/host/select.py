@@ -12,9 +12,8 @@ from semira.backends.cpu import cache, threads, workspace
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import Array, Compressed
 from semira.backends.cpu.host.apply import position_names
-from semira.backends.cpu.host.structure import gather_rows, rows_of
+from semira.backends.cpu.host.structure import gather_rows, written_rows
 from semira.backends.cpu.host.update import Result
-from semira.backends.cpu.host.written import written_rows
 from semira.backends.cpu.masks import thunk_of
 from semira.backends.cpu.storage import (
     SPARSE_SHARE,
@@ -36,7 +35,6 @@ from semira.ops.meaning import cast_scalar
 
 @lru_cache(cache.KEPT_BY_HOST)
 def _select_kernels(op: TypedOp, source: DataType) -> ModuleType:
-    """Return the kernels that keep entries of dtype `source`."""
     reads = "a" in names_in(op.python)
     header = Header(flags={"VALUES": reads})
     given = {"a": header.cast(source, op.type, "a") if reads else "a", "t": "t"}
@@ -54,7 +52,7 @@ def compute(statement: Statement, args: list[Any], _mask: MaskData | None, _out:
     kernels = _select_kernels(op, x.dtype)
     if isinstance(x, CpuVector):
         return Result(_on_vector(kernels, x, thunk))
-    rows = rows_of(x, transposed=statement.args[0].transposed)
+    rows = x.oriented(by_columns=statement.args[0].transposed)
     return Result(matrix_of(_on_rows(kernels, rows, thunk, x.dtype), x.dtype))
 
 
@@ -104,7 +102,7 @@ def first_of_rows(
     """Keep the first `k` entries of each row, or the `k` largest."""
     x: CpuMatrix = args[0]
     k = int(statement.param("k"))
-    rows = rows_of(x, transposed=statement.args[0].transposed)
+    rows = x.oriented(by_columns=statement.args[0].transposed)
     degrees = rows.degrees()
     if statement.param("largest") and not rows.iso and 0 < k < degrees.max(initial=0):
         return Result(matrix_of(_largest_of_rows(rows, k, x.dtype), x.dtype))

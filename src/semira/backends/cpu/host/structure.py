@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from semira.backends.cpu import threads
+from semira.backends.cpu import cache, threads
+from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import Array, Compressed, offsets_from_counts
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.storage import CpuMatrix, CpuVector, matrix_of, sparse_vector, to_sparse
 from semira.backends.cpu.transposition import structure_kernels
 from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.lists import checked
-from semira.base.dtypes import BOOL
-from semira.base.memory import empty
+from semira.base.dtypes import BOOL, DataType
+from semira.base.memory import empty, require_bytes
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype
 
@@ -26,11 +29,6 @@ def count_entries(matrix: Compressed, vector: CpuVector) -> int:
     if places is None:
         return matrix.nvals
     return int(structure_kernels(listed=listed).count_entries(places, matrix.indptr))
-
-
-def rows_of(matrix: CpuMatrix, *, transposed: bool) -> Compressed:
-    """Return the rows of a matrix operand, or of its transpose."""
-    return matrix.oriented(by_columns=transposed)
 
 
 def gather_rows(matrix: Compressed, rows: Array, counts: Array) -> Compressed:
@@ -75,7 +73,7 @@ def diag(statement: Statement, args: list[Any], _mask: MaskData | None, out: Any
         return Result(_matrix_by_value(to_sparse(x), out))
     if isinstance(x, CpuVector):
         return Result(_diagonal_matrix(to_sparse(x), down, right, out))
-    rows = rows_of(x, transposed=statement.args[0].transposed)
+    rows = x.oriented(by_columns=statement.args[0].transposed)
     majors = rows.entry_majors()
     here = np.flatnonzero(rows.indices - majors.astype(np.int64) == k)
     indices = (majors[here] - down).astype(index_dtype(out.size), copy=False)
@@ -106,3 +104,59 @@ def _diagonal_matrix(vector: CpuVector, down: int, right: int, out: CpuMatrix) -
         out.nrows, out.ncols, offsets_from_counts(counts), indices, vector.values, vector.iso
     )
     return matrix_of(rows, vector.dtype)
+
+
+#: Writes rows `lo` to `hi`: row lengths behind `counts`, entries from the start of the two
+#: arrays on; returns the number of entries.
+Fill = Callable[[int, int, Array, Array, Array], int]
+
+
+def written_rows(
+    shape: tuple[int, int],
+    bounds: Sequence[int],
+    room_of: Callable[[int, int], int],
+    fill: Fill,
+    values: DataType | Array,
+    *,
+    least: int = 0,
+) -> Compressed:
+    """Return the rows that `fill` writes; raises OutOfMemory if they do not fit.
+
+    `bounds` are borders of the chunks of rows; `room_of` returns the most entries of rows `lo` to
+    `hi`. `values` is their dtype, or the one value of every entry; there are at `least` so many
+    entries.
+
+    All chunks write into one pair of arrays, each behind the room of the chunks before; then the
+    gaps are closed and the arrays cut. Pages that are never written cost nothing, while copying
+    into new arrays would touch every page a second time.
+    """
+    pairs = list(pairwise(bounds))
+    starts = np.zeros(len(pairs) + 1, np.int64)
+    np.cumsum([room_of(lo, hi) for lo, hi in pairs], out=starts[1:])
+    iso = isinstance(values, np.ndarray)
+    value_bytes = 0 if isinstance(values, np.ndarray) else values.array_dtype.itemsize
+    width = index_dtype(*shape).itemsize + value_bytes
+    require_bytes(least * width, "a matrix")
+    counts = np.zeros(shape[0] + 1, np.int64)
+    indices = np.empty(starts[-1], index_dtype(*shape))
+    entries = values if isinstance(values, np.ndarray) else np.empty(starts[-1], values.array_dtype)
+
+    def run(part: int, lo: int, hi: int) -> int:
+        piece = slice(starts[part], starts[part + 1])
+        return int(fill(lo, hi, counts, indices[piece], entries if iso else entries[piece]))
+
+    numbers = threads.run_chunks(run, bounds)
+    for array in (indices,) if iso else (indices, entries):
+        _close_gaps(array, starts, numbers)
+    return Compressed(*shape, offsets_from_counts(counts), indices, entries, iso)
+
+
+def _close_gaps(array: Array, starts: Array, numbers: list[int]) -> None:
+    """Move what stands behind each start to where the chunk before ends, and cut the array."""
+    end = 0
+    for start, number in zip(starts[:-1].tolist(), numbers, strict=True):
+        if start != end:
+            cache.load("move", Header(), "entries").shift(array, start, end, number)
+        end += number
+    # No other view of the array is alive.
+    array.resize(end, refcheck=False)

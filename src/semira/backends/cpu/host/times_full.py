@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from semira.backends.companions import Kind
-from semira.backends.cpu import cache, threads
-from semira.backends.cpu.codegen import Header
+from semira.backends.cpu import threads
 from semira.backends.cpu.companions import Valued
 from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
 from semira.backends.cpu.host.mxm_full import FullOperand, full_operand
+from semira.backends.cpu.host.mxm_operands import operator_kernels
 from semira.backends.cpu.host.mxv import iso_product
 from semira.backends.cpu.storage import CpuMatrix, empty_matrix, matrix_of
 from semira.backends.cpu.whole import whole_runs
@@ -23,7 +22,7 @@ from semira.base.memory import empty
 from semira.contract import COLUMNS, Method, Statement, part_of
 from semira.formats import MatrixArrays
 from semira.formats.full import check_full_operand
-from semira.ops import TypedMonoid, TypedOp, TypedSemiring
+from semira.ops import TypedSemiring
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,11 +46,7 @@ class FullWalk:
 
     def lines(self) -> MatrixArrays:
         """Return the lines as arrays: rows of a csr, or columns of a csc."""
-        a, orientation = self.a, "csc" if self.by_columns else "csr"
-        shape = (self.left.nrows, self.left.ncols)
-        return MatrixArrays(
-            *shape, self.left.dtype, orientation, a.indptr, a.indices, a.values, a.iso
-        )
+        return self.left.arrays_of(self.a, by_columns=self.by_columns)
 
     def values_of(self, held: Valued) -> tuple[Array, int]:
         """Return values of the left operand in the compute dtype, with their stride."""
@@ -67,16 +62,7 @@ class FullWalk:
 
     def kernels(self, template: str) -> ModuleType:
         """Return the kernels of a template for the operators."""
-        return _kernels_of(template, self.semiring.monoid, self.semiring.binaryop)
-
-
-@lru_cache(cache.KEPT_BY_HOST)
-def _kernels_of(template: str, add: TypedMonoid, multiply: TypedOp) -> ModuleType:
-    header = Header(flags={"READS_A": multiply.reads_a, "READS_B": multiply.reads_b})
-    given = {name: f"np.int64({name})" for name in ("i", "k", "j")}
-    header.function("multiply", ("a", "b", "i", "k", "j"), multiply, given, add.type)
-    header.function("add", ("a", "b"), add.op, {})
-    return cache.load(template, header, f"{add.name}_{multiply.name}")
+        return operator_kernels(template, self.semiring.monoid, self.semiring.binaryop)
 
 
 def compute(

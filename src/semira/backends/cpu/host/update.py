@@ -67,6 +67,17 @@ class Update:
         """Return the finish kernels for a result of dtype `source`."""
         return _kernels(self.accum, source, self.out.dtype, tuple(flags.items()))
 
+    def flags(self) -> dict[str, bool]:
+        """Return the flags of kernels that decide every position."""
+        masked = self.mask is not None
+        # Outside of the region a union keeps the output anyway: the region matters only where
+        # something is dropped.
+        region = self.region is not None and (not self.union or (self.submask and self.replace))
+        return {
+            "MASKED": masked, "UNION": self.union, "REPLACE": self.replace and masked,
+            "REGION": region, "SUBMASK": region and self.submask,
+        }  # fmt: skip
+
 
 @lru_cache(cache.KEPT_BY_HOST)
 def _kernels(

@@ -42,17 +42,7 @@ class Walk:
 
     def lines(self) -> MatrixArrays:
         """Return the lines as arrays: rows of a csr, or columns of a csc."""
-        edges, orientation = self.product.edges, "csc" if self.by_columns else "csr"
-        shape = (self.matrix.nrows, self.matrix.ncols)
-        return MatrixArrays(
-            *shape,
-            self.matrix.dtype,
-            orientation,
-            edges.indptr,
-            edges.indices,
-            edges.values,
-            edges.iso,
-        )
+        return self.matrix.arrays_of(self.product.edges, by_columns=self.by_columns)
 
 
 def compute(

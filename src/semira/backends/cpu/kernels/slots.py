@@ -44,8 +44,6 @@ draw = _slot
 
 #: Value that ends a reduction.
 TERMINAL: Any = None
-#: The single value of every entry of an iso result.
-ISO_VALUE: Any = None
 
 #: Whether the values of the matrix (E) and of the vector (X), or of A and B, are loaded.
 READS_E = READS_X = READS_A = READS_B = False

@@ -62,13 +62,9 @@ def needed_bytes(count: int, bits: int, itemsize: int) -> int:
 
 
 def compress(
-    shop: Shop,
-    sides: tuple[int, int],
-    positions: tuple[Any, Any],
-    values: Any,
-    dtype: DataType,
+    shop: Shop, sides: tuple[int, int], positions: tuple[Any, Any], values: Any, dtype: DataType,
     raw: RawArrays,
-) -> Lines:
+) -> Lines:  # fmt: skip
     """Return entries (major, minor) in any order as lines of `sides[0]` majors."""
     major, minor = positions
     count, bits = len(major), bits_of(sides[1])
@@ -144,7 +140,6 @@ def fold(shop: Shop, found: Ordered, values: Any, dtype: DataType, raw: RawArray
 
 
 def _last_of(shop: Shop, starts: Any, found: Ordered) -> Any:
-    """Return the number of the last entry of every run."""
     first = shop.array(starts, np.int64, found.nvals)
     last = shop.xp.full(found.nvals, found.given - 1, np.int64)
     last[:-1] = first[1:] - 1

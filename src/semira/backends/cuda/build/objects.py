@@ -197,7 +197,6 @@ def _check_each(shop: Shop, raw: RawArrays, offsets: Any, minor: Any) -> tuple[i
 
 
 def _rises(shop: Shop, offsets: Any, minor: Any) -> bool:
-    """Whether the indices rise strictly within each line; waits."""
     count = len(minor)
     if count < 2:
         return True
@@ -262,9 +261,7 @@ def _dense_matrix(
 
 
 _BUILDERS: dict[tuple[str, str], Callable[..., Any]] = {
-    ("vector", "coo"): _vector_of_entries,
-    ("matrix", "coo"): _matrix_of_entries,
-    ("matrix", "lines"): _matrix_of_lines,
-    ("vector", "dense"): _dense_vector,
+    ("vector", "coo"): _vector_of_entries, ("matrix", "coo"): _matrix_of_entries,
+    ("matrix", "lines"): _matrix_of_lines, ("vector", "dense"): _dense_vector,
     ("matrix", "dense"): _dense_matrix,
-}
+}  # fmt: skip

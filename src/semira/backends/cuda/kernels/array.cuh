@@ -5,8 +5,7 @@
 #include "matrix/entries.cuh"
 
 // The items of a group of threads: `first`, `first + step`, ...; `lane` is the thread in its group.
-template <int kLanes>
-struct Group {
+template <int kLanes> struct Group {
   long long first, step;
   int lane;
   __device__ Group()
@@ -17,7 +16,7 @@ struct Group {
 
 // Whether this is the first thread of the block that comes last to this place, of all blocks: it sees
 // what they wrote. The count of those that came lies behind the counter of the barrier. All call it.
-__device__ __forceinline__ bool is_last_block(long long counter) {
+SEMIRA_INLINE bool is_last_block(long long counter) {
   unsigned* const came = reinterpret_cast<unsigned*>(counter + sizeof(BarrierCounter));
   __syncthreads();
   if (threadIdx.x != 0) return false;
@@ -29,8 +28,8 @@ __device__ __forceinline__ bool is_last_block(long long counter) {
 }
 
 // Changes an integer that other threads change too; returns what it was.
-__device__ __forceinline__ int atomic_add(int* place, int x) { return atomicAdd(place, x); }
-__device__ __forceinline__ long long atomic_add(long long* place, long long x) {
-  return static_cast<long long>(atomicAdd(reinterpret_cast<unsigned long long*>(place),
-                                          static_cast<unsigned long long>(x)));
+SEMIRA_INLINE int atomic_add(int* place, int x) { return atomicAdd(place, x); }
+SEMIRA_INLINE long long atomic_add(long long* place, long long x) {
+  return static_cast<long long>(
+      atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(x)));
 }

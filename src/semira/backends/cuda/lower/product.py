@@ -197,16 +197,12 @@ def _count(product: Product, name: str) -> str:
         entries = f"v{mask.slot}.nvals"
         open_rows = f"({rows} - {entries})" if mask.complement else entries
     return {
-        "n": f"v{product.driver}.size",
-        "rows": rows,
-        "nnz": nnz,
-        "frontier": f"v{product.driver}.nvals",
-        "frontier_edges": f"edges{number}",
+        "n": f"v{product.driver}.size", "rows": rows, "nnz": nnz,
+        "frontier": f"v{product.driver}.nvals", "frontier_edges": f"edges{number}",
         "open_rows": open_rows,
         "open_edges": f"(static_cast<double>({nnz}) * {open_rows} / ({rows} > 0 ? {rows} : 1))",
-        "previous": f"previous{number}",
-        "previous_frontier": f"previous_frontier{number}",
-    }[name]
+        "previous": f"previous{number}", "previous_frontier": f"previous_frontier{number}",
+    }[name]  # fmt: skip
 
 
 def driven_degrees(product: Product) -> str:
@@ -457,22 +453,15 @@ def asks_owner(semiring: TypedSemiring) -> str:
 
 
 def _pull_by(ctx: Context, product: Product, method: Method, given: str, degrees: str) -> None:
-    """Append the pull of a method, given most of its arguments."""
     operator, orientation = product.statement.operator, product.orientation(method)
     exits = str(method.early_exit).lower()
     if method.storage != "compressed":
         made = product.made(method)
         walk = PullWalk(
-            made,
-            ctx.emit,
-            exits=method.early_exit,
-            rows=f"v{product.statement.out}.size",
-            mask=_mask_of(ctx, product, method),
-            target=target_of(ctx.program, product, "pull"),
-            degrees=degrees,
-            counters=f"&{product.sums}",
-            counts=counts_entries(operator),
-        )
+            made, ctx.emit, exits=method.early_exit, rows=f"v{product.statement.out}.size",
+            mask=_mask_of(ctx, product, method), target=target_of(ctx.program, product, "pull"),
+            degrees=degrees, counters=f"&{product.sums}", counts=counts_entries(operator),
+        )  # fmt: skip
         part_of(made.name, "cuda").pull(walk)
     elif walks_by_merge(method.balance, operator.monoid):
         ctx.sliced.add((product.matrix, orientation))
@@ -491,7 +480,6 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str, degrees
 
 
 def _pull_shares(ctx: Context, product: Product, method: Method, given: str) -> None:
-    """Append the pull in equal shares, or the variant of it that the kernel has."""
     operator, number = product.statement.operator, product.number
 
     def pull(more: str) -> None:

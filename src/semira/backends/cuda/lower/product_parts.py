@@ -17,11 +17,8 @@ _DEFAULT = Plan("vxm", (Method("push", balance="edges"),))
 
 #: Orientation of the stored matrix that a method walks if its plan does not say.
 _ORIENTATION = {
-    ("vxm", "push"): "csr",
-    ("vxm", "pull"): "csc",
-    ("mxv", "push"): "csc",
-    ("mxv", "pull"): "csr",
-}
+    ("vxm", "push"): "csr", ("vxm", "pull"): "csc", ("mxv", "push"): "csc", ("mxv", "pull"): "csr",
+}  # fmt: skip
 _OTHER = {"csr": "csc", "csc": "csr"}
 
 #: Bytes of the largest products that a pull by equal shares keeps in registers.
@@ -165,15 +162,11 @@ def _pulls_of(ctx: Context, product: Product, method: Method) -> list[VariantPul
     knows = len(product.methods) == 1 and ctx.limits
     pulls = (
         VariantPull(
-            variant.name,
-            product.matrix,
-            product.orientation(method),
-            variant.figures,
+            variant.name, product.matrix, product.orientation(method), variant.figures,
             width=ctx.program.slots[product.driver].dtype.itemsize,
             reads=multiply.reads_b if product.statement.op == "vxm" else multiply.reads_a,
-            limits=(ctx.limits[-1] if knows else None,),
-            alone=ctx.is_alone,
+            limits=(ctx.limits[-1] if knows else None,), alone=ctx.is_alone,
         )
         for variant in method.variants
-    )
+    )  # fmt: skip
     return [pull for pull in pulls if pull_variant(pull.variant).serves(pull)]

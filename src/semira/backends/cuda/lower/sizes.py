@@ -69,7 +69,6 @@ class _Sides:
         return side
 
     def unite(self, first: Side, second: Side) -> None:
-        """Note that two sides are equal."""
         self.parents[self.root(second)] = self.root(first)
 
     def all_equal(self, first: Sequence[Side], second: Sequence[Side]) -> None:
@@ -94,7 +93,6 @@ class _Sides:
                 yield side if spec.slot is None else (spec.slot, 0)
 
     def learn(self, statement: Statement) -> None:
-        """Note what one statement needs to be equal."""
         out = self.shape(Arg(statement.out))
         shapes = [self.shape(arg) for arg in statement.args]
         masked = out

@@ -76,6 +76,11 @@ class Job:
         """Shape of the output."""
         return self.out.nrows, self.out.ncols
 
+    def matrix(self, which: int) -> CudaMatrix:
+        """Return an argument that is a matrix."""
+        thing: CudaMatrix = self.things[self.statement.args[which].slot]
+        return thing
+
     def pieces_of(
         self, matrix: CudaMatrix, *, by_columns: bool = False, with_rows: bool = True
     ) -> Pieces:

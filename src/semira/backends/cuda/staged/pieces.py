@@ -190,14 +190,9 @@ class Stage:
         return self.primitives.read("long long", items, count)
 
     def merged(
-        self,
-        prefix: str,
-        x: Pieces,
-        y: Pieces | None,
-        dtype: DataType,
-        *extra: Any,
+        self, prefix: str, x: Pieces, y: Pieces | None, dtype: DataType, *extra: Any,
         shared: Any = None,
-    ) -> Pieces:
+    ) -> Pieces:  # fmt: skip
         """Run the kernels of a merge; `shared` is the one value of all entries."""
         kept_x = self.flags(x.most)
         kept_y = None if y is None else self.flags(y.most)
@@ -206,16 +201,9 @@ class Stage:
         return self.filled(prefix, x, y, dtype, kept_x, kept_y, *extra, shared=shared)
 
     def filled(
-        self,
-        prefix: str,
-        x: Pieces,
-        y: Pieces | None,
-        dtype: DataType,
-        kept_x: Any,
-        kept_y: Any,
-        *extra: Any,
-        shared: Any = None,
-    ) -> Pieces:
+        self, prefix: str, x: Pieces, y: Pieces | None, dtype: DataType, kept_x: Any, kept_y: Any,
+        *extra: Any, shared: Any = None,
+    ) -> Pieces:  # fmt: skip
         """Run the scans and ``<prefix>_fill``, given the flags.
 
         Memory is taken for all entries that may stay, so that nothing is waited for, unless that
@@ -251,14 +239,9 @@ class Stage:
         return indptr, 4 * most, 4 * most, dtype.itemsize * most
 
     def blank(
-        self,
-        shape: tuple[int, int],
-        most: int,
-        dtype: DataType,
-        shared: Any,
-        *,
+        self, shape: tuple[int, int], most: int, dtype: DataType, shared: Any, *,
         is_exact: bool = True,
-    ) -> Pieces:
+    ) -> Pieces:  # fmt: skip
         """Return memory for a result, a small one's in one piece."""
         sizes = self._blank_sizes(shape, most, dtype)[: 3 if shared is not None else 4]
         if sum(sizes) <= JOINED:
@@ -271,15 +254,9 @@ class Stage:
         )
 
     def from_keys(
-        self,
-        shape: tuple[int, int],
-        keys: Any,
-        nvals: int,
-        dtype: DataType,
-        values: Any,
-        *,
+        self, shape: tuple[int, int], keys: Any, nvals: int, dtype: DataType, values: Any, *,
         iso: bool,
-    ) -> Pieces:
+    ) -> Pieces:  # fmt: skip
         """Return the matrix of sorted keys ``row * ncols + column``, no two of them equal."""
         rows, indices = self.primitives.split(keys, nvals, shape[1])
         indptr = self.primitives.row_offsets(self.offset_type, rows, nvals, shape[0])

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from semira.backends.companions import Companions
-from semira.backends.cuda.jit import segments
 from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
@@ -23,7 +22,13 @@ from semira.backends.cuda.runtime.primitives import (
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import put_matrix, put_vector
 from semira.backends.cuda.runtime.vector_memory import STATE_WORDS
-from semira.backends.cuda.wide.listed_source import KERNEL, ROOT, listed_source
+from semira.backends.cuda.wide.entry_source import (
+    LISTED,
+    SEGMENTS,
+    listed_source,
+    order_source,
+    scan_source,
+)
 from semira.backends.renumbering.objects import Array
 from semira.base.dtypes import DataType
 from semira.base.recent import Recent
@@ -112,7 +117,6 @@ class CudaStore:
         return self._primitives.as_cupy(buffer, dtype, count)
 
     def _held(self, array: Array, dtype: Any) -> Any:
-        """Return a buffer with a copy of an array."""
         flat = self.library.ascontiguousarray(array, dtype=dtype).ravel()
         buffer = self._runtime.allocate(flat.nbytes)
         self._viewed(buffer, dtype, flat.size)[...] = flat
@@ -226,7 +230,7 @@ class CudaStore:
         library, runtime = self.library, self._runtime
         value, dtype = (None, None) if bound is None else bound
         text = listed_source(op, thing.dtype, dtype, left=left)
-        module = module_of(runtime, ROOT, "listed", text)
+        module = module_of(runtime, LISTED, "listed", text)
         other = None
         if dtype is not None:
             other = runtime.upload(np.array([value], dtype.np_type))
@@ -236,8 +240,9 @@ class CudaStore:
         rows, columns = (library.ascontiguousarray(at, dtype=np.int64) for at in places)
         if count:
             module.launch(
-                "int", KERNEL, count, values, 0 if iso else 1, rows, columns, other, count, made
-            )
+                "int", "semira_listed", count, values, 0 if iso else 1, rows, columns, other, count,
+                made,
+            )  # fmt: skip
         return made
 
     def order(self, keys: Array) -> Array:
@@ -250,8 +255,8 @@ class CudaStore:
         out = library.empty(count, monoid.type.np_type)
         if count == 0:
             return out
-        source = segments.scan_source(monoid, dtype)
-        module = module_of(self._runtime, segments.ROOT, "runs", source)
+        source = scan_source(monoid, dtype)
+        module = module_of(self._runtime, SEGMENTS, "runs", source)
         tiles = -(-count // SCAN_TILE)
         sums, fresh = library.empty(tiles, monoid.type.np_type), library.empty(tiles, np.bool_)
         items = (library.ascontiguousarray(values), library.ascontiguousarray(heads), count)
@@ -272,8 +277,8 @@ class CudaStore:
         order = library.arange(count, dtype=np.int64)
         if count == 0:
             return order
-        source = segments.order_source(before, dtype)
-        module = module_of(self._runtime, segments.ROOT, "order", source)
+        source = order_source(before, dtype)
+        module = module_of(self._runtime, SEGMENTS, "order", source)
         given = [library.ascontiguousarray(part) for part in (values, starts, lengths)]
         width = 1
         while width < longest:

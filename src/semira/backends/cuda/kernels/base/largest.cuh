@@ -12,15 +12,15 @@ struct Ranks {
   long long size;  // bytes of a value
   long long kind;  // 0: bool, 1: unsigned, 2: signed, 3: float
 
-  __device__ __forceinline__ unsigned long long sign() const { return 1ull << (8 * size - 1); }
+  SEMIRA_INLINE unsigned long long sign() const { return 1ull << (8 * size - 1); }
 
-  __device__ __forceinline__ unsigned long long bits_at(long long at) const {
+  SEMIRA_INLINE unsigned long long bits_at(long long at) const {
     if (size == 8) return static_cast<const unsigned long long*>(values)[at];
     if (size == 4) return static_cast<const unsigned*>(values)[at];
     if (size == 2) return static_cast<const unsigned short*>(values)[at];
     return static_cast<const unsigned char*>(values)[at];
   }
-  __device__ __forceinline__ unsigned long long operator[](long long at) const {
+  SEMIRA_INLINE unsigned long long operator[](long long at) const {
     const unsigned long long bits = bits_at(at), sign = this->sign();
     if (kind == 2) return bits ^ sign;
     if (kind != 3) return bits;
@@ -35,16 +35,14 @@ struct Ranks {
 // Threads that share a row; `sum` is told to all of them.
 struct WarpOfRow {
   static constexpr int kThreads = kWarp;
-  __device__ __forceinline__ int thread() const { return threadIdx.x % kWarp; }
-  __device__ __forceinline__ unsigned sum(unsigned mine) const {
-    return __reduce_add_sync(kAllLanes, mine);
-  }
+  SEMIRA_INLINE int thread() const { return threadIdx.x % kWarp; }
+  SEMIRA_INLINE unsigned sum(unsigned mine) const { return __reduce_add_sync(kAllLanes, mine); }
 };
 struct BlockOfRow {
   static constexpr int kThreads = 256;
   unsigned* board;  // one for each warp
-  __device__ __forceinline__ int thread() const { return threadIdx.x; }
-  __device__ __forceinline__ unsigned sum(unsigned mine) const {
+  SEMIRA_INLINE int thread() const { return threadIdx.x; }
+  SEMIRA_INLINE unsigned sum(unsigned mine) const {
     mine = __reduce_add_sync(kAllLanes, mine);
     if (threadIdx.x % kWarp == 0) board[threadIdx.x / kWarp] = mine;
     __syncthreads();
@@ -57,8 +55,8 @@ struct BlockOfRow {
 
 // The least rank of the `most` largest of a row that has more entries.
 template <class Group>
-__device__ unsigned long long least_kept(const Ranks& ranks, long long begin, long long end,
-                                         unsigned most, const Group& group) {
+__device__ unsigned long long least_kept(
+    const Ranks& ranks, long long begin, long long end, unsigned most, const Group& group) {
   unsigned long long least = 0;
   for (unsigned long long bit = ranks.sign(); bit != 0; bit /= 2) {
     const unsigned long long tried = least | bit;
@@ -78,20 +76,17 @@ struct KeptPlaces {
   long long* places;
   Index* rows;
 
-  __device__ __forceinline__ void put(long long to, long long p, long long row) const {
+  SEMIRA_INLINE void put(long long to, long long p, long long row) const {
     places[to] = p;
     rows[to] = static_cast<Index>(row);
   }
 };
 
-__device__ __forceinline__ unsigned lanes_below() {
-  return (1u << (threadIdx.x % kWarp)) - 1;
-}
+SEMIRA_INLINE unsigned lanes_below() { return (1u << (threadIdx.x % kWarp)) - 1; }
 
 // A warp lists the `most` entries of a row whose rank is at least `least`, from `to` on.
 __device__ void list_kept(const Ranks& ranks, long long begin, long long end, unsigned most,
-                          unsigned long long least, long long row, long long to,
-                          const KeptPlaces& out) {
+    unsigned long long least, long long row, long long to, const KeptPlaces& out) {
   const int lane = threadIdx.x % kWarp;
   unsigned above = 0;
   for (long long p = begin + lane; p < end; p += kWarp) above += ranks[p] > least ? 1 : 0;
@@ -101,8 +96,8 @@ __device__ void list_kept(const Ranks& ranks, long long begin, long long end, un
     const unsigned long long rank = p < end ? ranks[p] : 0;
     const unsigned tied = __ballot_sync(kAllLanes, p < end && rank == least);
     const bool is_kept =
-        p < end && (rank > least ||
-                    (rank == least && __popc(tied & lanes_below()) < static_cast<int>(ties)));
+        p < end &&
+        (rank > least || (rank == least && __popc(tied & lanes_below()) < static_cast<int>(ties)));
     const unsigned kept = __ballot_sync(kAllLanes, is_kept);
     if (is_kept) out.put(to + __popc(kept & lanes_below()), p, row);
     to += __popc(kept);
@@ -113,7 +108,7 @@ __device__ void list_kept(const Ranks& ranks, long long begin, long long end, un
 
 // A warp does the same for a row of up to 32 entries: every one is compared with all others.
 __device__ void list_kept_of_few(const Ranks& ranks, long long begin, int length, unsigned most,
-                                 long long row, long long to, const KeptPlaces& out) {
+    long long row, long long to, const KeptPlaces& out) {
   const int lane = threadIdx.x % kWarp;
   const unsigned long long mine = lane < length ? ranks[begin + lane] : 0;
   unsigned better = 0;
@@ -129,9 +124,8 @@ __device__ void list_kept_of_few(const Ranks& ranks, long long begin, int length
 // `starts` are the running sums of the entries that rows keep: all, or as many as others. A warp
 // takes a row, a block one of more than kLongRow entries.
 extern "C" __global__ void semira_largest_places(const Offset* indptr, const void* values,
-                                                 long long size, long long kind, long long nrows,
-                                                 const Offset* starts, long long* places,
-                                                 Index* rows) {
+    long long size, long long kind, long long nrows, const Offset* starts, long long* places,
+    Index* rows) {
   const Ranks ranks{values, size, kind};
   const KeptPlaces out{places, rows};
   constexpr long long kLongRow = 4096;

@@ -4,42 +4,36 @@
 
 // Entries of every line, and how often each index occurs; `lengths` of the latter are 0 before.
 extern "C" __global__ void semira_line_lengths(const Offset* indptr, long long n, Index* lengths) {
-  const Span span;
-  for (long long i = span.first; i < n; i += span.step) {
+  for (const long long i : items_below(n)) {
     lengths[i] = static_cast<Index>(indptr[i + 1] - indptr[i]);
   }
 }
-extern "C" __global__ void semira_count_indices(const Index* indices, long long nvals,
-                                                Index* lengths) {
-  const Span span;
-  for (long long e = span.first; e < nvals; e += span.step) atomicAdd(&lengths[indices[e]], 1);
+extern "C" __global__ void semira_count_indices(
+    const Index* indices, long long nvals, Index* lengths) {
+  for (const long long e : items_below(nvals)) atomicAdd(&lengths[indices[e]], 1);
 }
 
 // 1 for every line that has entries, else 0.
 extern "C" __global__ void semira_nonempty(const Offset* indptr, long long n, int* flags) {
-  const Span span;
-  for (long long i = span.first; i < n; i += span.step) flags[i] = indptr[i + 1] != indptr[i];
+  for (const long long i : items_below(n)) flags[i] = indptr[i + 1] != indptr[i];
 }
 
 // The same by the lines' lengths.
 extern "C" __global__ void semira_nonzero(const int* lengths, long long n, int* flags) {
-  const Span span;
-  for (long long i = span.first; i < n; i += span.step) flags[i] = lengths[i] != 0;
+  for (const long long i : items_below(n)) flags[i] = lengths[i] != 0;
 }
 
 // Offsets of rows of `by` entries each; with `scan` only the rows it counts have any.
-extern "C" __global__ void semira_even_offsets(const int* scan, long long n, long long by,
-                                               Offset* out) {
-  const Span span;
-  for (long long i = span.first; i <= n; i += span.step) {
+extern "C" __global__ void semira_even_offsets(
+    const int* scan, long long n, long long by, Offset* out) {
+  for (const long long i : items_below(n + 1)) {
     out[i] = static_cast<Offset>((scan != nullptr ? scan[i] : i) * by);
   }
 }
 
 // The column of every entry where rows are empty or have all columns.
 extern "C" __global__ void semira_whole_columns(long long nvals, long long ncols, Index* out) {
-  const Span span;
-  for (long long at = span.first; at < nvals; at += span.step) {
+  for (const long long at : items_below(nvals)) {
     out[at] = static_cast<Index>(at % ncols);
   }
 }

@@ -4,26 +4,23 @@
 
 // Where a presence word has a bit: 1, else 0.
 extern "C" __global__ void semira_presence(const unsigned* words, long long n, Offset* flags) {
-  const Span span;
-  for (long long i = span.first; i < n; i += span.step) {
+  for (const long long i : items_below(n)) {
     flags[i] = static_cast<Offset>(words[i / kWarp] >> (i % kWarp) & 1u);
   }
 }
 
 // Sets the bits of listed positions.
 extern "C" __global__ void semira_set_presence(const Index* list, long long n, unsigned* words) {
-  const Span span;
-  for (long long k = span.first; k < n; k += span.step) {
+  for (const long long k : items_below(n)) {
     const unsigned i = static_cast<unsigned>(list[k]);
     atomicOr(&words[i / kWarp], 1u << (i % kWarp));
   }
 }
 
 // Positions whose running count rises, in order, as 32-bit and 64-bit numbers where asked for.
-extern "C" __global__ void semira_positions(const Offset* scan, long long n, Index* positions,
-                                            long long* wide) {
-  const Span span;
-  for (long long i = span.first; i < n; i += span.step) {
+extern "C" __global__ void semira_positions(
+    const Offset* scan, long long n, Index* positions, long long* wide) {
+  for (const long long i : items_below(n)) {
     const Offset at = scan[i];
     if (scan[i + 1] == at) continue;
     if (positions != nullptr) positions[at] = static_cast<Index>(i);
@@ -33,26 +30,22 @@ extern "C" __global__ void semira_positions(const Offset* scan, long long n, Ind
 
 // list[k] + by.
 extern "C" __global__ void semira_shift(const Index* list, long long n, long long by, Index* out) {
-  const Span span;
-  for (long long k = span.first; k < n; k += span.step) out[k] = static_cast<Index>(list[k] + by);
+  for (const long long k : items_below(n)) out[k] = static_cast<Index>(list[k] + by);
 }
 
 // How many of its entries each row keeps, if at most so many.
-extern "C" __global__ void semira_first_counts(const Offset* indptr, long long nrows, long long most,
-                                               Offset* counts) {
-  const Span span;
-  for (long long i = span.first; i < nrows; i += span.step) {
+extern "C" __global__ void semira_first_counts(
+    const Offset* indptr, long long nrows, long long most, Offset* counts) {
+  for (const long long i : items_below(nrows)) {
     const Offset length = indptr[i + 1] - indptr[i];
     counts[i] = length < most ? length : static_cast<Offset>(most);
   }
 }
 
 // Which entries these are, and their rows; `starts` are the running sums of the counts.
-extern "C" __global__ void semira_first_places(const Offset* indptr, long long nrows,
-                                               const Offset* starts, long long* places,
-                                               Index* rows) {
-  const Span span;
-  for (long long i = span.first; i < nrows; i += span.step) {
+extern "C" __global__ void semira_first_places(
+    const Offset* indptr, long long nrows, const Offset* starts, long long* places, Index* rows) {
+  for (const long long i : items_below(nrows)) {
     const Offset begin = starts[i], count = starts[i + 1] - begin;
     for (Offset k = 0; k < count; ++k) {
       places[begin + k] = indptr[i] + k;

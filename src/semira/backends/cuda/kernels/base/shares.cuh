@@ -4,34 +4,26 @@
 
 // Row in which each of `num` equal shares of the merge path of row ends, of kRowItems each, and entries begins;
 // rows[num] is where the last one ends, rows[num + 1] becomes 0.
-extern "C" __global__ void semira_slices(const Offset* indptr, long long nrows, long long num,
-                                         long long items, Index* rows) {
-  const Span span;
+extern "C" __global__ void semira_slices(
+    const Offset* indptr, long long nrows, long long num, long long items, Index* rows) {
   const long long nvals = indptr[nrows];
   const long long path = nvals + kRowItems * nrows;
-  for (long long s = span.first; s <= num; s += span.step) {
+  for (const long long s : items_below(num + 1)) {
     const long long at = s * items < path ? s * items : path;
     const long long most = (at + kRowItems - 1) / kRowItems;
-    long long low = 0, high = most < nrows ? most : nrows;
-    while (low < high) {
-      const long long middle = low + (high - low) / 2;
-      // The end of a row comes on the path once all of its entries have come.
-      if (static_cast<long long>(indptr[middle + 1]) + kRowItems * middle < at) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    rows[s] = static_cast<Index>(low);
+    // The end of a row comes on the path once all of its entries have come.
+    const auto is_row = [&](long long row) {
+      return static_cast<long long>(indptr[row + 1]) + kRowItems * row >= at;
+    };
+    rows[s] = static_cast<Index>(first_where(0ll, most < nrows ? most : nrows, is_row));
     if (s == num) rows[num + 1] = 0;
   }
 }
 
 // Entries of the longest line; `longest` holds 0 before.
 extern "C" __global__ void semira_longest(const Offset* indptr, long long nrows, Index* longest) {
-  const Span span;
   Index most = 0;
-  for (long long i = span.first; i < nrows; i += span.step) {
+  for (const long long i : items_below(nrows)) {
     const Index length = static_cast<Index>(indptr[i + 1] - indptr[i]);
     most = most > length ? most : length;
   }

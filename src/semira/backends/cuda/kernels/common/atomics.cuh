@@ -3,14 +3,12 @@
 #include "common/vector.cuh"
 
 constexpr unsigned kLocks = 4096;
-template <class T>
-__device__ unsigned locks_of[kLocks];  // 1: held
+template <class T> __device__ unsigned locks_of[kLocks];  // 1: held
 
 // Runs `body` while no other thread has the lock of `address`. Lanes of a warp may want the same
 // lock: each tries once a round, and whoever got it gives it back before the next round. So no
 // lane waits for another one that waits for it, however the compiler lays out the loop.
-template <class T, class Body>
-__device__ __forceinline__ void with_lock(const T* address, Body body) {
+template <class T, class Body> SEMIRA_INLINE void with_lock(const T* address, Body body) {
   const unsigned long long place = reinterpret_cast<unsigned long long>(address) / sizeof(T);
   unsigned* lock = &locks_of<T>[place % kLocks];
   const unsigned together = __activemask();
@@ -28,8 +26,7 @@ __device__ __forceinline__ void with_lock(const T* address, Body body) {
 }
 
 // Compare-and-swap on the aligned word that holds the value: 1- and 2-byte dtypes share one.
-template <class Add, class Word, class T>
-__device__ __forceinline__ void swap_accumulate(T* address, T x) {
+template <class Add, class Word, class T> SEMIRA_INLINE void swap_accumulate(T* address, T x) {
   const unsigned long long place = reinterpret_cast<unsigned long long>(address);
   Word* word = reinterpret_cast<Word*>(place & ~static_cast<unsigned long long>(sizeof(Word) - 1));
   const int shift = 8 * static_cast<int>(place & (sizeof(Word) - 1));
@@ -49,8 +46,7 @@ __device__ __forceinline__ void swap_accumulate(T* address, T x) {
   }
 }
 
-template <class T>
-__device__ __forceinline__ void hardware_add(T* address, T x) {
+template <class T> SEMIRA_INLINE void hardware_add(T* address, T x) {
   if constexpr (kIsComplex<T>) {
     atomicAdd(&address->real, x.real);
     atomicAdd(&address->imag, x.imag);
@@ -63,36 +59,33 @@ __device__ __forceinline__ void hardware_add(T* address, T x) {
   }
 }
 
-// The least or greatest of *address and x, by one atomic that nobody waits for. Numbers of one sign
+// The least or greatest of *address and x, by one atomic; returns what was there. Numbers of one sign
 // are ordered like the integers that their bits are, those below zero the other way round. The
 // identity is a NaN whose bits lose against every number's: positive for the least, negative for
 // the greatest.
-template <bool kLeast, class T>
-__device__ __forceinline__ void hardware_extreme(T* address, T x) {
+template <bool kLeast, class T> SEMIRA_INLINE T hardware_extreme(T* address, T x) {
+  using Signed = Choose<sizeof(T) == 8, long long, int>;
+  using Unsigned = Choose<sizeof(T) == 8, unsigned long long, unsigned>;
   if constexpr (kIsFloat<T>) {
-    using Signed = Choose<sizeof(T) == 8, long long, int>;
-    using Unsigned = Choose<sizeof(T) == 8, unsigned long long, unsigned>;
     const Signed bits = *reinterpret_cast<Signed*>(&x);
     if (bits >= 0) {
-      hardware_extreme<kLeast>(reinterpret_cast<Signed*>(address), bits);
-    } else {
-      hardware_extreme<!kLeast>(reinterpret_cast<Unsigned*>(address), static_cast<Unsigned>(bits));
+      Signed old = hardware_extreme<kLeast>(reinterpret_cast<Signed*>(address), bits);
+      return *reinterpret_cast<T*>(&old);
     }
+    Unsigned* const word = reinterpret_cast<Unsigned*>(address);
+    Unsigned old = hardware_extreme<!kLeast>(word, static_cast<Unsigned>(bits));
+    return *reinterpret_cast<T*>(&old);
   } else {
-    using Word = Choose<sizeof(T) == 8, Choose<kIsSigned<T>, long long, unsigned long long>,
-                        Choose<kIsSigned<T>, int, unsigned>>;
+    using Word = Choose<kIsSigned<T>, Signed, Unsigned>;
     Word* const word = reinterpret_cast<Word*>(address);
-    if constexpr (kLeast) {
-      atomicMin(word, static_cast<Word>(x));
-    } else {
-      atomicMax(word, static_cast<Word>(x));
-    }
+    const Word given = static_cast<Word>(x);
+    return static_cast<T>(kLeast ? atomicMin(word, given) : atomicMax(word, given));
   }
 }
 
 // To a place that holds a value, or the identity. `seen`: a value, which may be better already.
 template <class Add, class T>
-__device__ __forceinline__ void atomic_accumulate(T* address, T x, bool seen = true) {
+SEMIRA_INLINE void atomic_accumulate(T* address, T x, bool seen = true) {
   if constexpr (Add::kMethod == Method::kSum) {
     hardware_add(address, x);
   } else if constexpr (Add::kMethod == Method::kLeast || Add::kMethod == Method::kGreatest) {
@@ -115,8 +108,7 @@ __device__ __forceinline__ void atomic_accumulate(T* address, T x, bool seen = t
 }
 
 // Makes entry i of a plane present; true if it was not. `seen`: its presence was read already.
-template <class T>
-__device__ __forceinline__ bool claim_entry(const Plane<T>& out, Index i, bool seen) {
+template <class T> SEMIRA_INLINE bool claim_entry(const Plane<T>& out, Index i, bool seen) {
   const unsigned bit = 1u << (static_cast<unsigned>(i) % kWarp);
   // Reading first spares most atomics; the old bit decides who owns the entry.
   return !seen && !(atomicOr(&out.words[static_cast<unsigned>(i) / kWarp], bit) & bit);
@@ -125,13 +117,11 @@ __device__ __forceinline__ bool claim_entry(const Plane<T>& out, Index i, bool s
 // The same of several entries where open[b]: all are asked for before the first answer is needed,
 // and `meanwhile` is called in between.
 template <int kItems, class T, class Meanwhile>
-__device__ __forceinline__ void claim_entries(const Plane<T>& out, const Index (&i)[kItems],
-                                              const bool (&open)[kItems],
-                                              const bool (&seen)[kItems], bool (&fresh)[kItems],
-                                              Meanwhile meanwhile) {
+SEMIRA_INLINE void claim_entries(const Plane<T>& out, const Index (&i)[kItems],
+    const bool (&open)[kItems], const bool (&seen)[kItems], bool (&fresh)[kItems],
+    Meanwhile meanwhile) {
   unsigned old[kItems];
-#pragma unroll
-  for (int b = 0; b < kItems; ++b) {
+  SEMIRA_UNROLLED(b, kItems) {
     const unsigned place = static_cast<unsigned>(i[b]);
     old[b] = ~0u;
     if (open[b] && !seen[b]) {
@@ -139,8 +129,7 @@ __device__ __forceinline__ void claim_entries(const Plane<T>& out, const Index (
     }
   }
   meanwhile();
-#pragma unroll
-  for (int b = 0; b < kItems; ++b) {
+  SEMIRA_UNROLLED(b, kItems) {
     fresh[b] = !(old[b] >> (static_cast<unsigned>(i[b]) % kWarp) & 1u);
   }
 }
@@ -150,25 +139,20 @@ __device__ __forceinline__ void claim_entries(const Plane<T>& out, const Index (
 // The values tell what is there: absent ones are the identity, so presence is claimed where one is
 // read, and only there. All are read before the first is compared.
 template <class Add, int kItems, class T>
-__device__ __forceinline__ void accumulate_extremes(const Plane<T>& out, const Index (&i)[kItems],
-                                                    const T (&x)[kItems],
-                                                    const bool (&open)[kItems],
-                                                    bool (&fresh)[kItems]) {
+SEMIRA_INLINE void accumulate_extremes(const Plane<T>& out, const Index (&i)[kItems],
+    const T (&x)[kItems], const bool (&open)[kItems], bool (&fresh)[kItems]) {
   constexpr bool kLeast = Add::kMethod == Method::kLeast;
   T old[kItems];
   bool seen[kItems];
-#pragma unroll
-  for (int b = 0; b < kItems; ++b) {
+  SEMIRA_UNROLLED(b, kItems) {
     old[b] = open[b] ? *const_cast<volatile T*>(in_global(out.values) + i[b]) : x[b];
   }
-#pragma unroll
-  for (int b = 0; b < kItems; ++b) {
+  SEMIRA_UNROLLED(b, kItems) {
     // The identity of floats is a NaN.
     seen[b] = kIsFloat<T> ? old[b] == old[b] : old[b] != Add::identity();
   }
   claim_entries(out, i, open, seen, fresh, [] {});
-#pragma unroll
-  for (int b = 0; b < kItems; ++b) {
+  SEMIRA_UNROLLED(b, kItems) {
     const bool settled = seen[b] && (kLeast ? old[b] <= x[b] : old[b] >= x[b]);
     // A NaN wins against nothing.
     if (open[b] && !settled && x[b] == x[b]) {
@@ -187,13 +171,11 @@ constexpr bool kTellsPresence = Add::kMethod == Method::kLeast || Add::kMethod =
 //
 // All presence is asked for before the first answer is needed, then all values are sent off.
 template <class Add, int kItems, class T>
-__device__ __forceinline__ void accumulate_entries(const Plane<T>& out, const Index (&i)[kItems],
-                                                   const T (&x)[kItems], const bool (&open)[kItems],
-                                                   const bool (&seen)[kItems],
-                                                   bool (&fresh)[kItems]) {
+SEMIRA_INLINE void accumulate_entries(const Plane<T>& out, const Index (&i)[kItems],
+    const T (&x)[kItems], const bool (&open)[kItems], const bool (&seen)[kItems],
+    bool (&fresh)[kItems]) {
   if constexpr (Add::kMethod == Method::kLock) {
-#pragma unroll
-    for (int b = 0; b < kItems; ++b) {
+    SEMIRA_UNROLLED(b, kItems) {
       fresh[b] = false;
       if (!open[b]) continue;
       with_lock(&out.values[i[b]], [&] {
@@ -205,8 +187,7 @@ __device__ __forceinline__ void accumulate_entries(const Plane<T>& out, const In
     accumulate_extremes<Add>(out, i, x, open, fresh);
   } else {
     claim_entries(out, i, open, seen, fresh, [] {});
-#pragma unroll
-    for (int b = 0; b < kItems; ++b) {
+    SEMIRA_UNROLLED(b, kItems) {
       if (open[b]) atomic_accumulate<Add>(&out.values[i[b]], x[b], seen[b]);
     }
   }

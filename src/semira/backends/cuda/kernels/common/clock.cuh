@@ -2,7 +2,7 @@
 #pragma once
 
 // Nanoseconds of a clock that all multiprocessors share; some GPUs advance it once a microsecond.
-__device__ __forceinline__ long long clock_ns() {
+SEMIRA_INLINE long long clock_ns() {
   long long now;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
   return now;

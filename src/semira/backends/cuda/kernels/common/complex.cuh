@@ -7,54 +7,35 @@
 
 using Complex64 = Complex<double>;
 
-__device__ __forceinline__ double no_number() { return __longlong_as_double(0x7ff8000000000000ll); }
-__device__ __forceinline__ double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
+SEMIRA_INLINE double no_number() { return __longlong_as_double(0x7ff8000000000000ll); }
+SEMIRA_INLINE double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
 
-template <class P>
-__device__ __forceinline__ P magnitude(const Complex<P>& z) {
-  return hypot(z.real, z.imag);
-}
-template <class P>
-__device__ __forceinline__ Complex<P> conjugate(const Complex<P>& z) {
+template <class P> SEMIRA_INLINE P magnitude(const Complex<P>& z) { return hypot(z.real, z.imag); }
+template <class P> SEMIRA_INLINE Complex<P> conjugate(const Complex<P>& z) {
   return {z.real, -z.imag};
 }
-template <class P>
-__device__ __forceinline__ bool isnan(const Complex<P>& z) {
-  return z != z;
-}
-template <class P>
-__device__ __forceinline__ bool isinf(const Complex<P>& z) {
+template <class P> SEMIRA_INLINE bool isnan(const Complex<P>& z) { return z != z; }
+template <class P> SEMIRA_INLINE bool isinf(const Complex<P>& z) {
   return isinf(z.real) || isinf(z.imag);
 }
-template <class P>
-__device__ __forceinline__ bool isfinite(const Complex<P>& z) {
+template <class P> SEMIRA_INLINE bool isfinite(const Complex<P>& z) {
   return isfinite(z.real) && isfinite(z.imag);
 }
-template <class P>
-__device__ __forceinline__ Complex<P> floor(const Complex<P>& z) {
-  return {floor(z.real), floor(z.imag)};
-}
-template <class P>
-__device__ __forceinline__ Complex<P> ceil(const Complex<P>& z) {
-  return {ceil(z.real), ceil(z.imag)};
-}
-template <class P>
-__device__ __forceinline__ Complex<P> trunc(const Complex<P>& z) {
-  return {trunc(z.real), trunc(z.imag)};
-}
-template <class P>
-__device__ __forceinline__ Complex<P> round(const Complex<P>& z) {
-  return {round(z.real), round(z.imag)};
-}
+#define SEMIRA_OF_PARTS(f)                                             \
+  template <class P> SEMIRA_INLINE Complex<P> f(const Complex<P>& z) { \
+    return {f(z.real), f(z.imag)};                                     \
+  }
+SEMIRA_OF_PARTS(floor)
+SEMIRA_OF_PARTS(ceil)
+SEMIRA_OF_PARTS(trunc)
+SEMIRA_OF_PARTS(round)
 
 // By real part, then by imaginary part; a NaN wins.
-template <class P>
-__device__ __forceinline__ Complex<P> complex_max(const Complex<P>& a, const Complex<P>& b) {
+template <class P> SEMIRA_INLINE Complex<P> complex_max(const Complex<P>& a, const Complex<P>& b) {
   if (a != a || b != b) return a != a ? a : b;
   return a.real > b.real || (a.real == b.real && a.imag >= b.imag) ? a : b;
 }
-template <class P>
-__device__ __forceinline__ Complex<P> complex_min(const Complex<P>& a, const Complex<P>& b) {
+template <class P> SEMIRA_INLINE Complex<P> complex_min(const Complex<P>& a, const Complex<P>& b) {
   if (a != a || b != b) return a != a ? a : b;
   return a.real < b.real || (a.real == b.real && a.imag <= b.imag) ? a : b;
 }
@@ -64,21 +45,19 @@ __device__ inline Complex64 complex_div(const Complex64& a, const Complex64& b) 
   if (b.imag == 0) return {a.real / b.real, a.imag / b.real};
   if (b.real == 0) return {a.imag / b.imag, -a.real / b.imag};
   if (fabs(b.real) >= fabs(b.imag)) {
-    const double ratio = isinf(b.imag) ? copysign(1.0, b.real) * copysign(1.0, b.imag)
-                                       : b.imag / b.real;
+    const double ratio =
+        isinf(b.imag) ? copysign(1.0, b.real) * copysign(1.0, b.imag) : b.imag / b.real;
     const double size = b.real + b.imag * ratio;
     return {(a.real + a.imag * ratio) / size, (a.imag - a.real * ratio) / size};
   }
   const double ratio = b.real / b.imag, size = b.imag + b.real * ratio;
   return {(a.real * ratio + a.imag) / size, (a.imag * ratio - a.real) / size};
 }
-template <class P>
-__device__ __forceinline__ Complex<P> operator/(const Complex<P>& x, const Complex<P>& y) {
+template <class P> SEMIRA_INLINE Complex<P> operator/(const Complex<P>& x, const Complex<P>& y) {
   return complex_div(x, y);
 }
 
-template <class P>
-__device__ __forceinline__ Complex<P> complex_sign(const Complex<P>& z) {
+template <class P> SEMIRA_INLINE Complex<P> complex_sign(const Complex<P>& z) {
   if (z.real == 0 && z.imag == 0) return {0, 0};
   const P size = magnitude(z);
   return {z.real / size, z.imag / size};
@@ -133,14 +112,9 @@ __device__ inline Complex64 log(const Complex64& z) {
   return {log(size), angle};
 }
 __device__ inline Complex64 log1p(const Complex64& z) { return log(Complex64(z.real + 1, z.imag)); }
-__device__ inline Complex64 log2(const Complex64& z) {
-  const Complex64 natural = log(z);
-  return {natural.real * 1.4426950408889634, natural.imag * 1.4426950408889634};
-}
-__device__ inline Complex64 log10(const Complex64& z) {
-  const Complex64 natural = log(z);
-  return {natural.real * 0.4342944819032518, natural.imag * 0.4342944819032518};
-}
+SEMIRA_INLINE Complex64 scaled(const Complex64& z, double by) { return {z.real * by, z.imag * by}; }
+__device__ inline Complex64 log2(const Complex64& z) { return scaled(log(z), 1.4426950408889634); }
+__device__ inline Complex64 log10(const Complex64& z) { return scaled(log(z), 0.4342944819032518); }
 __device__ inline Complex64 exp2(const Complex64& z) {
   if (z.imag == 0) return {exp2(z.real), 0};
   // The product with the complex number log(2): an infinite part leaves no angle.
@@ -161,14 +135,12 @@ __device__ inline Complex64 complex_pow(const Complex64& a, const Complex64& b) 
   if (a != a || b != b) return {no_number(), no_number()};
   if (b.real == 0 && b.imag == 0) return {1, 0};
   const Complex64 base = log(a);
-  return exp(Complex64(b.real * base.real - b.imag * base.imag,
-                       b.real * base.imag + b.imag * base.real));
+  return exp(
+      Complex64(b.real * base.real - b.imag * base.imag, b.real * base.imag + b.imag * base.real));
 }
 
 // An exact zero stays one where the other factor is infinite.
-__device__ __forceinline__ double zero_or_product(double zero, double x) {
-  return zero == 0 ? zero : zero * x;
-}
+SEMIRA_INLINE double zero_or_product(double zero, double x) { return zero == 0 ? zero : zero * x; }
 __device__ inline Complex64 sinh(const Complex64& z) {
   if (z.imag == 0) return {sinh(z.real), z.imag};
   if (isinf(z.real) && !isfinite(z.imag)) return {z.real, no_number()};
@@ -191,21 +163,15 @@ __device__ inline Complex64 tanh(const Complex64& z) {
   const double beta = 1 + slope * slope, size = 1 + beta * s * s;
   return {beta * rho * s / size, slope / size};
 }
-// Functions of z as those of iz.
-__device__ inline Complex64 sin(const Complex64& z) {
-  const Complex64 turned = sinh(Complex64(-z.imag, z.real));
-  return {turned.imag, -turned.real};
-}
-__device__ inline Complex64 cos(const Complex64& z) { return cosh(Complex64(-z.imag, z.real)); }
-__device__ inline Complex64 tan(const Complex64& z) {
-  const Complex64 turned = tanh(Complex64(-z.imag, z.real));
-  return {turned.imag, -turned.real};
-}
+// i z, and z / i: functions of z as those of i z.
+SEMIRA_INLINE Complex64 turned(const Complex64& z) { return {-z.imag, z.real}; }
+SEMIRA_INLINE Complex64 turned_back(const Complex64& z) { return {z.imag, -z.real}; }
+__device__ inline Complex64 sin(const Complex64& z) { return turned_back(sinh(turned(z))); }
+__device__ inline Complex64 cos(const Complex64& z) { return cosh(turned(z)); }
+__device__ inline Complex64 tan(const Complex64& z) { return turned_back(tanh(turned(z))); }
 
 // Where an infinite part leads, seen from 0.
-__device__ __forceinline__ double direction(double x) {
-  return copysign(isinf(x) ? 1.0 : 0.0, x);
-}
+SEMIRA_INLINE double direction(double x) { return copysign(isinf(x) ? 1.0 : 0.0, x); }
 __device__ inline Complex64 asin(const Complex64& z) {
   if (isinf(z) && !isnan(z)) {
     return {atan2(direction(z.real), fabs(direction(z.imag))), copysign(infinity(), z.imag)};
@@ -221,8 +187,8 @@ __device__ inline Complex64 acos(const Complex64& z) {
   }
   const Complex64 below = sqrt(Complex64(1 - z.real, -z.imag));
   const Complex64 above = sqrt(Complex64(1 + z.real, z.imag));
-  return {2 * atan2(below.real, above.real),
-          asinh(above.real * below.imag - above.imag * below.real)};
+  return {
+      2 * atan2(below.real, above.real), asinh(above.real * below.imag - above.imag * below.real)};
 }
 __device__ inline Complex64 acosh(const Complex64& z) {
   if (isinf(z) && !isnan(z)) {
@@ -230,13 +196,10 @@ __device__ inline Complex64 acosh(const Complex64& z) {
   }
   const Complex64 below = sqrt(Complex64(z.real - 1, z.imag));
   const Complex64 above = sqrt(Complex64(z.real + 1, z.imag));
-  return {asinh(below.real * above.real + below.imag * above.imag),
-          2 * atan2(below.imag, above.real)};
+  return {
+      asinh(below.real * above.real + below.imag * above.imag), 2 * atan2(below.imag, above.real)};
 }
-__device__ inline Complex64 asinh(const Complex64& z) {
-  const Complex64 turned = asin(Complex64(-z.imag, z.real));
-  return {turned.imag, -turned.real};
-}
+__device__ inline Complex64 asinh(const Complex64& z) { return turned_back(asin(turned(z))); }
 __device__ inline Complex64 atanh(const Complex64& z) {
   const double x = z.real, y = z.imag;
   if (!isfinite(z) || fabs(x) > 1e150 || fabs(y) > 1e150) {
@@ -251,7 +214,4 @@ __device__ inline Complex64 atanh(const Complex64& z) {
   const double real = copysign(log1p(4 * fabs(x) / gap) / 4, x);
   return {real, atan2(2 * y, (1 - x) * (1 + x) - y * y) / 2};
 }
-__device__ inline Complex64 atan(const Complex64& z) {
-  const Complex64 turned = atanh(Complex64(-z.imag, z.real));
-  return {turned.imag, -turned.real};
-}
+__device__ inline Complex64 atan(const Complex64& z) { return turned_back(atanh(turned(z))); }

@@ -45,13 +45,13 @@ struct Control {
   Progress* progress;
   long long counter_words;  // behind `progress`
   Result* result;
-  TraceRow* rows;       // on the device; a ring
-  TraceRow* host_rows;  // in host memory
+  TraceRow* rows;                           // on the device; a ring
+  TraceRow* host_rows;                      // in host memory
   long long row_capacity, report_capacity;  // the first one is a power of two
 };
 
 // One thread of each block calls it, before the first phase; later it would take registers away.
-__device__ __forceinline__ void start_clock(const Control& control) {
+SEMIRA_INLINE void start_clock(const Control& control) {
   if (block_number() == 0) control.result->begun_ns = clock_ns();
 }
 
@@ -63,12 +63,12 @@ struct Journal {
   __device__ explicit Journal(const Control* copy) : control(copy), num_rows(0), num_reports(0) {}
 
   // The last rows stay: later ones take the places of the first.
-  __device__ __forceinline__ void row(const Team& team, long long iteration, int statement,
-                                      int method, Index frontier, Count touched, Index produced) {
+  SEMIRA_INLINE void row(const Team& team, long long iteration, int statement, int method,
+      Index frontier, Count touched, Index produced) {
     if (team.thread == 0) {
       control->rows[num_rows & (control->row_capacity - 1)] =
-          TraceRow{iteration, static_cast<long long>(statement) << 8 | method,
-                   frontier, static_cast<long long>(touched), produced, clock_ns()};
+          TraceRow{iteration, static_cast<long long>(statement) << 8 | method, frontier,
+              static_cast<long long>(touched), produced, clock_ns()};
     }
     ++num_rows;
   }
@@ -86,8 +86,7 @@ struct Journal {
   }
 
   // The most iterations of a loop: a scalar that may hold anything. 0: the program ends here.
-  template <class X>
-  __device__ Count limit(const Team& team, const X& most) const {
+  template <class X> __device__ Count limit(const Team& team, const X& most) const {
     if (most.has && most.value >= 1) return static_cast<Count>(most.value);
     if (team.thread == 0) {
       control->result->bad_limit = most.has ? 1 : 2;
@@ -122,20 +121,20 @@ struct Journal {
 };
 
 // After the last barrier, when nobody reads a counter any more: leaves them zero.
-__device__ __forceinline__ void close_progress(const Team& team, const Control& control,
-                                               const GridBarrier& barrier) {
+SEMIRA_INLINE void close_progress(
+    const Team& team, const Control& control, const GridBarrier& barrier) {
   long long* counters = reinterpret_cast<long long*>(control.progress + 1);
   for (long long k = team.thread; k < control.counter_words; k += team.threads) counters[k] = 0;
   barrier.close(team);
 }
 
 // The copy whose turn was passed on before the last barrier.
-__device__ __forceinline__ const Counters& last_of(const Counters* copies, int turn) {
+SEMIRA_INLINE const Counters& last_of(const Counters* copies, int turn) {
   __builtin_assume(__isGlobal(copies));
   return copies[turn == 0 ? 2 : turn - 1];
 }
 
 // Zeroes the copy whose turn comes next.
-__device__ __forceinline__ void zero_next(const Team& team, Counters* copies, int turn) {
+SEMIRA_INLINE void zero_next(const Team& team, Counters* copies, int turn) {
   if (team.thread == 0) copies[turn == 2 ? 0 : turn + 1] = Counters{};
 }

@@ -4,7 +4,7 @@
 
 // A phase of a program. What the program keeps between phases lies in shared memory, so that
 // the loops of a phase get the registers.
-#define SEMIRA_PHASE __device__ __forceinline__
+#define SEMIRA_PHASE SEMIRA_INLINE
 
 // Threads that run a phase together: of all blocks, or of the first one alone (see solo.cuh).
 // Every phase is called by all of them. Consecutive warps lie on different multiprocessors: little
@@ -13,11 +13,11 @@ struct Team {
   unsigned thread, threads;  // rank and number of threads
   unsigned warp, warps;      // rank and number of warps
   unsigned lane;
-  unsigned block, blocks;    // rank and number of blocks
+  unsigned block, blocks;  // rank and number of blocks
 };
 
 // The first `blocks` blocks: all of the grid, or one.
-__device__ __forceinline__ Team team_of(unsigned blocks) {
+SEMIRA_INLINE Team team_of(unsigned blocks) {
   Team team;
   team.block = block_number();
   team.blocks = blocks;
@@ -28,11 +28,11 @@ __device__ __forceinline__ Team team_of(unsigned blocks) {
   team.threads = blocks * blockDim.x;
   return team;
 }
-__device__ __forceinline__ Team whole_grid() { return team_of(gridDim.x); }
+SEMIRA_INLINE Team whole_grid() { return team_of(gridDim.x); }
 
 // The same threads counted from the end: small phases without a barrier between them then fall
 // to different warps.
-__device__ __forceinline__ Team from_the_end(const Team& team) {
+SEMIRA_INLINE Team from_the_end(const Team& team) {
   Team other = team;
   other.warp = team.warps - 1 - team.warp;
   other.thread = other.warp * kWarp + team.lane;
@@ -63,15 +63,15 @@ struct GridBarrier {
         blocks(gridDim.x) {}
 
   // After the last barrier: the next launch counts on from here.
-  __device__ __forceinline__ void close(const Team& team) const {
+  SEMIRA_INLINE void close(const Team& team) const {
     if (team.thread == 0) counter->base = target;
   }
 
   // Whether the first block works while the others wait.
-  __device__ __forceinline__ bool is_alone() const { return blocks != gridDim.x; }
+  SEMIRA_INLINE bool is_alone() const { return blocks != gridDim.x; }
 
   // Joins the blocks that work.
-  __device__ __forceinline__ void wait() {
+  SEMIRA_INLINE void wait() {
     if (blocks == 1) {
       __syncthreads();
     } else {
@@ -81,8 +81,7 @@ struct GridBarrier {
 
   // Joins all blocks of the grid. With kLong the others may be long in coming: polls then leave the
   // memory to them.
-  template <bool kLong>
-  __device__ __forceinline__ void meet() {
+  template <bool kLong> SEMIRA_INLINE void meet() {
     __syncthreads();
     if (threadIdx.x == 0) {
       target += gridDim.x;
@@ -103,8 +102,7 @@ struct GridBarrier {
 };
 
 // `x` of lane `source`, for values of any size.
-template <class T>
-__device__ __forceinline__ T shuffle(T x, int source, unsigned lanes = kAllLanes) {
+template <class T> SEMIRA_INLINE T shuffle(T x, int source, unsigned lanes = kAllLanes) {
   if constexpr (sizeof(T) == 8) {
     unsigned long long bits = *reinterpret_cast<unsigned long long*>(&x);
     bits = __shfl_sync(lanes, bits, source);
@@ -118,15 +116,14 @@ __device__ __forceinline__ T shuffle(T x, int source, unsigned lanes = kAllLanes
     constexpr int kPieces = (sizeof(T) + 3) / 4;
     unsigned pieces[kPieces] = {};
     memcpy(pieces, &x, sizeof(T));
-#pragma unroll
-    for (int k = 0; k < kPieces; ++k) pieces[k] = __shfl_sync(lanes, pieces[k], source);
+    SEMIRA_UNROLLED(k, kPieces) pieces[k] = __shfl_sync(lanes, pieces[k], source);
     memcpy(&x, pieces, sizeof(T));
     return x;
   }
 }
 
 // Sum over a warp; every lane gets it.
-__device__ __forceinline__ Count add_over_warp(Count value) {
+SEMIRA_INLINE Count add_over_warp(Count value) {
   // One instruction where the sum fits 32 bits, which is nearly always.
   if (!__any_sync(kAllLanes, value >> 26)) {
     return __reduce_add_sync(kAllLanes, static_cast<unsigned>(value));
@@ -138,37 +135,33 @@ __device__ __forceinline__ Count add_over_warp(Count value) {
 }
 
 // Warp that does the k-th of several things that a block does at once; a block has 2^n warps.
-__device__ __forceinline__ bool is_turn_of_warp(unsigned k) {
+SEMIRA_INLINE bool is_turn_of_warp(unsigned k) {
   return threadIdx.x / kWarp == (k & (blockDim.x / kWarp - 1));
 }
 
 // Adds every thread's `values[k]` to `*counters[k]`. All threads of the block call it.
 template <int kCounters>
-__device__ __forceinline__ void add_over_block(const Count (&values)[kCounters],
-                                               Count* const (&counters)[kCounters]) {
+SEMIRA_INLINE void add_over_block(
+    const Count (&values)[kCounters], Count* const (&counters)[kCounters]) {
   __shared__ Count partial[kCounters][kWarp];
   bool any = false;
-#pragma unroll
-  for (int k = 0; k < kCounters; ++k) any = any || values[k] != 0;
+  SEMIRA_UNROLLED(k, kCounters) any = any || values[k] != 0;
   if (!__syncthreads_or(any)) return;
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   static_assert(kCounters <= kWarp, "a lane for each counter");
   // Most counters of most phases are 0.
   unsigned used = 0;
-#pragma unroll
-  for (int k = 0; k < kCounters; ++k) used |= values[k] != 0 ? 1u << k : 0u;
+  SEMIRA_UNROLLED(k, kCounters) used |= values[k] != 0 ? 1u << k : 0u;
   used = __reduce_or_sync(kAllLanes, used);
   Count mine = 0;
-#pragma unroll
-  for (int k = 0; k < kCounters; ++k) {
+  SEMIRA_UNROLLED(k, kCounters) {
     if (!(used >> k & 1u)) continue;
     const Count sum = add_over_warp(values[k]);
     if (lane == k) mine = sum;
   }
   if (lane < kCounters) partial[lane][warp] = mine;
   __syncthreads();
-#pragma unroll
-  for (int k = 0; k < kCounters; ++k) {
+  SEMIRA_UNROLLED(k, kCounters) {
     if (!is_turn_of_warp(k)) continue;
     const Count sum = add_over_warp(lane < blockDim.x / kWarp ? partial[k][lane] : 0);
     if (lane == 0 && sum != 0) atomicAdd(counters[k], sum);
@@ -178,20 +171,17 @@ __device__ __forceinline__ void add_over_block(const Count (&values)[kCounters],
 // The same where a phase has two barriers of the block anyway: `between` is for all threads, and
 // what one of them does there goes on beside the sums.
 template <int kCounters, class Between>
-__device__ __forceinline__ void add_over_block_around(const Count (&values)[kCounters],
-                                                      Count* const (&counters)[kCounters],
-                                                      Between between) {
+SEMIRA_INLINE void add_over_block_around(
+    const Count (&values)[kCounters], Count* const (&counters)[kCounters], Between between) {
   __shared__ Count partial[kCounters][kWarp];
   const unsigned lane = threadIdx.x % kWarp;
-#pragma unroll
-  for (int k = 0; k < kCounters; ++k) {
+  SEMIRA_UNROLLED(k, kCounters) {
     const Count sum = add_over_warp(values[k]);
     if (lane == 0) partial[k][threadIdx.x / kWarp] = sum;
   }
   __syncthreads();
   between();
-#pragma unroll
-  for (int k = 0; k < kCounters; ++k) {
+  SEMIRA_UNROLLED(k, kCounters) {
     if (!is_turn_of_warp(k + 1)) continue;
     const Count sum = add_over_warp(lane < blockDim.x / kWarp ? partial[k][lane] : 0);
     if (lane == 0 && sum != 0) atomicAdd(counters[k], sum);

@@ -8,18 +8,17 @@ struct NoAccum {
 };
 
 struct NoMask {
-  __device__ __forceinline__ bool allows(Index) const { return true; }
+  SEMIRA_INLINE bool allows(Index) const { return true; }
 };
 
-template <class M, bool kStructural, bool kComplement>
-struct Mask {
+template <class M, bool kStructural, bool kComplement> struct Mask {
   const unsigned* words;
   const M* values;
 
   __device__ explicit Mask(const Vector<M>& v) : Mask(v.here) {}
   __device__ explicit Mask(const Plane<M>& p) : words(p.words), values(p.values) {}
 
-  __device__ __forceinline__ bool allows(Index i) const {
+  SEMIRA_INLINE bool allows(Index i) const {
     const unsigned place = static_cast<unsigned>(i);
     bool set = in_global(words)[place / kWarp] >> (place % kWarp) & 1u;
     if constexpr (!kStructural) set = set && values[i] != static_cast<M>(0);

@@ -37,8 +37,7 @@ struct MatrixDescriptor {
 // `diagonals` are distances between columns and their rows, in rising order; then the bits of each
 // row, which of them it has (methods/diagonals).
 
-template <class A>
-struct Compressed {
+template <class A> struct Compressed {
   const Offset* __restrict__ indptr;
   const Index* __restrict__ indices;
   const A* __restrict__ values;
@@ -73,18 +72,16 @@ struct Compressed {
         diagonals(static_cast<const Index*>(d.diagonals)),
         num_diagonals(static_cast<Index>(d.num_diagonals)) {}
 
-  __device__ __forceinline__ Offset degree(Index major) const {
-    return indptr[major + 1] - indptr[major];
-  }
-  __device__ __forceinline__ A value(Offset at) const { return values[at * value_stride]; }
+  SEMIRA_INLINE Offset degree(Index major) const { return indptr[major + 1] - indptr[major]; }
+  SEMIRA_INLINE A value(Offset at) const { return values[at * value_stride]; }
 
   // Items of the path over `lines` lines.
-  __device__ __forceinline__ long long path(Index lines) const {
+  SEMIRA_INLINE long long path(Index lines) const {
     return nvals + static_cast<long long>(kRowItems) * lines;
   }
   // The entry at which a share begins, given its first item and row. It may begin within the end of
   // the row before.
-  __device__ __forceinline__ Offset entry_at(long long item, Index row) const {
+  SEMIRA_INLINE Offset entry_at(long long item, Index row) const {
     const long long at = item - static_cast<long long>(kRowItems) * row;
     const Offset begin = indptr[row];
     return at > begin ? static_cast<Offset>(at) : begin;
@@ -92,7 +89,7 @@ struct Compressed {
 };
 
 // Number of entries: the last offset of whichever orientation is there.
-__device__ __forceinline__ long long entries_in(const MatrixDescriptor& d) {
+SEMIRA_INLINE long long entries_in(const MatrixDescriptor& d) {
   return d.csr.indptr != nullptr ? static_cast<const Offset*>(d.csr.indptr)[d.nrows]
                                  : static_cast<const Offset*>(d.csc.indptr)[d.ncols];
 }
@@ -100,12 +97,12 @@ __device__ __forceinline__ long long entries_in(const MatrixDescriptor& d) {
 // Degrees that nobody asks for.
 struct NoDegrees {
   static constexpr bool kCounted = false;
-  __device__ __forceinline__ Offset operator()(Index) const { return 0; }
+  SEMIRA_INLINE Offset operator()(Index) const { return 0; }
 };
 
 // Entries that a vector's entry will drive in the next product.
 struct DrivenDegrees {
   static constexpr bool kCounted = true;
   const Offset* __restrict__ indptr;
-  __device__ __forceinline__ Offset operator()(Index i) const { return indptr[i + 1] - indptr[i]; }
+  SEMIRA_INLINE Offset operator()(Index i) const { return indptr[i + 1] - indptr[i]; }
 };

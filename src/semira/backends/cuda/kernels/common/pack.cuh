@@ -5,16 +5,14 @@
 // Largest alignment that every `kItems`-th element of an array has, if the first one has it; up
 // to what one load takes.
 template <class V, int kItems>
-constexpr int kPackAlign = (sizeof(V) * kItems & -(sizeof(V) * kItems)) < 16
-                               ? (sizeof(V) * kItems & -(sizeof(V) * kItems))
-                               : 16;
+constexpr int kPackAlign =
+    (sizeof(V) * kItems & -(sizeof(V) * kItems)) < 16 ? (sizeof(V) * kItems & -(sizeof(V) * kItems))
+                                                      : 16;
 
-template <class V, int kItems>
-struct alignas(kPackAlign<V, kItems>) Pack {
+template <class V, int kItems> struct alignas(kPackAlign<V, kItems>) Pack {
   V items[kItems];
 };
 
-template <int kItems, class V>
-__device__ __forceinline__ bool is_packed(const V* array) {
+template <int kItems, class V> SEMIRA_INLINE bool is_packed(const V* array) {
   return reinterpret_cast<unsigned long long>(array) % kPackAlign<V, kItems> == 0;
 }

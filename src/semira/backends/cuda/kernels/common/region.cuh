@@ -22,16 +22,15 @@ struct Region {
         count(static_cast<unsigned>(d.count)) {}
 
   // The k-th position, and its number inside the region.
-  __device__ __forceinline__ Index at(unsigned k) const {
-    return list != nullptr ? list[k]
-                           : static_cast<Index>(start + step * static_cast<long long>(k));
+  SEMIRA_INLINE Index at(unsigned k) const {
+    return list != nullptr ? list[k] : static_cast<Index>(start + step * static_cast<long long>(k));
   }
-  __device__ __forceinline__ Index rank(unsigned k) const {
+  SEMIRA_INLINE Index rank(unsigned k) const {
     return ranks != nullptr ? ranks[k] : static_cast<Index>(k);
   }
 };
 
 // Every position of an axis.
 struct WholeAxis {
-  __device__ __forceinline__ Index at(unsigned k) const { return static_cast<Index>(k); }
+  SEMIRA_INLINE Index at(unsigned k) const { return static_cast<Index>(k); }
 };

@@ -9,8 +9,7 @@
 #include "common/vector.cuh"
 
 // Items that walking a vector's entries takes.
-template <class T>
-__device__ __forceinline__ Count entries_walked(const Vector<T>& v) {
+template <class T> SEMIRA_INLINE Count entries_walked(const Vector<T>& v) {
   return static_cast<Count>(v.nvals) + (v.listed ? 0 : v.num_words());
 }
 
@@ -19,8 +18,8 @@ enum class Turn { kStay, kEnter, kLeave };
 
 // `work` is that of the coming iteration, if the loop `goes_on`. The thresholds lie apart, so that
 // an iteration of about that size does not call the others for nothing.
-__device__ __forceinline__ Turn next_turn(const GridBarrier& barrier, bool goes_on, Count work,
-                                          Count enter, Count leave) {
+SEMIRA_INLINE Turn next_turn(
+    const GridBarrier& barrier, bool goes_on, Count work, Count enter, Count leave) {
   if (barrier.is_alone()) return goes_on && work <= leave ? Turn::kStay : Turn::kLeave;
   return goes_on && work < enter && gridDim.x > 1 ? Turn::kEnter : Turn::kStay;
 }

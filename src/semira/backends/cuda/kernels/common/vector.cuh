@@ -21,14 +21,12 @@ struct VectorDescriptor {
 };
 
 // `place`, which lies in device memory: what the compiler knows to lie there is loaded sooner.
-template <class V>
-__device__ __forceinline__ V* in_global(V* place) {
+template <class V> SEMIRA_INLINE V* in_global(V* place) {
   __builtin_assume(__isGlobal(place));
   return place;
 }
 
-template <class T>
-struct Plane {
+template <class T> struct Plane {
   using Value = T;
   T* values;
   unsigned* words;
@@ -38,8 +36,13 @@ struct Plane {
   __device__ explicit Plane(const PlaneDescriptor& d)
       : values(static_cast<T*>(d.values)), words(d.words), list(d.list) {}
 
-  __device__ __forceinline__ bool has(Index i) const {
+  SEMIRA_INLINE bool has(Index i) const {
     return words[static_cast<unsigned>(i) / kWarp] >> (static_cast<unsigned>(i) % kWarp) & 1u;
+  }
+  // Others may put entries to the same word.
+  SEMIRA_INLINE void put(Index i, T value) const {
+    values[i] = value;
+    atomicOr(&words[static_cast<unsigned>(i) / kWarp], 1u << (static_cast<unsigned>(i) % kWarp));
   }
 };
 
@@ -48,8 +51,7 @@ struct Plane {
 //
 // `listed` says that `list` holds the positions of all entries, in any order; `old_nvals` and
 // `old_listed` are those of the spare plane until it is cleared.
-template <class T>
-struct Vector {
+template <class T> struct Vector {
   using Value = T;
   Plane<T> here, spare;
   Index size, nvals, old_nvals;
@@ -73,13 +75,13 @@ struct Vector {
     d.state->listed = listed ? 1 : 0;
   }
 
-  __device__ __forceinline__ unsigned num_words() const {
+  SEMIRA_INLINE unsigned num_words() const {
     return (static_cast<unsigned>(size) + kWarp - 1) / kWarp;
   }
-  __device__ __forceinline__ bool has(Index i) const { return here.has(i); }
+  SEMIRA_INLINE bool has(Index i) const { return here.has(i); }
 
   // The two planes change roles; what is in the old one stays there.
-  __device__ __forceinline__ void turn_over() {
+  SEMIRA_INLINE void turn_over() {
     const Plane<T> old = here;
     here = spare;
     spare = old;
@@ -88,7 +90,7 @@ struct Vector {
   }
 
   // Makes the spare plane, which a product has filled, the vector's own.
-  __device__ __forceinline__ void take_spare(Index produced, bool is_listed) {
+  SEMIRA_INLINE void take_spare(Index produced, bool is_listed) {
     old_nvals = nvals;
     old_listed = listed;
     turn_over();
@@ -99,33 +101,23 @@ struct Vector {
 
 // What a phase reads of a vector, or of a plane, in registers: the phase stores, and whatever it
 // stores might be in shared memory for all that the compiler knows.
-template <class T>
-struct HeldVector {
+template <class T> struct HeldVector {
   Plane<T> here, spare;
   Index size, nvals;
 };
-template <class T>
-__device__ __forceinline__ HeldVector<T> in_registers(const Vector<T>& vector) {
+template <class T> SEMIRA_INLINE HeldVector<T> in_registers(const Vector<T>& vector) {
   return {vector.here, vector.spare, vector.size, vector.nvals};
 }
-template <class T>
-__device__ __forceinline__ Plane<T> in_registers(const Plane<T>& plane) {
-  return plane;
-}
+template <class T> SEMIRA_INLINE Plane<T> in_registers(const Plane<T>& plane) { return plane; }
 // Of one that is known to have every entry.
-template <class T>
-__device__ __forceinline__ HeldVector<T> as_full(const Vector<T>& vector) {
+template <class T> SEMIRA_INLINE HeldVector<T> as_full(const Vector<T>& vector) {
   const Index size = vector.size;
   return {vector.here, vector.spare, size, size};
 }
-template <class T>
-__device__ __forceinline__ Plane<T> as_full(const Plane<T>& plane) {
-  return plane;
-}
+template <class T> SEMIRA_INLINE Plane<T> as_full(const Plane<T>& plane) { return plane; }
 
 // Whether a value of an index vector names a position of a vector of so many.
-template <class I>
-__device__ __forceinline__ bool is_position(const I value, Index size) {
+template <class I> SEMIRA_INLINE bool is_position(const I value, Index size) {
   const long long place = static_cast<long long>(value);
   return place >= 0 && place < size;
 }
@@ -143,8 +135,7 @@ constexpr unsigned kListed = 1024;
 // Positions that a block's threads add to a list, gathered in shared memory: the list's end, one
 // address for the whole grid, is asked for once a block and not once a warp. Without room, every
 // warp asks for itself; of a list that may stay incomplete, beyond so many positions nobody asks.
-template <unsigned kMost>
-struct BlockList {
+template <unsigned kMost> struct BlockList {
   unsigned count;     // positions asked for
   unsigned valid;     // those that found room here
   unsigned unlisted;  // those that are only counted
@@ -156,7 +147,7 @@ struct BlockList {
     valid = kMost;
   }
 
-  __device__ __forceinline__ Room reserve(unsigned positions, Count* cursor, unsigned most = ~0u) {
+  SEMIRA_INLINE Room reserve(unsigned positions, Count* cursor, unsigned most = ~0u) {
     if constexpr (kMost != 0) {
       const unsigned first = atomicAdd(&count, positions);
       if (first + positions <= kMost) return {first, true, false};
@@ -172,7 +163,7 @@ struct BlockList {
 
   // One thread, between two barriers of the block: asks for places behind the entries that
   // `cursor` counts. Then all write what was gathered, and meet again before the next one comes.
-  __device__ __forceinline__ void take(Count* cursor, Count* incomplete = nullptr) {
+  SEMIRA_INLINE void take(Count* cursor, Count* incomplete = nullptr) {
     taken = count < valid ? count : valid;
     if (taken != 0) start = static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(taken)));
     if (unlisted != 0) {
@@ -181,7 +172,7 @@ struct BlockList {
     }
     reset();
   }
-  __device__ __forceinline__ void write(Index* list, Index end) const {
+  SEMIRA_INLINE void write(Index* list, Index end) const {
     if (list == nullptr) return;
     for (unsigned k = threadIdx.x; k < taken; k += blockDim.x) list[end + start + k] = items[k];
   }
@@ -190,30 +181,27 @@ struct BlockList {
 // Positions that a block adds to a list that may stay incomplete. Where more than a 32nd of a long
 // vector is new, walking all words takes no longer than their list, whose end is one address for all.
 // Of short vectors blocks find unequally many: one gives up later (docs/decisions/0037).
-__device__ __forceinline__ unsigned most_listed(const Team& team, Index size) {
+SEMIRA_INLINE unsigned most_listed(const Team& team, Index size) {
   const unsigned even = static_cast<unsigned>(size) / (team.threads / blockDim.x);
   if (even <= 4 * kListed) return 4 * kListed;
   return even / 32 < kListed ? kListed : even / 32;
 }
 
 // Words that one warp takes at a time: few where they are few, so that all warps get some.
-__device__ __forceinline__ unsigned words_per_tile(const Team& team, unsigned num_words) {
+SEMIRA_INLINE unsigned words_per_tile(const Team& team, unsigned num_words) {
   const unsigned share = num_words / (4 * team.warps);
   return share < 1 ? 1 : (share > kWarp ? kWarp : share);
 }
 
 // Calls `body(w, word)` for every non-zero word; all lanes of a warp get the same w.
 template <class Body>
-__device__ __forceinline__ void for_each_word(const Team& team, const unsigned* words,
-                                              unsigned num_words, Body body) {
+SEMIRA_INLINE void for_each_word(
+    const Team& team, const unsigned* words, unsigned num_words, Body body) {
   const unsigned tile = words_per_tile(team, num_words);
   for (unsigned base = team.warp * tile; base < num_words; base += team.warps * tile) {
     const unsigned mine = base + team.lane;
     const unsigned word = team.lane < tile && mine < num_words ? words[mine] : 0;
-    unsigned filled = __ballot_sync(kAllLanes, word != 0);
-    while (filled != 0) {
-      const int source = __ffs(filled) - 1;
-      filled &= filled - 1;
+    for (const int source : SetBits{__ballot_sync(kAllLanes, word != 0)}) {
       body(base + source, __shfl_sync(kAllLanes, word, source));
     }
   }
@@ -231,20 +219,13 @@ SEMIRA_PHASE void build_list(const Team& team, const Vector<T>& v, Count* cursor
     unsigned filled = __ballot_sync(kAllLanes, word != 0);
     if (filled == 0) continue;
     const unsigned own = static_cast<unsigned>(__popc(word));
-    unsigned upto = own;
-#pragma unroll
-    for (int step = 1; step < kWarp; step *= 2) {
-      const unsigned other = __shfl_up_sync(kAllLanes, upto, step);
-      if (team.lane >= static_cast<unsigned>(step)) upto += other;
-    }
+    const unsigned upto = sum_upto(team.lane, own);
     unsigned end = 0;
     if (team.lane == kWarp - 1) {
       end = static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(upto)));
     }
     const unsigned start = __shfl_sync(kAllLanes, end, kWarp - 1) + upto - own;
-    while (filled != 0) {
-      const int source = __ffs(filled) - 1;
-      filled &= filled - 1;
+    for (const int source : SetBits{filled}) {
       const unsigned entries = __shfl_sync(kAllLanes, word, source);
       const unsigned place = __shfl_sync(kAllLanes, start, source);
       if (entries >> team.lane & 1u) {
@@ -256,14 +237,12 @@ SEMIRA_PHASE void build_list(const Team& team, const Vector<T>& v, Count* cursor
 }
 
 // Empties the spare plane word by word, whatever is known of it.
-template <class T>
-SEMIRA_PHASE void wipe_spare(const Team& team, const Vector<T>& v) {
+template <class T> SEMIRA_PHASE void wipe_spare(const Team& team, const Vector<T>& v) {
   for (unsigned w = team.thread; w < v.num_words(); w += team.threads) v.spare.words[w] = 0;
 }
 
 // Empties the spare plane: through its list where it has one, else word by word.
-template <class T>
-SEMIRA_PHASE void clear_spare(const Team& all, const Vector<T>& v) {
+template <class T> SEMIRA_PHASE void clear_spare(const Team& all, const Vector<T>& v) {
   const Team team = from_the_end(all);
   const Plane<T> plane = v.spare;
   if (v.old_listed) {

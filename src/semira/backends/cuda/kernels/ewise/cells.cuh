@@ -9,45 +9,39 @@
 #include "common/matrix.cuh"
 #include "ewise/sources.cuh"
 
-template <class T>
-struct Cell {
+template <class T> struct Cell {
   using Value = T;
   struct Only {
     T value;
-    __device__ __forceinline__ const T& operator[](Index) const { return value; }
+    SEMIRA_INLINE const T& operator[](Index) const { return value; }
   };
   Only values;
   bool present, had, changed;
   T before = T{};  // what `fetch_replaced` found
 
-  __device__ __forceinline__ bool has(Index) const { return present; }
+  SEMIRA_INLINE bool has(Index) const { return present; }
 };
 
 // A position nobody has looked at: without an entry.
-template <class T>
-__device__ __forceinline__ Cell<T> empty_cell() {
-  return {{T{}}, false, false, false};
-}
+template <class T> SEMIRA_INLINE Cell<T> empty_cell() { return {{T{}}, false, false, false}; }
 // Presence; the value is fetched apart, so that all words are under way before the first value.
 // `full`: every position has an entry, so that no value waits for a word; `none`: none has.
 template <class T>
-__device__ __forceinline__ Cell<T> open_cell(const Plane<T>& plane, Index i, bool live,
-                                             bool full = false, bool none = false) {
+SEMIRA_INLINE Cell<T> open_cell(
+    const Plane<T>& plane, Index i, bool live, bool full = false, bool none = false) {
   const bool has = live && !none && (full || plane.has(i));
   return {{T{}}, has, has, false};
 }
 // Of a vector whose list is walked.
-template <class T>
-__device__ __forceinline__ Cell<T> listed_cell(const Plane<T>&, bool live) {
+template <class T> SEMIRA_INLINE Cell<T> listed_cell(const Plane<T>&, bool live) {
   return {{T{}}, live, live, false};
 }
-template <class T>
-__device__ __forceinline__ void fetch(Cell<T>& cell, const Plane<T>& plane, Index i) {
+template <class T> SEMIRA_INLINE void fetch(Cell<T>& cell, const Plane<T>& plane, Index i) {
   if (cell.had) cell.values.value = in_global(static_cast<const T*>(plane.values))[i];
 }
 // The same where what is stored later may not depend on it.
 template <class T>
-__device__ __forceinline__ void fetch_replaced(Cell<T>& cell, const Plane<T>& plane, Index i) {
+SEMIRA_INLINE void fetch_replaced(Cell<T>& cell, const Plane<T>& plane, Index i) {
   fetch(cell, plane, i);
   cell.before = cell.values.value;
 }
@@ -56,8 +50,7 @@ __device__ __forceinline__ void fetch_replaced(Cell<T>& cell, const Plane<T>& pl
 // line, still on its way, makes L1 miss what others read: PageRank of USA-road-NE took 3.5 times as
 // long in FP64 (docs/decisions/0045). Compilers cannot know that there is one block in z. Records of more
 // than 16 bytes do not wait.
-template <class T>
-__device__ __forceinline__ T once_arrived(T value, T before) {
+template <class T> SEMIRA_INLINE T once_arrived(T value, T before) {
   if constexpr (sizeof(T) <= 16) {
     constexpr unsigned kWords = (sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned);
     const unsigned zero = blockDim.z - 1;
@@ -71,10 +64,9 @@ __device__ __forceinline__ T once_arrived(T value, T before) {
   return value;
 }
 
-template <class M, bool kStructural, bool kComplement>
-struct CellMask {
+template <class M, bool kStructural, bool kComplement> struct CellMask {
   Cell<M> cell;
-  __device__ __forceinline__ bool allows(Index) const {
+  SEMIRA_INLINE bool allows(Index) const {
     bool set = cell.present;
     if constexpr (!kStructural) set = set && cell.values.value != static_cast<M>(0);
     return set != kComplement;
@@ -83,8 +75,7 @@ struct CellMask {
 
 // out<mask, replace> accum= source, at one position.
 template <class Accum, bool kReplace, class T, class Source, class MaskT>
-__device__ __forceinline__ void update(Index i, Cell<T>& out, const Source source,
-                                       const MaskT mask) {
+SEMIRA_INLINE void update(Index i, Cell<T>& out, const Source source, const MaskT mask) {
   if (!mask.allows(i)) {
     if constexpr (kReplace) out.present = false;
     return;
@@ -95,8 +86,7 @@ __device__ __forceinline__ void update(Index i, Cell<T>& out, const Source sourc
     if (!got) return;
     if (out.present) {
       using A = typename Accum::T;
-      out.values.value =
-          cast<T>(Accum::apply(cast<A>(out.values.value), cast<A>(z), i, 0, 0));
+      out.values.value = cast<T>(Accum::apply(cast<A>(out.values.value), cast<A>(z), i, 0, 0));
     } else {
       out.values.value = cast<T>(z);
     }
@@ -116,8 +106,7 @@ struct Changes {
   Count edges;
 };
 
-template <class T>
-__device__ __forceinline__ void count_change(const Cell<T>& cell, Changes& changes) {
+template <class T> SEMIRA_INLINE void count_change(const Cell<T>& cell, Changes& changes) {
   changes.inserted += cell.present && !cell.had ? 1 : 0;
   changes.deleted += cell.had && !cell.present ? 1 : 0;
 }
@@ -126,8 +115,8 @@ __device__ __forceinline__ void count_change(const Cell<T>& cell, Changes& chang
 // went: mostly none, and where the compiler sees that there are none, nothing is left of it. Their
 // bits are turned over, which is right because a cell has what the word in memory says.
 template <class T>
-__device__ __forceinline__ void store_word(const Team& team, const Plane<T>& plane, Index i,
-                                           const Cell<T>& cell, Changes& changes) {
+SEMIRA_INLINE void store_word(
+    const Team& team, const Plane<T>& plane, Index i, const Cell<T>& cell, Changes& changes) {
   if (cell.present && cell.changed) {
     in_global(plane.values)[i] = once_arrived(cell.values.value, cell.before);
   }
@@ -143,8 +132,8 @@ __device__ __forceinline__ void store_word(const Team& team, const Plane<T>& pla
 // Stores positions of one word that the lanes have side by side and that lose no entry; other warps
 // may store to the same word.
 template <class T>
-__device__ __forceinline__ void store_beside(const Team& team, const Plane<T>& plane, Index i,
-                                             const Cell<T>& cell, Changes& changes) {
+SEMIRA_INLINE void store_beside(
+    const Team& team, const Plane<T>& plane, Index i, const Cell<T>& cell, Changes& changes) {
   if (cell.present && cell.changed) in_global(plane.values)[i] = cell.values.value;
   const bool fresh = cell.present && !cell.had;
   const unsigned bits =
@@ -157,8 +146,8 @@ __device__ __forceinline__ void store_beside(const Team& team, const Plane<T>& p
 // Stores a word of the output, all of whose entries were made anew, into the plane that will be its
 // own, whatever that holds.
 template <class T>
-__device__ __forceinline__ void store_behind(const Team& team, const Plane<T>& plane, Index i,
-                                             const Cell<T>& cell, Changes& changes) {
+SEMIRA_INLINE void store_behind(
+    const Team& team, const Plane<T>& plane, Index i, const Cell<T>& cell, Changes& changes) {
   if (cell.present) in_global(plane.values)[i] = cell.values.value;
   const unsigned after = __ballot_sync(kAllLanes, cell.present);
   if (team.lane == 0) plane.words[static_cast<unsigned>(i) / kWarp] = after;
@@ -167,8 +156,8 @@ __device__ __forceinline__ void store_behind(const Team& team, const Plane<T>& p
 
 // Gives the lanes' new positions their places in a list, by way of the block's.
 template <class List>
-__device__ __forceinline__ void append_to(const Team& team, List& block, Index* list,
-                                          Index end, Index i, bool fresh, Count* cursor) {
+SEMIRA_INLINE void append_to(
+    const Team& team, List& block, Index* list, Index end, Index i, bool fresh, Count* cursor) {
   const unsigned peers = __ballot_sync(kAllLanes, fresh);
   if (peers == 0) return;
   Room room = {};
@@ -185,17 +174,15 @@ __device__ __forceinline__ void append_to(const Team& team, List& block, Index* 
 }
 
 // List that new entries are appended to; null if the vector has none.
-template <class T>
-__device__ __forceinline__ Index* kept_list(const Vector<T>& v) {
+template <class T> SEMIRA_INLINE Index* kept_list(const Vector<T>& v) {
   return v.listed ? v.here.list : nullptr;
 }
 
 // Stores scattered positions in place. With kAppend, new entries go to the end of the list, if
 // the vector has one; `block` is written out after the last of them.
 template <bool kAppend, class T, class List>
-__device__ __forceinline__ void store_listed(const Team& team, const Vector<T>& out,
-                                             List& block, Index i, const Cell<T>& cell,
-                                             Count* cursor, Changes& changes) {
+SEMIRA_INLINE void store_listed(const Team& team, const Vector<T>& out, List& block, Index i,
+    const Cell<T>& cell, Count* cursor, Changes& changes) {
   const Plane<T>& plane = out.here;
   if (cell.present && cell.changed) plane.values[i] = cell.values.value;
   const unsigned bit = 1u << (static_cast<unsigned>(i) % kWarp);
@@ -216,22 +203,19 @@ __device__ __forceinline__ void store_listed(const Team& team, const Vector<T>& 
 // Stores scattered positions into the spare plane, which is empty before and holds all entries
 // of the vector afterwards.
 template <class T, class List>
-__device__ __forceinline__ void store_spare(const Team& team, const Vector<T>& out,
-                                            List& block, Index i, const Cell<T>& cell,
-                                            Count* cursor) {
+SEMIRA_INLINE void store_spare(const Team& team, const Vector<T>& out, List& block, Index i,
+    const Cell<T>& cell, Count* cursor) {
   const Plane<T>& plane = out.spare;
   if (cell.present) {
-    plane.values[i] = cell.values.value;
-    atomicOr(&plane.words[static_cast<unsigned>(i) / kWarp],
-             1u << (static_cast<unsigned>(i) % kWarp));
+    plane.put(i, cell.values.value);
   }
   append_to(team, block, plane.list, 0, i, cell.present, cursor);
 }
 
 // Empties a plane that was read, and writes `rest` where an entry was.
 template <bool kList, class T>
-__device__ __forceinline__ void reset_cell(const Team& team, const Plane<T>& plane, Index i,
-                                           const Cell<T>& cell, T rest) {
+SEMIRA_INLINE void reset_cell(
+    const Team& team, const Plane<T>& plane, Index i, const Cell<T>& cell, T rest) {
   if (cell.had) plane.values[i] = rest;
   if constexpr (kList) {
     if (cell.had) plane.words[static_cast<unsigned>(i) / kWarp] = 0;
@@ -243,8 +227,7 @@ __device__ __forceinline__ void reset_cell(const Team& team, const Plane<T>& pla
 
 // Whether an index vector names a position that is not below `size`; remembers one.
 template <class I>
-__device__ __forceinline__ bool is_bad_position(const Cell<I>& cell, Index size,
-                                                const Control& control) {
+SEMIRA_INLINE bool is_bad_position(const Cell<I>& cell, Index size, const Control& control) {
   if (!cell.present) return false;
   const I value = cell.values.value;
   const bool is_bad = !is_position(value, size);
@@ -252,30 +235,23 @@ __device__ __forceinline__ bool is_bad_position(const Cell<I>& cell, Index size,
   return is_bad;
 }
 
-template <bool kOnes>
-struct Flag {
+template <bool kOnes> struct Flag {
   static constexpr bool kOn = kOnes;
 };
 
 // A walk that brings along, in registers, what a product has for the position.
-template <class Sum>
-struct Given {
+template <class Sum> struct Given {
   const Sum& sum;
 };
-template <class Sum>
-__device__ __forceinline__ Given<Sum> given_sum(const Sum& sum) {
-  return {sum};
-}
+template <class Sum> SEMIRA_INLINE Given<Sum> given_sum(const Sum& sum) { return {sum}; }
 // The cell of a product's result as it was brought.
-template <class T, class Sum>
-__device__ __forceinline__ Cell<T> filled_cell(const Given<Sum>& given) {
+template <class T, class Sum> SEMIRA_INLINE Cell<T> filled_cell(const Given<Sum>& given) {
   return {{given.sum.value}, given.sum.has, given.sum.has, false};
 }
 
 // Calls `at` for the positions of a list; all lanes take part, those past the end without one.
 template <class At>
-__device__ __forceinline__ void walk_list(const Team& team, const Index* list, Index nvals,
-                                          At at) {
+SEMIRA_INLINE void walk_list(const Team& team, const Index* list, Index nvals, At at) {
   const unsigned num = static_cast<unsigned>(nvals);
   for (unsigned base = team.warp * kWarp; base < num; base += team.threads) {
     const bool live = base + team.lane < num;
@@ -285,7 +261,7 @@ __device__ __forceinline__ void walk_list(const Team& team, const Index* list, I
 
 // Calls `at` for every position from the word `from` on: one warp a word, one lane a position.
 template <class At>
-__device__ __forceinline__ void walk_words(const Team& team, Index size, At at, unsigned from = 0) {
+SEMIRA_INLINE void walk_words(const Team& team, Index size, At at, unsigned from = 0) {
   const unsigned num = static_cast<unsigned>(size), num_words = (num + kWarp - 1) / kWarp;
   for (unsigned w = from + team.warp; w < num_words; w += team.warps) {
     const unsigned place = w * kWarp + team.lane;
@@ -299,8 +275,7 @@ struct Always {
 };
 
 // Calls `at` for the positions of the words that have all of theirs.
-template <class At>
-__device__ __forceinline__ void walk_full_words(const Team& team, Index size, At at) {
+template <class At> SEMIRA_INLINE void walk_full_words(const Team& team, Index size, At at) {
   const unsigned num_words = static_cast<unsigned>(size) / kWarp;
   for (unsigned w = team.warp; w < num_words; w += team.warps) {
     at(Flag<false>{}, static_cast<Index>(w * kWarp + team.lane), Always{});
@@ -310,17 +285,15 @@ __device__ __forceinline__ void walk_full_words(const Team& team, Index size, At
 // Calls `at` for words from `from` on where `filled(w)` says that something may happen. Large vectors
 // are looked through a word a lane.
 template <class Filled, class At>
-__device__ __forceinline__ void walk_filled(const Team& team, Index size, Filled filled, At at,
-                                            unsigned from = 0) {
+SEMIRA_INLINE void walk_filled(
+    const Team& team, Index size, Filled filled, At at, unsigned from = 0) {
   const unsigned num = static_cast<unsigned>(size), num_words = (num + kWarp - 1) / kWarp;
   const unsigned tile = words_per_tile(team, num_words);
   for (unsigned base = from + team.warp * tile; base < num_words; base += team.warps * tile) {
     const unsigned mine = base + team.lane;
     const bool wanted = team.lane < tile && mine < num_words && (tile == 1 || filled(mine));
-    unsigned todo = __ballot_sync(kAllLanes, wanted);
-    while (todo != 0) {
-      const unsigned place = (base + __ffs(todo) - 1) * kWarp + team.lane;
-      todo &= todo - 1;
+    for (const int k : SetBits{__ballot_sync(kAllLanes, wanted)}) {
+      const unsigned place = (base + k) * kWarp + team.lane;
       at(Flag<false>{}, static_cast<Index>(place), place < num);
     }
   }
@@ -329,8 +302,7 @@ __device__ __forceinline__ void walk_filled(const Team& team, Index size, Filled
 // After the barrier: what is known about the output. `appended`: a list, if there
 // was one, got the new entries.
 template <class Out>
-__device__ __forceinline__ void refresh(Vector<Out>& out, const Counters& counters,
-                                        bool appended) {
+SEMIRA_INLINE void refresh(Vector<Out>& out, const Counters& counters, bool appended) {
   out.listed = out.listed && counters.deleted == 0 && (appended || counters.inserted == 0);
   out.nvals += static_cast<Index>(counters.inserted) - static_cast<Index>(counters.deleted);
 }

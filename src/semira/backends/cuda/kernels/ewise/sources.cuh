@@ -5,22 +5,20 @@
 #include "scalar/scalar.cuh"
 
 // x everywhere.
-template <class X>
-struct ScalarSource {
+template <class X> struct ScalarSource {
   using Value = X;
   Scalar<X> x;
-  __device__ __forceinline__ bool get(Index, X& z) const {
+  SEMIRA_INLINE bool get(Index, X& z) const {
     z = x.value;
     return x.has;
   }
 };
 
 // u_i.
-template <class U>
-struct VectorSource {
+template <class U> struct VectorSource {
   using Value = typename U::Value;
   U u;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     if (!u.has(i)) return false;
     z = u.values[i];
     return true;
@@ -28,11 +26,10 @@ struct VectorSource {
 };
 
 // f(u_i).
-template <class Op, class U>
-struct UnarySource {
+template <class Op, class U> struct UnarySource {
   using Value = typename Op::R;
   U u;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     if (!u.has(i)) return false;
     z = Op::apply(cast<typename Op::T>(u.values[i]), i, 0);
     return true;
@@ -40,12 +37,11 @@ struct UnarySource {
 };
 
 // f(u_i, x), or f(x, u_i) if the scalar stands on the left.
-template <class Op, bool kScalarLeft, class U, class X>
-struct BoundSource {
+template <class Op, bool kScalarLeft, class U, class X> struct BoundSource {
   using Value = typename Op::R;
   U u;
   Scalar<X> x;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     using T = typename Op::T;
     if (!u.has(i)) return false;
     const T a = cast<T>(u.values[i]), b = cast<T>(x.value);
@@ -55,12 +51,11 @@ struct BoundSource {
 };
 
 // f(u_i, i, 0, thunk).
-template <class Op, class U, class X>
-struct IndexSource {
+template <class Op, class U, class X> struct IndexSource {
   using Value = typename Op::R;
   U u;
   Scalar<X> thunk;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     if (!u.has(i)) return false;
     z = Op::apply(cast<typename Op::T>(u.values[i]), i, 0, cast<typename Op::Thunk>(thunk.value));
     return true;
@@ -68,12 +63,11 @@ struct IndexSource {
 };
 
 // u_i where f(u_i, i, 0, thunk).
-template <class Op, class U, class X>
-struct SelectSource {
+template <class Op, class U, class X> struct SelectSource {
   using Value = typename U::Value;
   U u;
   Scalar<X> thunk;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     if (!u.has(i)) return false;
     z = u.values[i];
     return cast<bool>(
@@ -82,12 +76,11 @@ struct SelectSource {
 };
 
 // f(u_i, v_i) where both are.
-template <class Op, class U, class V>
-struct IntersectionSource {
+template <class Op, class U, class V> struct IntersectionSource {
   using Value = typename Op::R;
   U u;
   V v;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     using T = typename Op::T;
     if (!u.has(i) || !v.has(i)) return false;
     z = Op::apply(cast<T>(u.values[i]), cast<T>(v.values[i]), i, 0, 0);
@@ -96,12 +89,11 @@ struct IntersectionSource {
 };
 
 // f(u_i, v_i) where both are; an entry that is alone passes unchanged.
-template <class Op, class U, class V>
-struct UnionSource {
+template <class Op, class U, class V> struct UnionSource {
   using Value = typename Op::R;
   U u;
   V v;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     using T = typename Op::T;
     const bool in_u = u.has(i), in_v = v.has(i);
     if (in_u && in_v) {
@@ -116,14 +108,13 @@ struct UnionSource {
 };
 
 // f(u_i, v_i), a missing side taking its default.
-template <class Op, class U, class V, class X, class Y>
-struct FilledSource {
+template <class Op, class U, class V, class X, class Y> struct FilledSource {
   using Value = typename Op::R;
   U u;
   V v;
   Scalar<X> x;
   Scalar<Y> y;
-  __device__ __forceinline__ bool get(Index i, Value& z) const {
+  SEMIRA_INLINE bool get(Index i, Value& z) const {
     using T = typename Op::T;
     const bool in_u = u.has(i), in_v = v.has(i);
     if (!in_u && !in_v) return false;

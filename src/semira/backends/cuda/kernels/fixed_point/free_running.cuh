@@ -27,62 +27,59 @@ constexpr unsigned long long kGoesOn = 0, kGaveUp = 1, kDone = 2;
 // Rank of no value.
 constexpr unsigned long long kNoRank = ~0ull;
 
-// What all blocks share; CONTROL_WORDS in fixed_point/fixed_points.py is its size, all 0 at the start.
+// What all blocks share; CONTROL_WORDS in fixed_point.py is its size, all 0 at the start.
 struct FixedControl {
   unsigned long long stop, threshold, pad0[14];
-  long long open, pad1[15];     // dirty or waiting positions, blocks that work
-  unsigned long long longest;   // rounds of the block that had most
-  long long entries;            // of the result
+  long long open, pad1[15];    // dirty or waiting positions, blocks that work
+  unsigned long long longest;  // rounds of the block that had most
+  long long entries;           // of the result
 };
 
-// All members have 8 bytes; fixed_point/fixed_points.py spells the same.
+// All members have 8 bytes; fixed_point.py spells the same.
 struct FixedProblem {
   const Offset* indptr;
   const Index* indices;
   const void* weights;
   long long stride;
-  void* values;         // of all positions; the identity where there is none
-  unsigned* words;      // which are there
+  void* values;     // of all positions; the identity where there is none
+  unsigned* words;  // which are there
   unsigned* dirty;
   unsigned long long* nearest;  // rank of the best open value of each block
   FixedControl* control;
   long long size;
-  long long range;      // words of a block's
-  long long most;       // rounds of a block
-  double width;         // of the window; 0: none
+  long long range;  // words of a block's
+  long long most;   // rounds of a block
+  double width;     // of the window; 0: none
 };
 
 // A value as others have left it, past L1.
-template <class V>
-__device__ __forceinline__ V as_left(const V* at) {
+template <class V> SEMIRA_INLINE V as_left(const V* at) {
   return *static_cast<const volatile V*>(at);
 }
 
 // How values of a monoid are ordered: a lower rank is better.
-template <class Add>
-struct Ranked {
+template <class Add> struct Ranked {
   using T = typename Add::T;
   static constexpr bool kLeast = Add::kMethod == Method::kLeast;
   static_assert(kLeast || Add::kMethod == Method::kGreatest, "min or max");
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "the hardware's atomics");
-  using Signed = Choose<sizeof(T) == 8, long long, int>;
   using Unsigned = Choose<sizeof(T) == 8, unsigned long long, unsigned>;
   static constexpr Unsigned kTop = static_cast<Unsigned>(1) << (8 * sizeof(T) - 1);
 
-  static __device__ __forceinline__ bool is_none(T x) {
+  static SEMIRA_INLINE bool is_none(T x) {
     // The identity of floats is a NaN.
     if constexpr (kIsFloat<T>) return x != x;
     return x == Add::identity();
   }
   // Whether x improves what is held; a NaN improves nothing.
-  static __device__ __forceinline__ bool improves(T x, T held) {
+  static SEMIRA_INLINE bool improves(T x, T held) {
     if constexpr (kIsFloat<T>) {
       if (x != x) return false;
       if (held != held) return true;
     }
     return kLeast ? x < held : x > held;
   }
-  static __device__ __forceinline__ unsigned long long rank(T x) {
+  static SEMIRA_INLINE unsigned long long rank(T x) {
     Unsigned bits = *reinterpret_cast<Unsigned*>(&x);
     if constexpr (kIsFloat<T>) {
       // A NaN comes last, whatever its bits.
@@ -94,7 +91,7 @@ struct Ranked {
     if constexpr (!kLeast) bits = ~bits;
     return bits;
   }
-  static __device__ __forceinline__ T value(unsigned long long rank) {
+  static SEMIRA_INLINE T value(unsigned long long rank) {
     Unsigned bits = static_cast<Unsigned>(rank);
     if constexpr (!kLeast) bits = ~bits;
     if constexpr (kIsFloat<T>) {
@@ -105,8 +102,7 @@ struct Ranked {
     return *reinterpret_cast<T*>(&bits);
   }
   // Rank of what lies a width beyond a rank; never a better one than that.
-  static __device__ __forceinline__ unsigned long long beyond(unsigned long long nearest,
-                                                              double width) {
+  static SEMIRA_INLINE unsigned long long beyond(unsigned long long nearest, double width) {
     if (!(width > 0)) return kNoRank;
     const T from = value(nearest);
     T edge;
@@ -119,26 +115,6 @@ struct Ranked {
     }
     const unsigned long long found = rank(edge);
     return found < nearest ? nearest : found;
-  }
-  // The better one of *at and x stays there; returns what was. See `hardware_extreme`.
-  static __device__ __forceinline__ T exchange(T* at, T x) {
-    if constexpr (kIsFloat<T>) {
-      Signed bits = *reinterpret_cast<Signed*>(&x);
-      if (bits >= 0) {
-        Signed* const word = reinterpret_cast<Signed*>(at);
-        Signed old = kLeast ? atomicMin(word, bits) : atomicMax(word, bits);
-        return *reinterpret_cast<T*>(&old);
-      }
-      Unsigned* const word = reinterpret_cast<Unsigned*>(at);
-      const Unsigned low = static_cast<Unsigned>(bits);
-      Unsigned old = kLeast ? atomicMax(word, low) : atomicMin(word, low);
-      return *reinterpret_cast<T*>(&old);
-    } else {
-      using Word = Choose<kIsSigned<T>, Signed, Unsigned>;
-      Word* const word = reinterpret_cast<Word*>(at);
-      const Word given = static_cast<Word>(x);
-      return static_cast<T>(kLeast ? atomicMin(word, given) : atomicMax(word, given));
-    }
   }
 };
 
@@ -154,7 +130,7 @@ struct FixedRange {
 };
 extern __shared__ __align__(16) unsigned char fixed_bits[];
 
-__device__ __forceinline__ unsigned long long least_of_warp(unsigned long long rank) {
+SEMIRA_INLINE unsigned long long least_of_warp(unsigned long long rank) {
   for (int step = kWarp / 2; step > 0; step /= 2) {
     const unsigned long long other = __shfl_xor_sync(kAllLanes, rank, step);
     rank = other < rank ? other : rank;
@@ -162,15 +138,12 @@ __device__ __forceinline__ unsigned long long least_of_warp(unsigned long long r
   return rank;
 }
 
-__device__ __forceinline__ int words_of(long long size) {
-  return static_cast<int>((size + kWarp - 1) / kWarp);
-}
+SEMIRA_INLINE int words_of(long long size) { return static_cast<int>((size + kWarp - 1) / kWarp); }
 
 // Values and presence of a vector as the launch needs them, and every entry open.
 template <class Add>
 __device__ void open_values(const FixedProblem& p, const void* from_first, const unsigned* first,
-                            const void* from_second, const unsigned* second,
-                            const VectorState* state, long long blocks) {
+    const void* from_second, const unsigned* second, const VectorState* state, long long blocks) {
   using T = typename Add::T;
   const bool is_first = state->active == 0;
   const T* const from = static_cast<const T*>(is_first ? from_first : from_second);
@@ -193,8 +166,7 @@ __device__ void open_values(const FixedProblem& p, const void* from_first, const
 }
 
 // Presence of what the launch has reached, and how many entries there are.
-template <class Add>
-__device__ void close_values(const FixedProblem& p, VectorState* state) {
+template <class Add> __device__ void close_values(const FixedProblem& p, VectorState* state) {
   using T = typename Add::T;
   const T* const values = static_cast<const T*>(p.values);
   const unsigned lane = threadIdx.x % kWarp;
@@ -211,23 +183,22 @@ __device__ void close_values(const FixedProblem& p, VectorState* state) {
   }
   if (count != 0) {
     atomicAdd(reinterpret_cast<unsigned long long*>(&state->nvals),
-              static_cast<unsigned long long>(count));
+        static_cast<unsigned long long>(count));
   }
   if (rank == 0 && lane == 0) state->listed = 0;
 }
 
-template <class Semiring, class A>
-struct FreeRunning {
+template <class Semiring, class A> struct FreeRunning {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   using Order = Ranked<Add>;
   const FixedProblem& p;
   FixedRange& own;
 
-  __device__ __forceinline__ T* values() const { return static_cast<T*>(p.values); }
+  SEMIRA_INLINE T* values() const { return static_cast<T*>(p.values); }
 
   // Whether nothing was at `to` when the identity itself came there.
-  __device__ __forceinline__ bool is_first_identity(Index to, T offer) const {
+  SEMIRA_INLINE bool is_first_identity(Index to, T offer) const {
     if constexpr (kIsFloat<T>) return false;
     if (offer != Add::identity()) return false;
     const unsigned bit = 1u << (to % kWarp);
@@ -236,9 +207,7 @@ struct FreeRunning {
 
   // Sends what one position offers along its edges; returns how many positions have become open.
   // What a batch asks of the memory is asked for together.
-  __device__ __forceinline__ int relax(Index v, T value) const {
-    using Op = typename Semiring::Multiply;
-    constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
+  SEMIRA_INLINE int relax(Index v, T value) const {
     const A* const weights = static_cast<const A*>(p.weights);
     const Offset first = p.indptr[v], end = p.indptr[v + 1];
     int opened = 0;
@@ -246,32 +215,27 @@ struct FreeRunning {
       Index to[kFixedBatch];
       T offer[kFixedBatch], held[kFixedBatch];
       bool is[kFixedBatch];
-#pragma unroll
-      for (int k = 0; k < kFixedBatch; ++k) {
+      SEMIRA_UNROLLED(k, kFixedBatch) {
         const Offset at = end - edge > k ? edge + k : end - 1;
         to[k] = p.indices[at];
         A weight{};
-        if constexpr (kReadsMatrix) weight = weights[at * static_cast<Offset>(p.stride)];
+        if constexpr (kReadsMatrix<Semiring>) weight = weights[at * static_cast<Offset>(p.stride)];
         offer[k] = multiply_values<Semiring>(value, weight, v, to[k]);
       }
-#pragma unroll
-      for (int k = 0; k < kFixedBatch; ++k) held[k] = as_left(values() + to[k]);
-#pragma unroll
-      for (int k = 0; k < kFixedBatch; ++k) {
+      SEMIRA_UNROLLED(k, kFixedBatch) held[k] = as_left(values() + to[k]);
+      SEMIRA_UNROLLED(k, kFixedBatch) {
         is[k] = end - edge > k && Order::improves(offer[k], held[k]);
-        if (is[k]) held[k] = Order::exchange(values() + to[k], offer[k]);
+        if (is[k]) held[k] = hardware_extreme<Order::kLeast>(values() + to[k], offer[k]);
       }
       bool any = false;
-#pragma unroll
-      for (int k = 0; k < kFixedBatch; ++k) {
+      SEMIRA_UNROLLED(k, kFixedBatch) {
         is[k] = (is[k] && Order::improves(offer[k], held[k])) ||
                 (end - edge > k && is_first_identity(to[k], offer[k]));
         any |= is[k];
       }
       if (!any) continue;
       __threadfence();
-#pragma unroll
-      for (int k = 0; k < kFixedBatch; ++k) {
+      SEMIRA_UNROLLED(k, kFixedBatch) {
         if (!is[k]) continue;
         const unsigned bit = 1u << (to[k] % kWarp);
         opened += (atomicOr(p.dirty + to[k] / kWarp, bit) & bit) == 0;
@@ -281,7 +245,7 @@ struct FreeRunning {
   }
 
   // Puts positions of a word on the list; those that find no room are dirty as before.
-  __device__ __forceinline__ void list_word(unsigned* dirty, Index base, unsigned bits) const {
+  SEMIRA_INLINE void list_word(unsigned* dirty, Index base, unsigned bits) const {
     int at = atomicAdd(&own.count, __popc(bits));
     while (bits != 0 && at < kFixedList) {
       own.list[at++] = base + __ffs(static_cast<int>(bits)) - 1;
@@ -312,8 +276,7 @@ struct FreeRunning {
     const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
     for (int first = thread, k = 0; first < words; first += kFixedLooks * threads) {
       unsigned seen[kFixedLooks];
-#pragma unroll
-      for (int j = 0; j < kFixedLooks; ++j) {
+      SEMIRA_UNROLLED(j, kFixedLooks) {
         const int word = first + j * threads;
         seen[j] = as_left(dirty + (word < words ? word : words - 1));
       }
@@ -334,7 +297,7 @@ struct FreeRunning {
         own.works = true;
         // The answer has to be there: only then has it happened.
         if (atomicAdd(reinterpret_cast<unsigned long long*>(&control->open),
-                      static_cast<unsigned long long>(kWorking)) == 0) {
+                static_cast<unsigned long long>(kWorking)) == 0) {
           atomicMax(&control->stop, kGaveUp);
         }
         __threadfence();
@@ -388,7 +351,7 @@ struct FreeRunning {
   }
 
   // Tells the first block where this one stands.
-  __device__ __forceinline__ void tell(unsigned long long nearest, unsigned long long& told) const {
+  SEMIRA_INLINE void tell(unsigned long long nearest, unsigned long long& told) const {
     if (nearest == told) return;
     told = nearest;
     atomicExch(p.nearest + blockIdx.x, nearest);
@@ -422,7 +385,7 @@ struct FreeRunning {
             const long long less = own.change - kWorking;
             own.change = 0;
             atomicAdd(reinterpret_cast<unsigned long long*>(&p.control->open),
-                      static_cast<unsigned long long>(less));
+                static_cast<unsigned long long>(less));
           }
           __nanosleep(kIdleNap);
         }
@@ -466,8 +429,7 @@ struct FreeRunning {
   }
 };
 
-template <class Semiring, class A>
-__device__ void run_freely(const FixedProblem& p) {
+template <class Semiring, class A> __device__ void run_freely(const FixedProblem& p) {
   __shared__ FixedRange own;
   const FreeRunning<Semiring, A> search{p, own};
   if (blockIdx.x == 0) {

@@ -20,28 +20,42 @@ struct Span {
         step(gridDim.x * static_cast<long long>(blockDim.x)) {}
 };
 
+// Those of a thread: for (const long long k : items_below(n)).
+struct Items {
+  struct Place {
+    long long at, step;
+    SEMIRA_INLINE long long operator*() const { return at; }
+    SEMIRA_INLINE void operator++() { at += step; }
+    SEMIRA_INLINE bool operator!=(long long end) const { return at < end; }
+  };
+  Span span;
+  long long n;
+  SEMIRA_INLINE Place begin() const { return {span.first, span.step}; }
+  SEMIRA_INLINE long long end() const { return n; }
+};
+SEMIRA_INLINE Items items_below(long long n) { return {{}, n}; }
+
+// Words of 32 rows.
+SEMIRA_INLINE long long words_of(long long rows) { return (rows + kWarp - 1) / kWarp; }
+
 // First position in sorted `list[low, high)` that holds at least `x`.
-template <class T, class P>
-__device__ __forceinline__ P lower_bound(const T* list, P low, P high, T x) {
-  while (low < high) {
-    const P middle = low + (high - low) / 2;
-    if (list[middle] < x) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+template <class T, class P> SEMIRA_INLINE P lower_bound(const T* list, P low, P high, T x) {
+  return first_where(low, high, [&](P at) { return !(list[at] < x); });
 }
 
 // Last position of a rising list of `n + 1` offsets that holds at most `x`: the owner of item x.
-template <class P>
-__device__ __forceinline__ long long owner_in(const P* offsets, long long n, P x) {
+template <class P> SEMIRA_INLINE long long owner_in(const P* offsets, long long n, P x) {
   return lower_bound<P, long long>(offsets, 0, n + 1, x + 1) - 1;
 }
 
-template <class A>
-struct Entries {
+// Adds every lane's number to `total`.
+SEMIRA_INLINE void add_to(Count* total, Count mine) {
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) mine += __shfl_xor_sync(kAllLanes, mine, step);
+  if (threadIdx.x % kWarp == 0 && mine != 0) atomicAdd(total, mine);
+}
+
+template <class A> struct Entries {
   using Value = A;
   const Offset* __restrict__ indptr;
   const Index* __restrict__ indices;
@@ -58,27 +72,26 @@ struct Entries {
         most(static_cast<Offset>(d.most)),
         value_stride(static_cast<Offset>(d.value_stride)) {}
 
-  __device__ __forceinline__ A value(Offset at) const { return values[at * value_stride]; }
+  SEMIRA_INLINE A value(Offset at) const { return values[at * value_stride]; }
 
   // First entry of row i that lies in column j or after it.
-  __device__ __forceinline__ Offset place(Index i, Index j) const {
+  SEMIRA_INLINE Offset place(Index i, Index j) const {
     return lower_bound(indices, indptr[i], indptr[i + 1], j);
   }
-  __device__ __forceinline__ bool find(Index i, Index j, Offset& at) const {
+  SEMIRA_INLINE bool find(Index i, Index j, Offset& at) const {
     at = place(i, j);
     return at < indptr[i + 1] && indices[at] == j;
   }
 };
 
 struct EveryPosition {
-  __device__ __forceinline__ bool allows(Index, Index) const { return true; }
+  SEMIRA_INLINE bool allows(Index, Index) const { return true; }
 };
 
-template <class M, bool kStructural, bool kComplement>
-struct EntryMask {
+template <class M, bool kStructural, bool kComplement> struct EntryMask {
   Entries<M> mask;
   __device__ explicit EntryMask(const Entries<M>& m) : mask(m) {}
-  __device__ __forceinline__ bool allows(Index i, Index j) const {
+  SEMIRA_INLINE bool allows(Index i, Index j) const {
     Offset at;
     bool set = mask.find(i, j, at);
     if constexpr (!kStructural) set = set && cast<bool>(mask.value(at));

@@ -7,8 +7,8 @@
 
 // Offset of row `r` of C, which has `n` entries.
 template <class A, class B>
-__device__ __forceinline__ Offset kronecker_offset(const Entries<A>& a, const Entries<B>& b,
-                                                   long long rows_of_b, long long r) {
+SEMIRA_INLINE Offset kronecker_offset(
+    const Entries<A>& a, const Entries<B>& b, long long rows_of_b, long long r) {
   const long long i = r / rows_of_b, k = r % rows_of_b;
   return a.indptr[i] * b.nvals + (a.indptr[i + 1] - a.indptr[i]) * b.indptr[k];
 }
@@ -17,12 +17,11 @@ __device__ __forceinline__ Offset kronecker_offset(const Entries<A>& a, const En
 // else for the row of B's.
 template <class Op, bool kFirstColumn, class A, class B>
 __device__ void kronecker(const Entries<A>& a, const Entries<B>& b, long long rows_of_a,
-                          long long rows_of_b, long long columns_of_b, const Written& out) {
+    long long rows_of_b, long long columns_of_b, const Written& out) {
   using T = typename Op::T;
   using R = typename Op::R;
-  const Span span;
   const long long n = static_cast<long long>(a.nvals) * b.nvals;
-  for (long long t = span.first; t < n; t += span.step) {
+  for (const long long t : items_below(n)) {
     const Offset at = static_cast<Offset>(t);
     const Index i = a.rows[at / b.nvals];
     const Offset begin = a.indptr[i], length = a.indptr[i + 1] - begin;
@@ -40,7 +39,7 @@ __device__ void kronecker(const Entries<A>& a, const Entries<B>& b, long long ro
     static_cast<R*>(out.values)[t] = Op::apply(x, y, i, kFirstColumn ? j : k, m);
   }
   const long long rows = rows_of_a * rows_of_b;
-  for (long long r = span.first; r <= rows; r += span.step) {
+  for (const long long r : items_below(rows + 1)) {
     out.indptr[r] = r < rows ? kronecker_offset(a, b, rows_of_b, r) : static_cast<Offset>(n);
   }
 }

@@ -7,16 +7,15 @@
 #include "matrix/entries.cuh"
 
 template <class Policy, class X, class Y>
-__device__ void merge_flags(const Policy& policy, const X& x, const Y& y, Offset* kept_x,
-                            Offset* kept_y) {
-  const Span span;
+__device__ void merge_flags(
+    const Policy& policy, const X& x, const Y& y, Offset* kept_x, Offset* kept_y) {
   // Past the entries that there are: nothing stays.
-  for (long long e = span.first; e < x.most; e += span.step) {
+  for (const long long e : items_below(x.most)) {
     const Offset at = static_cast<Offset>(e);
     kept_x[e] = e < x.nvals && policy.keep_x(at, x.rows[e], x.indices[e]) ? 1 : 0;
   }
   if constexpr (Policy::kHasY) {
-    for (long long e = span.first; e < y.most; e += span.step) {
+    for (const long long e : items_below(y.most)) {
       const Offset at = static_cast<Offset>(e);
       kept_y[e] = e < y.nvals && policy.keep_y(at, y.rows[e], y.indices[e]) ? 1 : 0;
     }
@@ -33,10 +32,9 @@ struct Written {
 // `scan_x` and `scan_y` are the running sums of the flags.
 template <class R, class Policy, class X, class Y>
 __device__ void merge_fill(const Policy& policy, const X& x, const Y& y, const Offset* scan_x,
-                           const Offset* scan_y, long long nrows, const Written out) {
-  const Span span;
+    const Offset* scan_y, long long nrows, const Written out) {
   R* const values = static_cast<R*>(out.values);
-  for (long long e = span.first; e < x.nvals; e += span.step) {
+  for (const long long e : items_below(x.nvals)) {
     Offset to = scan_x[e];
     if (scan_x[e + 1] == to) continue;
     const Index i = x.rows[e], j = x.indices[e];
@@ -48,7 +46,7 @@ __device__ void merge_fill(const Policy& policy, const X& x, const Y& y, const O
     if (values != nullptr) values[to] = policy.value_x(static_cast<Offset>(e), i, j);
   }
   if constexpr (Policy::kHasY) {
-    for (long long e = span.first; e < y.nvals; e += span.step) {
+    for (const long long e : items_below(y.nvals)) {
       Offset to = scan_y[e];
       if (scan_y[e + 1] == to) continue;
       const Index i = y.rows[e], j = y.indices[e];
@@ -58,7 +56,7 @@ __device__ void merge_fill(const Policy& policy, const X& x, const Y& y, const O
       if (values != nullptr) values[to] = policy.value_y(static_cast<Offset>(e), i, j);
     }
   }
-  for (long long i = span.first; i <= nrows; i += span.step) {
+  for (const long long i : items_below(nrows + 1)) {
     Offset start = x.nvals != 0 ? scan_x[x.indptr[i]] : 0;
     if constexpr (Policy::kHasY) {
       if (y.nvals != 0) start += scan_y[y.indptr[i]];

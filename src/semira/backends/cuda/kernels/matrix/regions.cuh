@@ -5,7 +5,7 @@
 // The positions a region names along one axis; null list: every position.
 struct Axis {
   const Index* list;
-  __device__ __forceinline__ Index at(Index k) const { return list != nullptr ? list[k] : k; }
+  SEMIRA_INLINE Index at(Index k) const { return list != nullptr ? list[k] : k; }
 };
 
 // Numbers inside a region of every position, several where a list repeats itself; null: the
@@ -13,20 +13,19 @@ struct Axis {
 struct Numbers {
   const Index* starts;
   const Index* list;
-  __device__ __forceinline__ Index count(Index j) const {
+  SEMIRA_INLINE Index count(Index j) const {
     return starts != nullptr ? starts[j + 1] - starts[j] : 1;
   }
-  __device__ __forceinline__ Index get(Index j, Index t) const {
+  SEMIRA_INLINE Index get(Index j, Index t) const {
     return starts != nullptr ? list[starts[j] + t] : j;
   }
 };
 
 // Entries of the rows named by a region, counted per row of the result.
 template <class A>
-__device__ void count_region_rows(const Entries<A>& a, const Axis rows, long long num_rows,
-                                  long long* counts) {
-  const Span span;
-  for (long long r = span.first; r < num_rows; r += span.step) {
+__device__ void count_region_rows(
+    const Entries<A>& a, const Axis rows, long long num_rows, long long* counts) {
+  for (const long long r : items_below(num_rows)) {
     const Index i = rows.at(static_cast<Index>(r));
     counts[r] = a.indptr[i + 1] - a.indptr[i];
   }
@@ -35,10 +34,9 @@ __device__ void count_region_rows(const Entries<A>& a, const Axis rows, long lon
 // How often each of these entries appears in the result.
 template <class A>
 __device__ void count_region_entries(const Entries<A>& a, const Axis rows, long long num_rows,
-                                     const long long* starts, const Numbers columns, long long* counts) {
-  const Span span;
+    const long long* starts, const Numbers columns, long long* counts) {
   const long long total = starts[num_rows];
-  for (long long w = span.first; w < total; w += span.step) {
+  for (const long long w : items_below(total)) {
     const long long r = owner_in(starts, num_rows, w);
     const Index i = rows.at(static_cast<Index>(r));
     const Offset e = a.indptr[i] + static_cast<Offset>(w - starts[r]);
@@ -49,20 +47,17 @@ __device__ void count_region_entries(const Entries<A>& a, const Axis rows, long 
 // Keys ``row * ncols + column`` of the result and the entry each comes from.
 template <class A>
 __device__ void fill_region_entries(const Entries<A>& a, const Axis rows, long long num_rows,
-                                    const long long* starts, const Numbers columns,
-                                    const long long* places, long long ncols,
-                                    unsigned long long* keys, long long* origin) {
-  const Span span;
+    const long long* starts, const Numbers columns, const long long* places, long long ncols,
+    unsigned long long* keys, long long* origin) {
   const long long total = starts[num_rows];
-  for (long long w = span.first; w < total; w += span.step) {
+  for (const long long w : items_below(total)) {
     const long long r = owner_in(starts, num_rows, w);
     const Index i = rows.at(static_cast<Index>(r));
     const Offset e = a.indptr[i] + static_cast<Offset>(w - starts[r]);
     const Index j = a.indices[e], times = columns.count(j);
     for (Index t = 0; t < times; ++t) {
       const long long to = places[w] + t;
-      keys[to] = static_cast<unsigned long long>(r) * static_cast<unsigned long long>(ncols) +
-                 static_cast<unsigned long long>(columns.get(j, t));
+      keys[to] = static_cast<unsigned long long>(r * ncols + columns.get(j, t));
       origin[to] = e;
     }
   }
@@ -71,10 +66,8 @@ __device__ void fill_region_entries(const Entries<A>& a, const Axis rows, long l
 // 1 for the entries of an operand whose row and column numbers are the last mentions.
 template <class A>
 __device__ void flag_assigned(const Entries<A>& a, const Axis rows, const Axis columns,
-                              const Inside row_numbers, const Inside column_numbers,
-                              Offset* flags) {
-  const Span span;
-  for (long long e = span.first; e < a.most; e += span.step) {
+    const Inside row_numbers, const Inside column_numbers, Offset* flags) {
+  for (const long long e : items_below(a.most)) {
     flags[e] = 0;
     if (e >= a.nvals) continue;
     const Index r = a.rows[e], s = a.indices[e];
@@ -85,25 +78,21 @@ __device__ void flag_assigned(const Entries<A>& a, const Axis rows, const Axis c
 // Keys of the flagged entries at their final positions.
 template <class A>
 __device__ void place_assigned(const Entries<A>& a, const Axis rows, const Axis columns,
-                               const Offset* scan, long long ncols, unsigned long long* keys,
-                               long long* origin) {
-  const Span span;
-  for (long long e = span.first; e < a.nvals; e += span.step) {
+    const Offset* scan, long long ncols, unsigned long long* keys, long long* origin) {
+  for (const long long e : items_below(a.nvals)) {
     const Offset to = scan[e];
     if (scan[e + 1] == to) continue;
-    keys[to] = static_cast<unsigned long long>(rows.at(a.rows[e])) *
-                   static_cast<unsigned long long>(ncols) +
-               static_cast<unsigned long long>(columns.at(a.indices[e]));
+    const long long row = rows.at(a.rows[e]);
+    keys[to] = static_cast<unsigned long long>(row * ncols + columns.at(a.indices[e]));
     origin[to] = e;
   }
 }
 
 // 1 for the entries of a mask that let a scalar through into a region.
 template <bool kStructural, class M>
-__device__ void flag_open(const Entries<M>& mask, const Inside rows, const Inside columns,
-                          Offset* flags) {
-  const Span span;
-  for (long long e = span.first; e < mask.most; e += span.step) {
+__device__ void flag_open(
+    const Entries<M>& mask, const Inside rows, const Inside columns, Offset* flags) {
+  for (const long long e : items_below(mask.most)) {
     flags[e] = 0;
     if (e >= mask.nvals) continue;
     bool open = rows(mask.rows[e]) >= 0 && columns(mask.indices[e]) >= 0;

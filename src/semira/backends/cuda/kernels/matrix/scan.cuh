@@ -7,16 +7,10 @@ constexpr int kScanItems = 8;
 constexpr int kScanTile = kScanThreads * kScanItems;
 
 // Exclusive running sum over the block; `total` is the block's sum.
-template <class T>
-__device__ __forceinline__ T scan_block(T x, T& total) {
+template <class T> SEMIRA_INLINE T scan_block(T x, T& total) {
   __shared__ T sums[kWarp];
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  T running = x;
-#pragma unroll
-  for (int step = 1; step < kWarp; step *= 2) {
-    const T other = __shfl_up_sync(kAllLanes, running, step);
-    if (lane >= static_cast<unsigned>(step)) running += other;
-  }
+  const T running = sum_upto(lane, x);
   __syncthreads();
   if (lane == kWarp - 1) sums[warp] = running;
   __syncthreads();
@@ -30,11 +24,9 @@ __device__ __forceinline__ T scan_block(T x, T& total) {
 }
 
 template <class T>
-__device__ __forceinline__ T load_tile(const T* items, long long first, long long n,
-                                       T (&own)[kScanItems]) {
+SEMIRA_INLINE T load_tile(const T* items, long long first, long long n, T (&own)[kScanItems]) {
   T sum = 0;
-#pragma unroll
-  for (int k = 0; k < kScanItems; ++k) {
+  SEMIRA_UNROLLED(k, kScanItems) {
     own[k] = first + k < n ? items[first + k] : 0;
     sum += own[k];
   }
@@ -42,8 +34,7 @@ __device__ __forceinline__ T load_tile(const T* items, long long first, long lon
 }
 
 // Sums of the tiles, one block a tile.
-template <class T>
-__device__ void scan_tiles(const T* items, long long n, T* sums) {
+template <class T> __device__ void scan_tiles(const T* items, long long n, T* sums) {
   T own[kScanItems], total;
   const long long first =
       block_number() * static_cast<long long>(kScanTile) + threadIdx.x * kScanItems;
@@ -52,8 +43,7 @@ __device__ void scan_tiles(const T* items, long long n, T* sums) {
 }
 
 // Running sums of the tile sums, by one block; `sums[tiles]` becomes the total.
-template <class T>
-__device__ void scan_sums(T* sums, long long tiles) {
+template <class T> __device__ void scan_sums(T* sums, long long tiles) {
   T carry = 0;
   for (long long base = 0; base < tiles; base += kScanThreads) {
     const long long at = base + threadIdx.x;
@@ -67,14 +57,12 @@ __device__ void scan_sums(T* sums, long long tiles) {
 }
 
 // Every item becomes the sum of those before it; `items[n]` becomes the total.
-template <class T>
-__device__ void scan_items(T* items, long long n, const T* sums) {
+template <class T> __device__ void scan_items(T* items, long long n, const T* sums) {
   T own[kScanItems], total;
   const long long first =
       block_number() * static_cast<long long>(kScanTile) + threadIdx.x * kScanItems;
   T running = scan_block(load_tile(items, first, n, own), total) + sums[block_number()];
-#pragma unroll
-  for (int k = 0; k < kScanItems; ++k) {
+  SEMIRA_UNROLLED(k, kScanItems) {
     if (first + k < n) items[first + k] = running;
     running += own[k];
   }
@@ -83,18 +71,24 @@ __device__ void scan_items(T* items, long long n, const T* sums) {
 
 // The same from tile sums that are not summed up yet: few tiles, each block adds up those before its
 // own. `sums` is not read if there is one tile.
-template <class T>
-__device__ void scan_few(T* items, long long n, const T* sums) {
+template <class T> __device__ void scan_few(T* items, long long n, const T* sums) {
   T own[kScanItems], mine = 0, before, total;
   const unsigned tile = block_number();
   for (unsigned k = threadIdx.x; k < tile; k += kScanThreads) mine += sums[k];
   scan_block(mine, before);
   const long long first = tile * static_cast<long long>(kScanTile) + threadIdx.x * kScanItems;
   T running = scan_block(load_tile(items, first, n, own), total) + before;
-#pragma unroll
-  for (int k = 0; k < kScanItems; ++k) {
+  SEMIRA_UNROLLED(k, kScanItems) {
     if (first + k < n) items[first + k] = running;
     running += own[k];
   }
   if (tile == gridDim.x - 1 && threadIdx.x == 0) items[n] = before + total;
 }
+
+// The kernels of these sums, of items of type T.
+#define SEMIRA_SCAN extern "C" __global__ void __launch_bounds__(kScanThreads)
+#define SEMIRA_SCANS(tiles_name, sums_name, items_name, few_name, T)                           \
+  SEMIRA_SCAN tiles_name(const T* items, long long n, T* sums) { scan_tiles(items, n, sums); } \
+  SEMIRA_SCAN sums_name(T* sums, long long tiles) { scan_sums(sums, tiles); }                  \
+  SEMIRA_SCAN items_name(T* items, long long n, const T* sums) { scan_items(items, n, sums); } \
+  SEMIRA_SCAN few_name(T* items, long long n, const T* sums) { scan_few(items, n, sums); }

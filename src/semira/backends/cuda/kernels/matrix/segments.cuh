@@ -5,34 +5,30 @@
 
 // The fold of consecutive items; `fresh` says that a head is among them, so that nothing before
 // them counts.
-template <class T>
-struct Run {
+template <class T> struct Run {
   T value;
   bool fresh;
 };
 
-template <class Add, class T>
-__device__ __forceinline__ Run<T> joined(const Run<T>& left, const Run<T>& right) {
+template <class Add, class T> SEMIRA_INLINE Run<T> joined(const Run<T>& left, const Run<T>& right) {
   if (right.fresh) return right;
   return Run<T>{Add::apply(left.value, right.value), left.fresh};
 }
 
 // What the threads of a block tell each other.
-template <class T>
-struct RunBoard {
+template <class T> struct RunBoard {
   T* values;
   bool* fresh;
 
-  __device__ __forceinline__ Run<T> at(unsigned t) const { return Run<T>{values[t], fresh[t]}; }
-  __device__ __forceinline__ void put(unsigned t, const Run<T>& run) const {
+  SEMIRA_INLINE Run<T> at(unsigned t) const { return Run<T>{values[t], fresh[t]}; }
+  SEMIRA_INLINE void put(unsigned t, const Run<T>& run) const {
     values[t] = run.value;
     fresh[t] = run.fresh;
   }
 };
 
 // Leaves on the board, for each thread, the fold of the runs of all threads up to it.
-template <class Add, class T>
-__device__ void scan_board(const RunBoard<T>& board, Run<T> mine) {
+template <class Add, class T> __device__ void scan_board(const RunBoard<T>& board, Run<T> mine) {
   const unsigned t = threadIdx.x;
   __syncthreads();
   board.put(t, mine);
@@ -50,12 +46,12 @@ __device__ void scan_board(const RunBoard<T>& board, Run<T> mine) {
 }
 
 // Shared memory of a board; raw bytes, for T may have a constructor.
-#define SEMIRA_RUN_BOARD(T, board)                                           \
+#define SEMIRA_RUN_BOARD(T, board)                                                 \
   __shared__ __align__(16) unsigned char board##_values[sizeof(T) * kScanThreads]; \
-  __shared__ bool board##_fresh[kScanThreads];                               \
+  __shared__ bool board##_fresh[kScanThreads];                                     \
   const RunBoard<T> board { reinterpret_cast<T*>(board##_values), board##_fresh }
 
-__device__ __forceinline__ long long first_of_thread() {
+SEMIRA_INLINE long long first_of_thread() {
   return blockIdx.x * static_cast<long long>(kScanTile) +
          static_cast<long long>(threadIdx.x) * kScanItems;
 }
@@ -63,8 +59,8 @@ __device__ __forceinline__ long long first_of_thread() {
 // The fold of one thread's items; past the end, a run that hides what is before it. Items and heads
 // are arrays, or what can be asked as they are.
 template <class Add, class Items, class Heads>
-__device__ Run<typename Add::T> run_of_thread(const Items& items, const Heads& heads,
-                                              long long first, long long n) {
+__device__ Run<typename Add::T> run_of_thread(
+    const Items& items, const Heads& heads, long long first, long long n) {
   using T = typename Add::T;
   if (first >= n) return Run<T>{T(), true};
   Run<T> run{cast<T>(items[first]), heads[first]};
@@ -76,8 +72,8 @@ __device__ Run<typename Add::T> run_of_thread(const Items& items, const Heads& h
 
 // The fold of each tile, one block a tile.
 template <class Add, class Items, class Heads>
-__device__ void fold_run_tiles(const Items& items, const Heads& heads, long long n,
-                               typename Add::T* values, bool* fresh) {
+__device__ void fold_run_tiles(
+    const Items& items, const Heads& heads, long long n, typename Add::T* values, bool* fresh) {
   using T = typename Add::T;
   SEMIRA_RUN_BOARD(T, board);
   scan_board<Add>(board, run_of_thread<Add>(items, heads, first_of_thread(), n));
@@ -107,18 +103,15 @@ __device__ void scan_run_tiles(typename Add::T* values, bool* fresh, long long t
 }
 
 // Keeps the result of every item.
-template <class T>
-struct KeepRuns {
+template <class T> struct KeepRuns {
   T* out;
-  __device__ __forceinline__ void operator()(long long at, const T& value) const {
-    out[at] = value;
-  }
+  SEMIRA_INLINE void operator()(long long at, const T& value) const { out[at] = value; }
 };
 
 // Calls take(item, fold) with the fold of those from the head of the item's segment up to it.
 template <class Add, class Items, class Heads, class Take>
 __device__ void scan_run_items(const Items& items, const Heads& heads, long long n,
-                               typename Add::T* values, bool* fresh, const Take& take) {
+    typename Add::T* values, bool* fresh, const Take& take) {
   using T = typename Add::T;
   SEMIRA_RUN_BOARD(T, board);
   const long long first = first_of_thread();
@@ -144,30 +137,22 @@ __device__ void scan_run_items(const Items& items, const Heads& heads, long long
 // another, so `to` has to hold items of the segment already.
 template <class Before, class A>
 __device__ void merge_runs(const A* values, const long long* starts, const long long* lengths,
-                           const long long* from, long long width, long long n, long long* to) {
+    const long long* from, long long width, long long n, long long* to) {
   using T = typename Before::T;
-  const Span span;
-  for (long long p = span.first; p < n; p += span.step) {
+  for (const long long p : items_below(n)) {
     const long long start = starts[p], end = start + lengths[p];
     const long long place = p - start, run = place / width, mine = from[p];
     const bool is_left = run % 2 == 0;
     const T x = cast<T>(values[mine]);
     const long long sibling = start + (is_left ? run + 1 : run - 1) * width;
-    long long low = sibling < end ? sibling : end;
-    long long high = low + width < end ? low + width : end;
-    const long long base = low;
-    while (low < high) {
-      const long long middle = low + (high - low) / 2;
-      const T y = cast<T>(values[from[middle]]);
+    const long long base = sibling < end ? sibling : end;
+    const long long high = base + width < end ? base + width : end;
+    const long long behind = first_where(base, high, [&](long long at) {
+      const T y = cast<T>(values[from[at]]);
       // Of equal ones, those of the left run come first.
-      const bool is_before = is_left ? static_cast<bool>(Before::apply(y, x, 0, 0, 0))
-                                     : !static_cast<bool>(Before::apply(x, y, 0, 0, 0));
-      if (is_before) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    to[start + run / 2 * 2 * width + place % width + (low - base)] = mine;
+      return is_left ? !static_cast<bool>(Before::apply(y, x, 0, 0, 0))
+                     : static_cast<bool>(Before::apply(x, y, 0, 0, 0));
+    });
+    to[start + run / 2 * 2 * width + place % width + (behind - base)] = mine;
   }
 }

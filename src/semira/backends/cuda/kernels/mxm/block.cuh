@@ -3,7 +3,6 @@
 // A word of presence serves 32 rows: a column of B is walked once for all of them, and left when none
 // waits for more. Nothing is added up by two threads at a time, so sums have one order.
 #pragma once
-#include "matrix/blocks.cuh"
 #include "mxm/full.cuh"
 
 // Entries of a column that one lane walks before its warp helps; those from which a column waits for a
@@ -18,9 +17,8 @@ constexpr int kBlockThreads = 256, kWidestShared = 128;
 // with kTruth.
 template <bool kTruth, class A>
 __device__ void pack_block(const Entries<A>& a, long long rows, unsigned* present, A* values) {
-  const Span span;
   const long long words = words_of(rows);
-  for (long long e = span.first; e < a.nvals; e += span.step) {
+  for (const long long e : items_below(a.nvals)) {
     const Offset at = static_cast<Offset>(e);
     if constexpr (kTruth) {
       if (!cast<bool>(a.value(at))) continue;
@@ -38,7 +36,7 @@ struct Waiting {
   unsigned flip;  // every bit, where the mask is complemented
   long long words;
 
-  __device__ __forceinline__ unsigned at(long long item) const {
+  SEMIRA_INLINE unsigned at(long long item) const {
     const unsigned open = mask != nullptr ? mask[item] ^ flip : ~0u;
     return open & driven[item % words];
   }
@@ -51,40 +49,38 @@ struct BlockTally {
   Count found = 0, looked = 0;
 
   __device__ BlockTally(Count* sums, long long* list) : totals(sums), put_off(list) {}
-  __device__ __forceinline__ void put(long long item) {
+  SEMIRA_INLINE void put(long long item) {
     put_off[atomicAdd(totals + 2, static_cast<Count>(1))] = item;
   }
-  __device__ __forceinline__ void finish() {
+  SEMIRA_INLINE void finish() {
     add_to(totals, found);
     add_to(totals + 1, looked);
   }
 };
 
 // The product of any two entries, where the multiplication reads neither; for every thread to call.
-template <class Semiring, class A, class B>
-__device__ __forceinline__ void write_one_value(void* out) {
+template <class Semiring, class A, class B> SEMIRA_INLINE void write_one_value(void* out) {
   if (block_number() != 0 || threadIdx.x != 0) return;
-  *static_cast<typename Semiring::Add::T*>(out) = multiply_values<Semiring>(A{}, B{}, 0, 0, 0);
+  *static_cast<SumOf<Semiring>*>(out) = multiply_values<Semiring>(A{}, B{}, 0, 0, 0);
 }
 
 // All that is asked for is which rows get something: 32 rows an operation.
-template <bool kExit>
-struct Presence {
+template <bool kExit> struct Presence {
   const Index* __restrict__ indices;
   const unsigned* __restrict__ present;
   long long words;
 
-  __device__ __forceinline__ unsigned bits(Offset at, long long word) const {
+  SEMIRA_INLINE unsigned bits(Offset at, long long word) const {
     return present[indices[at] * words + word];
   }
-  __device__ __forceinline__ static bool is_done(unsigned got, unsigned wanted) {
+  SEMIRA_INLINE static bool is_done(unsigned got, unsigned wanted) {
     return kExit && got == wanted;
   }
 };
 
 template <bool kExit, class B>
 __device__ void pull_presence(const Entries<B>& bt, const Waiting& waiting, const unsigned* present,
-                              long long items, unsigned* found, BlockTally tally) {
+    long long items, unsigned* found, BlockTally tally) {
   const Span span;
   const long long lane = threadIdx.x % kWarp, words = waiting.words;
   const Presence<kExit> walk{bt.indices, present, words};
@@ -101,11 +97,10 @@ __device__ void pull_presence(const Entries<B>& bt, const Waiting& waiting, cons
     for (; at < own && !walk.is_done(got, wanted); ++at, ++tally.looked) {
       got |= walk.bits(at, word) & wanted;
     }
-    unsigned rest = __ballot_sync(kAllLanes, at < end && !walk.is_done(got, wanted));
-    while (rest != 0) {
-      const int from = __ffs(static_cast<int>(rest)) - 1;
-      rest &= rest - 1;
-      const Offset first = __shfl_sync(kAllLanes, at, from), last = __shfl_sync(kAllLanes, end, from);
+    for (const int from :
+        SetBits{__ballot_sync(kAllLanes, at < end && !walk.is_done(got, wanted))}) {
+      const Offset first = __shfl_sync(kAllLanes, at, from),
+                   last = __shfl_sync(kAllLanes, end, from);
       const unsigned goal = __shfl_sync(kAllLanes, wanted, from);
       const unsigned where = __shfl_sync(kAllLanes, word, from);
       unsigned sum = __shfl_sync(kAllLanes, got, from);
@@ -129,7 +124,7 @@ __device__ void pull_presence(const Entries<B>& bt, const Waiting& waiting, cons
 // The words put off: a block each.
 template <bool kExit, class B>
 __device__ void pull_long_presence(const Entries<B>& bt, const Waiting& waiting,
-                                   const unsigned* present, unsigned* found, BlockTally tally) {
+    const unsigned* present, unsigned* found, BlockTally tally) {
   __shared__ unsigned sum;
   const long long words = waiting.words, count = static_cast<long long>(tally.totals[2]);
   const Presence<kExit> walk{bt.indices, present, words};
@@ -160,8 +155,7 @@ __device__ void pull_long_presence(const Entries<B>& bt, const Waiting& waiting,
 }
 
 // Values: a lane for each row of a word.
-template <bool kExit, class Semiring, class A, class B>
-struct Gather {
+template <bool kExit, class Semiring, class A, class B> struct Gather {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Entries<B>& bt;
@@ -171,8 +165,8 @@ struct Gather {
   long long rows, words;
 
   // What this lane's row gets of entries [begin, end) of column j.
-  __device__ __forceinline__ void collect(long long j, long long word, unsigned wanted, Offset begin,
-                                          Offset end, T& value, bool& has, Count& looked) const {
+  SEMIRA_INLINE void collect(long long j, long long word, unsigned wanted, Offset begin, Offset end,
+      T& value, bool& has, Count& looked) const {
     const unsigned lane = threadIdx.x % kWarp;
     const long long i = word * kWarp + lane;
     unsigned left = wanted;
@@ -185,10 +179,7 @@ struct Gather {
         bits = present[k * words + word] & left;
         ++looked;
       }
-      unsigned some = __ballot_sync(kAllLanes, bits != 0);
-      while (some != 0) {
-        const int from = __ffs(static_cast<int>(some)) - 1;
-        some &= some - 1;
+      for (const int from : SetBits{__ballot_sync(kAllLanes, bits != 0)}) {
         const Index from_k = __shfl_sync(kAllLanes, k, from);
         const unsigned met = __shfl_sync(kAllLanes, bits, from);
         if ((met >> lane & 1) == 0 || (has && is_final<kExit, Add>(value))) continue;
@@ -197,9 +188,8 @@ struct Gather {
         if constexpr (Semiring::Multiply::kReadsA) x = values[(from_k * rows + i) * value_stride];
         if constexpr (Semiring::Multiply::kReadsB) y = bt.value(base + static_cast<Offset>(from));
         merge<Add>(value, has,
-                   multiply_values<Semiring>(x, y, static_cast<Index>(i), from_k,
-                                             static_cast<Index>(j)),
-                   true);
+            multiply_values<Semiring>(x, y, static_cast<Index>(i), from_k, static_cast<Index>(j)),
+            true);
       }
       if constexpr (kExit) {
         left &= ~__ballot_sync(kAllLanes, has && is_final<kExit, Add>(value));
@@ -210,23 +200,20 @@ struct Gather {
 
 template <bool kExit, class Semiring, class A, class B>
 __device__ void pull_values(const Gather<kExit, Semiring, A, B>& gather, const Waiting& waiting,
-                            long long items, unsigned* found, typename Semiring::Add::T* out,
-                            BlockTally tally) {
-  using T = typename Semiring::Add::T;
+    long long items, unsigned* found, SumOf<Semiring>* out, BlockTally tally) {
+  using T = SumOf<Semiring>;
   const Span span;
   const long long lane = threadIdx.x % kWarp, words = waiting.words;
   for (long long base = span.first - lane; base < items; base += span.step) {
     const long long item = base + lane;
     unsigned wanted = item < items ? waiting.at(item) : 0;
     Offset begin = 0, end = 0;
-    if (wanted != 0) begin = gather.bt.indptr[item / words], end = gather.bt.indptr[item / words + 1];
+    if (wanted != 0)
+      begin = gather.bt.indptr[item / words], end = gather.bt.indptr[item / words + 1];
     const bool is_long = sizeof(T) <= kWidestShared && end - begin > kLongColumn;
     if (is_long) tally.put(item), end = begin;
     unsigned got = 0;
-    unsigned some = __ballot_sync(kAllLanes, begin < end);
-    while (some != 0) {
-      const int from = __ffs(static_cast<int>(some)) - 1;
-      some &= some - 1;
+    for (const int from : SetBits{__ballot_sync(kAllLanes, begin < end)}) {
       const long long j = (base + from) / words, word = (base + from) % words;
       const unsigned goal = __shfl_sync(kAllLanes, wanted, from);
       const Offset first = __shfl_sync(kAllLanes, begin, from);
@@ -246,8 +233,8 @@ __device__ void pull_values(const Gather<kExit, Semiring, A, B>& gather, const W
 
 // The words put off: a block each, its warps take equal shares one after the other.
 template <bool kExit, class Semiring, class A, class B>
-__device__ void pull_long_values(const Gather<kExit, Semiring, A, B>& gather, const Waiting& waiting,
-                                 unsigned* found, typename Semiring::Add::T* out, BlockTally tally) {
+__device__ void pull_long_values(const Gather<kExit, Semiring, A, B>& gather,
+    const Waiting& waiting, unsigned* found, SumOf<Semiring>* out, BlockTally tally) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   if constexpr (sizeof(T) <= kWidestShared) {

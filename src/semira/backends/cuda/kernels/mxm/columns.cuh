@@ -4,24 +4,21 @@
 #include "mxm/spmm.cuh"
 
 // What sums of the result begin with.
-template <class Add>
-__device__ __forceinline__ void open_sums(long long count, typename Add::T* out) {
-  const Span span;
-  for (long long at = span.first; at < count; at += span.step) out[at] = resting_value<Add>();
+template <class Add> SEMIRA_INLINE void open_sums(long long count, typename Add::T* out) {
+  for (const long long at : items_below(count)) out[at] = resting_value<Add>();
 }
 
 // A thread an entry and a column of B: neighbours read neighbouring values of B, and add to
 // neighbouring places. Entries of a column of A are neighbours as well, so that its row of B is near.
 // `line_of` is null if every row has entries; a bit of `taken` says that a sum has an operand.
 template <class Semiring, class A, class B>
-__device__ void spmm_by_column(const SparseTimesFull<Semiring, A, B>& product, const int* line_of,
-                               unsigned* taken) {
+__device__ void spmm_by_column(
+    const SparseTimesFull<Semiring, A, B>& product, const int* line_of, unsigned* taken) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Entries<A>& a = product.a;
   const long long ncols = product.ncols;
-  const Span span;
-  for (long long item = span.first; item < a.nvals * ncols; item += span.step) {
+  for (const long long item : items_below(a.nvals * ncols)) {
     const long long j = item % ncols;
     const Offset e = static_cast<Offset>(item / ncols);
     const Index i = a.indices[e], k = a.rows[e];

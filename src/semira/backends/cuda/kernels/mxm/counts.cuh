@@ -5,45 +5,10 @@
 // A search costs about as much as so many entries that pass by a table.
 constexpr int kSearchCost = 8;
 
-// Adds up over the launch.
-__device__ __forceinline__ void add_to_total(Count mine, Count* total) {
-#pragma unroll
-  for (int step = kWarp / 2; step > 0; step /= 2) mine += __shfl_xor_sync(kAllLanes, mine, step);
-  if (threadIdx.x % kWarp == 0 && mine != 0) atomicAdd(total, mine);
-}
-
-// What a masked product takes: looks of dot products, and pairs of entries in the rows that the mask
-// names. `columns` and `lines` are the lengths of B's columns and rows. One warp a row.
-__device__ __forceinline__ void count_masked_work(const Pattern& a, const Pattern& mask,
-                                                  long long nrows, const Index* columns,
-                                                  const Index* lines, Count* totals) {
-  const Group<kWarp> group;
-  Count looks = 0, pairs = 0;
-  for (long long i = group.first; i < nrows; i += group.step) {
-    const Offset named = mask.indptr[i], named_end = mask.indptr[i + 1];
-    const Offset begin = a.indptr[i], end = a.indptr[i + 1];
-    if (named == named_end || begin == end) continue;
-    const long long searches = static_cast<long long>(end - begin) * kSearchCost;
-    for (Offset e = named + static_cast<Offset>(group.lane); e < named_end; e += kWarp) {
-      looks += static_cast<Count>(clipped(columns[mask.indices[e]], searches));
-    }
-    for (Offset e = begin + static_cast<Offset>(group.lane); e < end; e += kWarp) {
-      pairs += static_cast<Count>(lines[a.indices[e]]);
-    }
-  }
-  add_to_total(looks, totals);
-  add_to_total(pairs, totals + 1);
-}
-
 // Exclusive sum of `x` over the block; `total` is the block's sum. `sums` has room for every warp.
-__device__ __forceinline__ unsigned before_in_block(unsigned x, unsigned* sums, unsigned& total) {
+SEMIRA_INLINE unsigned before_in_block(unsigned x, unsigned* sums, unsigned& total) {
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  unsigned running = x;
-#pragma unroll
-  for (unsigned step = 1; step < kWarp; step *= 2) {
-    const unsigned other = __shfl_up_sync(kAllLanes, running, step);
-    if (lane >= step) running += other;
-  }
+  const unsigned running = sum_upto(lane, x);
   if (lane == kWarp - 1) sums[warp] = running;
   __syncthreads();
   unsigned before = 0;
@@ -56,41 +21,10 @@ __device__ __forceinline__ unsigned before_in_block(unsigned x, unsigned* sums, 
   return before + running - x;
 }
 
-// Lengths of the rows of B that entries first, first + step, ... below end of A name.
-__device__ __forceinline__ long long lengths_of(const Pattern& a, const Pattern& b, Offset first,
-                                                Offset end, Offset step) {
-  long long sum = 0;
-  for (Offset e = first; e < end; e += step) {
-    const Index k = a.indices[e];
-    sum += b.indptr[k + 1] - b.indptr[k];
-  }
-  return sum;
-}
-
-// Partial products of row i of A B, none behind the last row. A lane a row, the warp where it has more
-// than `most` entries.
-__device__ __forceinline__ long long products_of(const Pattern& a, const Pattern& b,
-                                                 long long nrows, long long i, long long most) {
-  const unsigned lane = threadIdx.x % kWarp;
-  const Offset begin = i < nrows ? a.indptr[i] : 0, end = i < nrows ? a.indptr[i + 1] : 0;
-  const bool is_long = end - begin > most;
-  long long mine = is_long ? 0 : lengths_of(a, b, begin, end, 1);
-  for (unsigned left = __ballot_sync(kAllLanes, is_long); left != 0; left &= left - 1) {
-    const int owner = __ffs(static_cast<int>(left)) - 1;
-    const Offset from = __shfl_sync(kAllLanes, begin, owner) + static_cast<Offset>(lane);
-    long long sum = lengths_of(a, b, from, __shfl_sync(kAllLanes, end, owner), kWarp);
-#pragma unroll
-    for (int step = kWarp / 2; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
-    if (static_cast<int>(lane) == owner) mine = sum;
-  }
-  return mine;
-}
-
 // Entries of the rows of A B that are listed, by a table of `most` slots for each group.
 template <int kLanes>
 __device__ void count_by_table(const Pattern& a, const Pattern& b, const RowMask& mask,
-                               const RowList& list, const long long* work, long long ncols, long long most,
-                               long long* sizes) {
+    const RowList& list, const long long* work, long long ncols, long long most, long long* sizes) {
   const Group<kLanes> group;
   __shared__ unsigned found[Group<kLanes>::kMost];
   Index* const memory = reinterpret_cast<Index*>(block_memory) + group.number * most;
@@ -112,17 +46,36 @@ __device__ void count_by_table(const Pattern& a, const Pattern& b, const RowMask
   }
 }
 
-// The lowest of the columns left over, over the block; `lowest` is kNoColumn before. The barriers
-// also end a window: what was written to shared memory is seen, and may be written again after.
-__device__ __forceinline__ unsigned lowest_column(unsigned next, unsigned* lowest) {
-  const unsigned least = __reduce_min_sync(kAllLanes, next);
-  if (threadIdx.x % kWarp == 0 && least != kNoColumn) atomicMin(lowest, least);
-  __syncthreads();
-  return *lowest;
+// Takes a row of A B window by window, of `columns` columns each (a power of two); windows without an
+// entry are skipped. Calls `visit(at_a, at_b, k, j, column - window)` for every pair, and
+// `flush(window)` when all threads of the block have seen a window; its barriers order both.
+template <bool kOrdered, class Visit, class Flush>
+SEMIRA_INLINE void for_each_window(const Group<0>& group, const Pattern& a, const Pattern& b,
+    const RowMask& mask, Index i, long long work, unsigned columns, const Cursors& cursors,
+    Visit visit, Flush flush) {
+  __shared__ unsigned lowest;
+  unsigned base = 0;
+  bool is_first = true;
+  while (base != kNoColumn) {
+    if (group.lane == 0) lowest = kNoColumn;
+    __syncthreads();
+    const unsigned next = for_each_product_below<kOrdered>(group, a, b, mask, i, work,
+        base + columns, is_first, cursors, [&](Offset at_a, Offset at_b, Index k, Index j) {
+          visit(at_a, at_b, k, j, static_cast<unsigned>(j) - base);
+        });
+    const unsigned least = __reduce_min_sync(kAllLanes, next);
+    if (threadIdx.x % kWarp == 0 && least != kNoColumn) atomicMin(&lowest, least);
+    __syncthreads();
+    const unsigned left = lowest;
+    flush(base);
+    base = left == kNoColumn ? kNoColumn : left & ~(columns - 1);
+    is_first = false;
+    __syncthreads();
+  }
 }
 
 // Sets a bit of the block's bitmap; whether it was not set before.
-__device__ __forceinline__ bool claim(unsigned* words, unsigned at) {
+SEMIRA_INLINE bool claim(unsigned* words, unsigned at) {
   unsigned* const word = words + at / kWarp;
   const unsigned bit = 1u << at % kWarp;
   // Read first: most columns of a dense row are met many times.
@@ -130,47 +83,26 @@ __device__ __forceinline__ bool claim(unsigned* words, unsigned at) {
   return !(atomicOr(word, bit) & bit);
 }
 
-// The same for rows of any size: a bitmap of `columns` columns (a power of two) at a time. Windows
-// without an entry are skipped.
-__device__ __forceinline__ void count_by_window(const Pattern& a, const Pattern& b,
-                                                const RowMask& mask, const RowList& list,
-                                                const long long* work, unsigned columns,
-                                                const Cursors& cursors, long long* sizes) {
+// The same for rows of any size: a bitmap of `columns` columns at a time.
+SEMIRA_INLINE void count_by_window(const Pattern& a, const Pattern& b, const RowMask& mask,
+    const RowList& list, const long long* work, unsigned columns, const Cursors& cursors,
+    long long* sizes) {
   const Group<0> group;
-  __shared__ unsigned found, lowest;
+  __shared__ unsigned found;
   unsigned* const words = reinterpret_cast<unsigned*>(block_memory);
   for (unsigned w = group.lane; w < columns / kWarp; w += group.lanes) words[w] = 0;
   for (long long r = group.first; r < list.count; r += group.step) {
     const Index i = list[r];
-    unsigned base = 0, mine = 0;
-    bool is_first = true;
+    unsigned mine = 0;
     if (group.lane == 0) found = 0;
-    while (base != kNoColumn) {
-      if (group.lane == 0) lowest = kNoColumn;
-      __syncthreads();
-      const unsigned next = for_each_product_below(
-          group, a, b, mask, i, work[i], base + columns, is_first, cursors,
-          [&](Offset, Offset, Index, Index j) {
-            mine += claim(words, static_cast<unsigned>(j) - base) ? 1 : 0;
-          });
-      const unsigned left = lowest_column(next, &lowest);
+    const auto visit = [&](Offset, Offset, Index, Index, unsigned at) {
+      mine += claim(words, at) ? 1 : 0;
+    };
+    for_each_window<false>(group, a, b, mask, i, work[i], columns, cursors, visit, [&](unsigned) {
       for (unsigned w = group.lane; w < columns / kWarp; w += group.lanes) words[w] = 0;
-      base = left == kNoColumn ? kNoColumn : left & ~(columns - 1);
-      is_first = false;
-      __syncthreads();
-    }
+    });
     if (mine != 0) atomicAdd(&found, mine);
     __syncthreads();
     if (group.lane == 0) sizes[i] = found;
-  }
-}
-
-// Entries of A's row i where the mask's row i has any: what a masked row has to look up.
-__device__ __forceinline__ void count_looked_up(const Offset* a_indptr, const Offset* mask_indptr,
-                                                long long nrows, long long* sizes) {
-  const Span span;
-  for (long long i = span.first; i < nrows; i += span.step) {
-    const bool any = mask_indptr[i + 1] != mask_indptr[i];
-    sizes[i] = any ? a_indptr[i + 1] - a_indptr[i] : 0;
   }
 }

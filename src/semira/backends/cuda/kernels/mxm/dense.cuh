@@ -10,12 +10,11 @@ constexpr int kTile = 64, kDepth = 16, kMine = 4;
 // tile[i * step_i + j * step_j]; what lies outside of it gets the last entry inside. Neighbouring
 // threads read neighbouring entries.
 template <int kRows, int kColumns, class V>
-__device__ __forceinline__ void load_tile(const Full<V>& full, long long first_i, long long first_j,
-                                          long long last_i, long long last_j, V* tile, int step_i,
-                                          int step_j) {
+SEMIRA_INLINE void load_tile(const Full<V>& full, long long first_i, long long first_j,
+    long long last_i, long long last_j, V* tile, int step_i, int step_j) {
   const bool by_rows = full.step_i != 1;
   for (int item = static_cast<int>(threadIdx.x); item < kRows * kColumns;
-       item += static_cast<int>(blockDim.x)) {
+      item += static_cast<int>(blockDim.x)) {
     const int i = by_rows ? item / kColumns : item % kRows;
     const int j = by_rows ? item % kColumns : item / kRows;
     const long long from_i = first_i + i < last_i ? first_i + i : last_i;
@@ -27,7 +26,7 @@ __device__ __forceinline__ void load_tile(const Full<V>& full, long long first_i
 // The result has `nrows` x `ncols` entries, sums are over `inner` products.
 template <class Semiring, class A, class B>
 __device__ void multiply_dense(const Full<A>& a, const Full<B>& b, long long nrows, long long inner,
-                               long long ncols, typename Semiring::Add::T* out) {
+    long long ncols, SumOf<Semiring>* out) {
   using Add = typename Semiring::Add;
   using Op = typename Semiring::Multiply;
   __shared__ __align__(16) unsigned char left_memory[kDepth * kTile * sizeof(A)];
@@ -54,18 +53,15 @@ __device__ void multiply_dense(const Full<A>& a, const Full<B>& b, long long nro
       for (int d = 0; d < depth; ++d) {
         A x[kMine] = {};
         B y[kMine] = {};
-#pragma unroll
-        for (int n = 0; n < kMine; ++n) {
+        SEMIRA_UNROLLED(n, kMine) {
           // Neighbours are apart: lanes of a warp then read different banks.
           if constexpr (Op::kReadsA) x[n] = left[d * kTile + row + n * (kTile / kMine)];
           if constexpr (Op::kReadsB) y[n] = right[d * kTile + column + n * (kTile / kMine)];
         }
         const bool is_first = base + d == 0;
         const Index k = static_cast<Index>(base + d);
-#pragma unroll
-        for (int r = 0; r < kMine; ++r) {
-#pragma unroll
-          for (int c = 0; c < kMine; ++c) {
+        SEMIRA_UNROLLED(r, kMine) {
+          SEMIRA_UNROLLED(c, kMine) {
             const Index i = static_cast<Index>(first_i + row + r * (kTile / kMine));
             const Index j = static_cast<Index>(first_j + column + c * (kTile / kMine));
             const typename Add::T z = multiply_values<Semiring>(x[r], y[c], i, k, j);
@@ -74,10 +70,8 @@ __device__ void multiply_dense(const Full<A>& a, const Full<B>& b, long long nro
         }
       }
     }
-#pragma unroll
-    for (int r = 0; r < kMine; ++r) {
-#pragma unroll
-      for (int c = 0; c < kMine; ++c) {
+    SEMIRA_UNROLLED(r, kMine) {
+      SEMIRA_UNROLLED(c, kMine) {
         const long long i = first_i + row + r * (kTile / kMine);
         const long long j = first_j + column + c * (kTile / kMine);
         if (i < nrows && j < ncols) out[i * ncols + j] = sums[r][c];

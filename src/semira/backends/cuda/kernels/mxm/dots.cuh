@@ -11,7 +11,7 @@
 // Calls `body(n)` for n = place, place + share, ... below `length` until one lane of the spread
 // says that its sum is final.
 template <bool kExit, class Body>
-__device__ __forceinline__ void for_each_until(const Spread& spread, Offset length, Body body) {
+SEMIRA_INLINE void for_each_until(const Spread& spread, Offset length, Body body) {
   const unsigned lanes = spread.mask();
   for (Offset base = 0; base < length; base += spread.share) {
     const Offset n = base + spread.place;
@@ -23,8 +23,7 @@ __device__ __forceinline__ void for_each_until(const Spread& spread, Offset leng
 }
 
 // One lane's share of a dot product.
-template <bool kExit, class Semiring, class A, class B>
-struct Dot {
+template <bool kExit, class Semiring, class A, class B> struct Dot {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Entries<A>& a;
@@ -37,7 +36,7 @@ struct Dot {
       : a(left), bt(right), i(row), j(column) {}
 
   // Whether the sum is final.
-  __device__ __forceinline__ bool add(Offset at_a, Offset at_b, Index k) {
+  SEMIRA_INLINE bool add(Offset at_a, Offset at_b, Index k) {
     const T z = multiply_entries<Semiring>(a, bt, at_a, at_b, i, k, j);
     value = has ? Add::apply(value, z) : z;
     has = true;
@@ -46,8 +45,7 @@ struct Dot {
   }
 
   // Walks the shorter list and searches the longer one.
-  __device__ __forceinline__ void search(const Spread& spread, const Line& row,
-                                         const Line& column) {
+  SEMIRA_INLINE void search(const Spread& spread, const Line& row, const Line& column) {
     const bool by_row = row.length <= column.length;
     const Line walked(by_row, row, column), searched(by_row, column, row);
     const Offset end = searched.start + searched.length;
@@ -62,7 +60,7 @@ struct Dot {
   }
 
   // Adds up over the lanes of the spread; all of them get the sum.
-  __device__ __forceinline__ void combine(const Spread& spread, unsigned lanes) {
+  SEMIRA_INLINE void combine(const Spread& spread, unsigned lanes) {
     for (unsigned step = spread.share / 2; step > 0; step /= 2) {
       const int other = static_cast<int>(threadIdx.x % kWarp ^ step);
       const T other_value = shuffle(value, other, lanes);
@@ -74,8 +72,8 @@ struct Dot {
 
 // Passes on the dot product of entry e, of which each lane of the spread has a share; `lanes` call it.
 template <class Product, class Emit>
-__device__ __forceinline__ void deliver(const Spread& spread, unsigned lanes, Product& dot,
-                                        Offset e, bool is_entry, Emit& emit) {
+SEMIRA_INLINE void deliver(
+    const Spread& spread, unsigned lanes, Product& dot, Offset e, bool is_entry, Emit& emit) {
   if constexpr (Emit::kTakesShares) {
     const bool is_there = (__ballot_sync(lanes, dot.has) & spread.mask()) != 0;
     emit.take_share(dot.value, dot.has, is_there && spread.place == 0);

@@ -20,7 +20,7 @@ constexpr Offset kLongEnough = 1 << 20;
 
 // Whether a merge costs less than a search of the longer list for each entry of the shorter one, which
 // costs as much as `search_cost` entries that are merged.
-__device__ __forceinline__ bool is_merged(Offset x, Offset y, unsigned search_cost) {
+SEMIRA_INLINE bool is_merged(Offset x, Offset y, unsigned search_cost) {
   const unsigned one = static_cast<unsigned>(x < kLongEnough ? x : kLongEnough);
   const unsigned other = static_cast<unsigned>(y < kLongEnough ? y : kLongEnough);
   return one + other <= search_cost * (one < other ? one : other);
@@ -32,9 +32,8 @@ struct Tile {
   Index last;  // kAfterAll if nothing comes behind it
 
   // Places that hold no entry get `nothing`.
-  __device__ __forceinline__ void load(const Line& line, Offset from, Index nothing) {
-#pragma unroll
-    for (int n = 0; n < kTile; ++n) {
+  SEMIRA_INLINE void load(const Line& line, Offset from, Index nothing) {
+    SEMIRA_UNROLLED(n, kTile) {
       entries[n] = from + n < line.length ? line.indices[line.start + from + n] : nothing;
     }
     last = from + kTile < line.length ? entries[kTile - 1] : kAfterAll;
@@ -43,7 +42,7 @@ struct Tile {
 
 // Merges two lists into `dot`, alone.
 template <class Product>
-__device__ __forceinline__ void merge_lines(Product& dot, const Line& row, const Line& column) {
+SEMIRA_INLINE void merge_lines(Product& dot, const Line& row, const Line& column) {
   // Neither is a column, nor are they equal.
   constexpr Index kNoX = -1, kNoY = -2;
   if (row.length == 0 || column.length == 0) return;
@@ -53,15 +52,12 @@ __device__ __forceinline__ void merge_lines(Product& dot, const Line& row, const
   y.load(column, 0, kNoY);
   while (true) {
     unsigned equal = 0;
-#pragma unroll
-    for (int n = 0; n < kTile; ++n) {
-#pragma unroll
-      for (int m = 0; m < kTile; ++m) {
+    SEMIRA_UNROLLED(n, kTile) {
+      SEMIRA_UNROLLED(m, kTile) {
         if (x.entries[n] == y.entries[m]) equal |= 1u << (n * kTile + m);
       }
     }
-    for (; equal != 0; equal &= equal - 1) {
-      const int pair = __ffs(static_cast<int>(equal)) - 1;
+    for (const int pair : SetBits{equal}) {
       const Offset at = row.start + at_x + pair / kTile;
       if (dot.add(at, column.start + at_y + pair % kTile, row.indices[at])) return;
     }
@@ -80,32 +76,30 @@ __device__ __forceinline__ void merge_lines(Product& dot, const Line& row, const
 }
 
 // The entries of the mask that a warp has, one a lane.
-template <bool kExit, class Semiring, class A, class B, class Emit>
-struct WarpEntries {
+template <bool kExit, class Semiring, class A, class B, class Emit> struct WarpEntries {
   using Product = Dot<kExit, Semiring, A, B>;
   const Group<kWarp>& group;
   const Entries<A>& a;
   const Entries<B>& bt;
   Emit& emit;
-  Offset base;      // the first lane's entry
-  Index i, j;       // of this lane's
+  Offset base;  // the first lane's entry
+  Index i, j;   // of this lane's
   Line row, column;
 
   // Entry `owner` by all lanes: its lists are long.
-  __device__ __forceinline__ void search_together(int owner) const {
+  SEMIRA_INLINE void search_together(int owner) const {
     const Spread together(group.lane, kWarp);
     const Line one(row.indices, __shfl_sync(kAllLanes, row.start, owner),
-                   __shfl_sync(kAllLanes, row.length, owner));
+        __shfl_sync(kAllLanes, row.length, owner));
     const Line other(column.indices, __shfl_sync(kAllLanes, column.start, owner),
-                     __shfl_sync(kAllLanes, column.length, owner));
+        __shfl_sync(kAllLanes, column.length, owner));
     Product dot(a, bt, __shfl_sync(kAllLanes, i, owner), __shfl_sync(kAllLanes, j, owner));
     dot.search(together, one, other);
     deliver(together, kAllLanes, dot, base + owner, true, emit);
   }
 
   // One lane's entry, alone. False: it is too long for that.
-  template <int kMeeting>
-  __device__ __forceinline__ bool meet_alone(Product& dot, unsigned search_cost) const {
+  template <int kMeeting> SEMIRA_INLINE bool meet_alone(Product& dot, unsigned search_cost) const {
     if (kMeeting == kMerge ||
         (kMeeting == kByCount && is_merged(row.length, column.length, search_cost))) {
       merge_lines(dot, row, column);
@@ -119,19 +113,16 @@ struct WarpEntries {
 
 // Leaves every entry to its lane.
 struct LookUpNothing {
-  template <class Warp>
-  __device__ __forceinline__ unsigned operator()(const Warp&, bool) const {
-    return 0;
-  }
+  template <class Warp> SEMIRA_INLINE unsigned operator()(const Warp&, bool) const { return 0; }
 };
 
 // The dot products of all entries of the mask. Calls `emit(e, value, has)` once for each entry, or its
 // shares where `emit` takes them. `look_up(warp, is_open)` may deliver entries of a warp before: it
 // returns the lanes whose entries it took.
 template <bool kExit, int kMeeting, class Semiring, bool kStructural, class A, class B, class M,
-          class Emit, class LookUp = LookUpNothing>
+    class Emit, class LookUp = LookUpNothing>
 __device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Entries<M>& mask,
-                            unsigned search_cost, Emit emit, LookUp look_up = LookUp()) {
+    unsigned search_cost, Emit emit, LookUp look_up = LookUp()) {
   using Warp = WarpEntries<kExit, Semiring, A, B, Emit>;
   const Group<kWarp> group;
   const Pattern rows = pattern_of(a), columns = pattern_of(bt);
@@ -149,10 +140,7 @@ __device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Ent
     typename Warp::Product dot(a, bt, i, j);
     bool is_met = true;
     if (is_left && is_open) is_met = warp.template meet_alone<kMeeting>(dot, search_cost);
-    unsigned left = __ballot_sync(kAllLanes, !is_met);
-    for (; left != 0; left &= left - 1) {
-      warp.search_together(__ffs(static_cast<int>(left)) - 1);
-    }
+    for (const int owner : SetBits{__ballot_sync(kAllLanes, !is_met)}) warp.search_together(owner);
     if (is_left && is_met) emit(e, dot.value, dot.has);
   }
 }

@@ -10,30 +10,25 @@
 // of B that entry l of A's row names has it, just before behind[l]. Next columns are on
 // their way before the body asks for values, none of them behind a branch.
 template <class Body>
-__device__ __forceinline__ void merge_few(const Pattern& a, const Pattern& b, Index i, Body body) {
+SEMIRA_INLINE void merge_few(const Pattern& a, const Pattern& b, Index i, Body body) {
   const Offset begin = a.indptr[i], lines = a.indptr[i + 1] - begin;
   Offset at[kFewLines], end[kFewLines];
   Index next[kFewLines];
-#pragma unroll
-  for (int l = 0; l < kFewLines; ++l) {
+  SEMIRA_UNROLLED(l, kFewLines) {
     at[l] = end[l] = 0;
     if (l >= lines) continue;
     const Index k = a.indices[begin + l];
     at[l] = b.indptr[k];
     end[l] = b.indptr[k + 1];
   }
-#pragma unroll
-  for (int l = 0; l < kFewLines; ++l) next[l] = at[l] < end[l] ? b.indices[at[l]] : kAfterAll;
+  SEMIRA_UNROLLED(l, kFewLines) next[l] = at[l] < end[l] ? b.indices[at[l]] : kAfterAll;
   while (true) {
     Index least = kAfterAll;
-#pragma unroll
-    for (int l = 0; l < kFewLines; ++l) least = next[l] < least ? next[l] : least;
+    SEMIRA_UNROLLED(l, kFewLines) least = next[l] < least ? next[l] : least;
     if (least == kAfterAll) return;
     unsigned hits = 0;
-#pragma unroll
-    for (int l = 0; l < kFewLines; ++l) hits |= next[l] == least ? 1u << l : 0u;
-#pragma unroll
-    for (int l = 0; l < kFewLines; ++l) {
+    SEMIRA_UNROLLED(l, kFewLines) hits |= next[l] == least ? 1u << l : 0u;
+    SEMIRA_UNROLLED(l, kFewLines) {
       const bool moves = (hits >> l & 1u) != 0;
       at[l] += moves ? 1 : 0;
       if (moves) next[l] = kAfterAll;
@@ -44,16 +39,13 @@ __device__ __forceinline__ void merge_few(const Pattern& a, const Pattern& b, In
 }
 
 // Entries of the rows of A B that are listed, a lane a row.
-__device__ __forceinline__ void count_by_lane(const Pattern& a, const Pattern& b,
-                                              const RowMask& mask, const RowList& list,
-                                              long long* sizes) {
-  const Span span;
-  for (long long r = span.first; r < list.count; r += span.step) {
+SEMIRA_INLINE void count_by_lane(const Pattern& a, const Pattern& b, const RowMask& mask,
+    const RowList& list, long long* sizes) {
+  for (const long long r : items_below(list.count)) {
     const Index i = list[r];
     long long found = 0;
-    merge_few(a, b, i, [&](Index j, unsigned, const Offset (&)[kFewLines]) {
-      found += mask.allows(i, j) ? 1 : 0;
-    });
+    merge_few(a, b, i,
+        [&](Index j, unsigned, const Offset(&)[kFewLines]) { found += mask.allows(i, j) ? 1 : 0; });
     sizes[i] = found;
   }
 }

@@ -8,8 +8,7 @@
 
 // A full matrix: entry (i, j) is values[i * step_i + j * step_j]. Steps are 0 where all entries share
 // one value.
-template <class B>
-struct Full {
+template <class B> struct Full {
   const B* __restrict__ values;
   long long step_i, step_j;
 
@@ -17,13 +16,10 @@ struct Full {
       : values(entries.values),
         step_i(along_i * entries.value_stride),
         step_j(along_j * entries.value_stride) {}
-  __device__ __forceinline__ B value(long long i, long long j) const {
-    return values[i * step_i + j * step_j];
-  }
+  SEMIRA_INLINE B value(long long i, long long j) const { return values[i * step_i + j * step_j]; }
 };
 
-template <bool kExit, class Add>
-__device__ __forceinline__ bool is_final(const typename Add::T& value) {
+template <bool kExit, class Add> SEMIRA_INLINE bool is_final(const typename Add::T& value) {
   if constexpr (kExit) return Add::kIsAny || (Add::kHasTerminal && Add::is_terminal(value));
   return false;
 }
@@ -32,8 +28,7 @@ __device__ __forceinline__ bool is_final(const typename Add::T& value) {
 // the columns that are not empty, null if none is.
 template <bool kExit, class Semiring, class A, class B>
 __device__ void full_times_sparse(const Full<A>& a, const Entries<B>& bt, const Index* lines,
-                                  long long num_lines, long long num_rows, Index* rows,
-                                  Index* indices, typename Semiring::Add::T* values) {
+    long long num_lines, long long num_rows, Index* rows, Index* indices, SumOf<Semiring>* values) {
   using Add = typename Semiring::Add;
   const auto product = [&](Offset at, Index i, Index j) {
     const Index k = bt.indices[at];
@@ -43,8 +38,7 @@ __device__ void full_times_sparse(const Full<A>& a, const Entries<B>& bt, const 
     if constexpr (Semiring::Multiply::kReadsB) y = bt.value(at);
     return multiply_values<Semiring>(x, y, i, k, j);
   };
-  const Span span;
-  for (long long item = span.first; item < num_rows * num_lines; item += span.step) {
+  for (const long long item : items_below(num_rows * num_lines)) {
     const Index i = static_cast<Index>(item / num_lines), c = static_cast<Index>(item % num_lines);
     const Index j = lines != nullptr ? lines[c] : c;
     Offset at = bt.indptr[j];

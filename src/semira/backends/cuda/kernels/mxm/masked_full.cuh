@@ -4,40 +4,34 @@
 #include "mxm/full.cuh"
 
 // Row i of A: pairs (k, value).
-template <class A>
-struct SparseRow {
+template <class A> struct SparseRow {
   const Entries<A>& a;
   Offset begin;
   long long length;
 
   __device__ SparseRow(const Entries<A>& entries, const Full<A>&, long long, Index i)
       : a(entries), begin(entries.indptr[i]), length(entries.indptr[i + 1] - begin) {}
-  __device__ __forceinline__ Index k(long long n) const {
-    return a.indices[begin + static_cast<Offset>(n)];
-  }
-  __device__ __forceinline__ A value(long long n) const {
-    return a.value(begin + static_cast<Offset>(n));
-  }
+  SEMIRA_INLINE Index k(long long n) const { return a.indices[begin + static_cast<Offset>(n)]; }
+  SEMIRA_INLINE A value(long long n) const { return a.value(begin + static_cast<Offset>(n)); }
 };
-template <class A>
-struct FullRow {
+template <class A> struct FullRow {
   const Full<A>& a;
   Index i;
   long long length;
 
   __device__ FullRow(const Entries<A>&, const Full<A>& full, long long inner, Index row)
       : a(full), i(row), length(inner) {}
-  __device__ __forceinline__ Index k(long long n) const { return static_cast<Index>(n); }
-  __device__ __forceinline__ A value(long long n) const { return a.value(i, n); }
+  SEMIRA_INLINE Index k(long long n) const { return static_cast<Index>(n); }
+  SEMIRA_INLINE A value(long long n) const { return a.value(i, n); }
 };
 
 // One dot product for each entry of the mask; kLanes of them share one out: 1 where B's rows are
 // contiguous (neighbours in a row of the mask then read neighbours in B), a warp where its columns
 // are. `inner` is the length of A's rows where A is full. Calls `emit(e, value, has)` for each.
 template <class Row, int kLanes, bool kExit, class Semiring, bool kStructural, class A, class B,
-          class M, class Emit>
+    class M, class Emit>
 __device__ void masked_times_full(const Entries<A>& a, const Full<A>& full_a, long long inner,
-                                  const Full<B>& b, const Entries<M>& mask, Emit emit) {
+    const Full<B>& b, const Entries<M>& mask, Emit emit) {
   using Add = typename Semiring::Add;
   const Span span;
   const unsigned lane = threadIdx.x % kLanes;

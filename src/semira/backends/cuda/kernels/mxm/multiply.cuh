@@ -3,31 +3,25 @@
 #include "matrix/entries.cuh"
 
 // A semiring whose sums are added up in the order of k, the same in every run.
-template <class Semiring>
-struct InOrder : Semiring {};
-template <class Semiring>
-constexpr bool kInOrder = false;
-template <class Semiring>
-constexpr bool kInOrder<InOrder<Semiring>> = true;
+template <class Semiring> struct InOrder : Semiring {};
+template <class Semiring> constexpr bool kInOrder = false;
+template <class Semiring> constexpr bool kInOrder<InOrder<Semiring>> = true;
 
 // multiply(x, y), x of A_ik and y of B_kj, both loaded where they are read.
 template <class Semiring, class A, class B>
-__device__ __forceinline__ typename Semiring::Add::T multiply_values(A a, B b, Index i, Index k,
-                                                                     Index j) {
+SEMIRA_INLINE SumOf<Semiring> multiply_values(A a, B b, Index i, Index k, Index j) {
   using Op = typename Semiring::Multiply;
   using T = typename Op::T;
   T x{}, y{};
   if constexpr (Op::kReadsA) x = cast<T>(a);
   if constexpr (Op::kReadsB) y = cast<T>(b);
-  return cast<typename Semiring::Add::T>(Op::apply(x, y, i, k, j));
+  return cast<SumOf<Semiring>>(Op::apply(x, y, i, k, j));
 }
 
 // multiply(A_ik, B_kj).
 template <class Semiring, class A, class B>
-__device__ __forceinline__ typename Semiring::Add::T multiply_entries(const Entries<A>& a,
-                                                                      const Entries<B>& b,
-                                                                      Offset at_a, Offset at_b,
-                                                                      Index i, Index k, Index j) {
+SEMIRA_INLINE SumOf<Semiring> multiply_entries(
+    const Entries<A>& a, const Entries<B>& b, Offset at_a, Offset at_b, Index i, Index k, Index j) {
   A x{};
   B y{};
   if constexpr (Semiring::Multiply::kReadsA) x = a.value(at_a);

@@ -6,8 +6,7 @@
 
 // Where rows are cut (runtime/lines.py): piece p has entries begins[p] ... begins[p + 1] - 1. It
 // is all of line owners[p], or, where that is ~slot, a part of a long one; its row is rows[p].
-template <class T>
-struct LinePieces {
+template <class T> struct LinePieces {
   const long long* begins;
   const int *owners, *rows;
   long long count;
@@ -19,16 +18,14 @@ struct LinePieces {
 };
 
 template <int kColumns, bool kLanes, bool kExit, class Semiring, class A, class B>
-__device__ __forceinline__ void multiply_by_piece(
-    const SparseTimesFull<Semiring, A, B>& product,
-    const LinePieces<typename Semiring::Add::T>& pieces, const Sharing& sharing) {
+SEMIRA_INLINE void multiply_by_piece(const SparseTimesFull<Semiring, A, B>& product,
+    const LinePieces<SumOf<Semiring>>& pieces, const Sharing& sharing) {
   const Turns<kColumns> turns(sharing, pieces.count, product.ncols);
   turns.each([&](long long piece, long long j) {
     const int owner = pieces.owners[piece];
     const Offset begin = static_cast<Offset>(pieces.begins[piece]);
     const Offset end = static_cast<Offset>(pieces.begins[piece + 1]);
-    sum_in_turns<kAhead, kLanes, kExit>(
-        product, turns, pieces.rows[piece], begin, end, j,
+    sum_in_turns<kAhead, kLanes, kExit>(product, turns, pieces.rows[piece], begin, end, j,
         owner >= 0 ? product.out + owner * product.ncols + j
                    : pieces.sums + static_cast<long long>(~owner) * product.ncols + j);
   });
@@ -38,31 +35,27 @@ __device__ __forceinline__ void multiply_by_piece(
 constexpr int kFewSlots = 64, kSlotsAhead = 8;
 
 // Warps of a block that share out a line: as many as shared memory has room for.
-template <class T>
-constexpr int kPartWarps = sizeof(T) <= 16 ? 32 : sizeof(T) <= 128 ? 8 : 1;
+template <class T> constexpr int kPartWarps = sizeof(T) <= 16 ? 32 : sizeof(T) <= 128 ? 8 : 1;
 
 // Sum of the slots from `first` to `last` of a column, in their order; there is at least one.
 template <class Add>
-__device__ __forceinline__ typename Add::T sum_of_slots(const typename Add::T* sums, long long ncols,
-                                                        long long first, long long last,
-                                                        long long j) {
+SEMIRA_INLINE typename Add::T sum_of_slots(
+    const typename Add::T* sums, long long ncols, long long first, long long last, long long j) {
   using T = typename Add::T;
   T total = sums[first * ncols + j];
   long long s = first + 1;
   for (; last - s >= kSlotsAhead; s += kSlotsAhead) {
     T next[kSlotsAhead];
-#pragma unroll
-    for (int n = 0; n < kSlotsAhead; ++n) next[n] = sums[(s + n) * ncols + j];
-#pragma unroll
-    for (int n = 0; n < kSlotsAhead; ++n) total = Add::apply(total, next[n]);
+    SEMIRA_UNROLLED(n, kSlotsAhead) next[n] = sums[(s + n) * ncols + j];
+    SEMIRA_UNROLLED(n, kSlotsAhead) total = Add::apply(total, next[n]);
   }
   for (; s < last; ++s) total = Add::apply(total, sums[s * ncols + j]);
   return total;
 }
 
 template <class Add>
-__device__ void add_pieces(const LinePieces<typename Add::T>& pieces, long long ncols,
-                           typename Add::T* out) {
+__device__ void add_pieces(
+    const LinePieces<typename Add::T>& pieces, long long ncols, typename Add::T* out) {
   using T = typename Add::T;
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const long long tiles = (ncols + kWarp - 1) / kWarp;
@@ -98,11 +91,11 @@ __device__ void add_pieces(const LinePieces<typename Add::T>& pieces, long long 
 
 template <bool kExit, class Semiring, class A, class B>
 __device__ void spmm_by_piece(const SparseTimesFull<Semiring, A, B>& product,
-                              const LinePieces<typename Semiring::Add::T>& pieces,
-                              const Sharing& sharing) {
+    const LinePieces<SumOf<Semiring>>& pieces, const Sharing& sharing) {
   with_columns(product, [&](auto across) {
     constexpr int kColumns = decltype(across)::kCount;
-    if (sharing.lanes > 1) return multiply_by_piece<kColumns, true, kExit>(product, pieces, sharing);
+    if (sharing.lanes > 1)
+      return multiply_by_piece<kColumns, true, kExit>(product, pieces, sharing);
     multiply_by_piece<kColumns, false, kExit>(product, pieces, sharing);
   });
 }

@@ -9,8 +9,7 @@ struct Pattern {
   const Index* __restrict__ indices;
 };
 
-template <class A>
-__device__ __forceinline__ Pattern pattern_of(const Entries<A>& a) {
+template <class A> SEMIRA_INLINE Pattern pattern_of(const Entries<A>& a) {
   return {a.indptr, a.indices};
 }
 
@@ -23,7 +22,7 @@ struct RowMask {
   __device__ RowMask() : rows{nullptr, nullptr}, complement(true) {}
   __device__ RowMask(const Pattern& pattern, bool is_complement)
       : rows(pattern), complement(is_complement) {}
-  __device__ __forceinline__ bool allows(Index i, Index j) const {
+  SEMIRA_INLINE bool allows(Index i, Index j) const {
     if (rows.indptr == nullptr) return true;
     const Offset end = rows.indptr[i + 1], at = lower_bound(rows.indices, rows.indptr[i], end, j);
     return (at < end && rows.indices[at] == j) != complement;
@@ -34,8 +33,7 @@ struct RowMask {
 extern __shared__ __align__(16) unsigned char block_memory[];
 
 // Threads that share a row: kLanes of a warp, or the block where kLanes is 0.
-template <int kLanes>
-struct Group {
+template <int kLanes> struct Group {
   static constexpr unsigned kMost = 32;  // groups of a block
   unsigned lane, lanes;                  // rank and number of the threads
   unsigned number;                       // rank of the group in its block
@@ -55,7 +53,7 @@ struct Group {
                              : ((1u << kLanes) - 1) << (threadIdx.x % kWarp / kLanes * kLanes);
     }
   }
-  __device__ __forceinline__ void sync() const {
+  SEMIRA_INLINE void sync() const {
     if constexpr (kLanes == 0) {
       __syncthreads();
     } else {
@@ -69,8 +67,8 @@ struct Spread {
   unsigned share, part, place, parts;
 
   // `mean` entries a list, `lists` of them. Where they are few, more lanes take each.
-  __device__ Spread(unsigned lane, unsigned lanes, unsigned long long mean,
-                    unsigned long long lists) {
+  __device__ Spread(
+      unsigned lane, unsigned lanes, unsigned long long mean, unsigned long long lists) {
     const unsigned most = lanes < kWarp ? lanes : kWarp;
     share = 1;
     while (share < most && (share < mean || share * lists < lanes)) share *= 2;
@@ -80,7 +78,7 @@ struct Spread {
   __device__ explicit Spread(unsigned lane, unsigned lanes)
       : share(lanes < kWarp ? lanes : kWarp), part(lane / share), place(lane % share), parts(1) {}
   // Lanes of this warp that take the same list.
-  __device__ __forceinline__ unsigned mask() const {
+  SEMIRA_INLINE unsigned mask() const {
     return share == kWarp ? kAllLanes
                           : ((1u << share) - 1) << (threadIdx.x % kWarp / share * share);
   }
@@ -89,9 +87,8 @@ struct Spread {
 // Calls `body(at_a, at_b, k, j)` for every pair A_ik, B_kj of a row that has `work` of them, where the
 // mask lets the result be. With kOrdered those of one k come before those of the next.
 template <bool kOrdered = false, class G, class Body>
-__device__ __forceinline__ void for_each_product(const G& group, const Pattern& a, const Pattern& b,
-                                                 const RowMask& mask, Index i, long long work,
-                                                 Body body) {
+SEMIRA_INLINE void for_each_product(const G& group, const Pattern& a, const Pattern& b,
+    const RowMask& mask, Index i, long long work, Body body) {
   const Offset begin = a.indptr[i], lines = a.indptr[i + 1] - begin;
   const Spread spread = kOrdered ? Spread(group.lane, group.lanes)
                                  : Spread(group.lane, group.lanes, work / lines, lines);
@@ -116,7 +113,7 @@ struct Cursors {
   Offset* places;
   long long room;  // 0: for each entry of A
 
-  __device__ __forceinline__ Offset* of_row(Offset begin) const {
+  SEMIRA_INLINE Offset* of_row(Offset begin) const {
     return places + (room == 0 ? static_cast<long long>(begin) : blockIdx.x * room);
   }
 };
@@ -125,11 +122,9 @@ struct Cursors {
 // keeps how far each row of B was read. Returns the lowest column left that this thread saw. All
 // threads of the block call it.
 template <bool kOrdered = false, class Body>
-__device__ __forceinline__ unsigned for_each_product_below(const Group<0>& group, const Pattern& a,
-                                                           const Pattern& b, const RowMask& mask,
-                                                           Index i, long long work, unsigned limit,
-                                                           bool is_first,
-                                                           const Cursors& cursors, Body body) {
+SEMIRA_INLINE unsigned for_each_product_below(const Group<0>& group, const Pattern& a,
+    const Pattern& b, const RowMask& mask, Index i, long long work, unsigned limit, bool is_first,
+    const Cursors& cursors, Body body) {
   const Offset begin = a.indptr[i], lines = a.indptr[i + 1] - begin;
   Offset* const reached_before = cursors.of_row(begin);
   const Spread spread = kOrdered ? Spread(group.lane, group.lanes)
@@ -175,11 +170,10 @@ constexpr int kBins = kFewBin + 1;
 struct Limits {
   long long at[kLimits];
   // -1 for an empty row.
-  __device__ __forceinline__ int bin_of(long long size) const {
+  SEMIRA_INLINE int bin_of(long long size) const {
     if (size == 0) return -1;
     int bin = 0;
-#pragma unroll
-    for (int k = 0; k < kLimits; ++k) bin += size > at[k] ? 1 : 0;
+    SEMIRA_UNROLLED(k, kLimits) bin += size > at[k] ? 1 : 0;
     return bin;
   }
 };
@@ -192,7 +186,7 @@ struct FewRows {
   const Offset* indptr;       // of A; null: none is
   const long long* products;  // null: sizes are products
 
-  __device__ __forceinline__ bool has(long long i, long long size) const {
+  SEMIRA_INLINE bool has(long long i, long long size) const {
     if (indptr == nullptr || size == 0) return false;
     const long long made = products != nullptr ? products[i] : size;
     return made <= kFewProducts && indptr[i + 1] - indptr[i] <= kFewLines;
@@ -205,15 +199,15 @@ constexpr int kPlaced = 2 + kBins, kRowsListed = kPlaced + 1;
 
 struct Ledger {
   Count* words;
-  __device__ __forceinline__ Count* rows_in(int bin) const { return words + 2 + bin; }
+  SEMIRA_INLINE Count* rows_in(int bin) const { return words + 2 + bin; }
 };
 
-__device__ __forceinline__ long long clipped(long long size, long long most) {
+SEMIRA_INLINE long long clipped(long long size, long long most) {
   return size < most ? size : most;
 }
 
 // Where row `rank` of a bin is listed. Two bins share room for all rows: one begins at each end.
-__device__ __forceinline__ long long place_in_bin(int bin, long long rank, long long n) {
+SEMIRA_INLINE long long place_in_bin(int bin, long long rank, long long n) {
   return bin % 2 == 0 ? bin / 2 * n + rank : (bin / 2 + 1) * n - 1 - rank;
 }
 
@@ -223,24 +217,24 @@ struct RowList {
   long long count, step;
   __device__ RowList(const Index* lists, const Ledger& ledger, long long bin)
       : rows(lists + place_in_bin(static_cast<int>(bin), 0,
-                                  static_cast<long long>(ledger.words[kRowsListed]))),
+                         static_cast<long long>(ledger.words[kRowsListed]))),
         count(static_cast<long long>(*ledger.rows_in(static_cast<int>(bin)))),
         step(bin % 2 == 0 ? 1 : -1) {}
-  __device__ __forceinline__ Index operator[](long long rank) const { return rows[rank * step]; }
+  SEMIRA_INLINE Index operator[](long long rank) const { return rows[rank * step]; }
 };
 
 // Where the entries of each row go.
 struct RowRooms {
   const long long* work;    // partial products
   const long long* starts;  // where a row begins
-  long long* sizes;         // null: rows have as many entries as lie between starts; else how many is told
+  long long* sizes;  // null: rows have as many entries as lie between starts; else how many is told
   long long ncols;
 
   // Entries that a row has at most.
-  __device__ __forceinline__ long long room(Index i) const {
+  SEMIRA_INLINE long long room(Index i) const {
     return sizes != nullptr ? clipped(work[i], ncols) : starts[i + 1] - starts[i];
   }
-  __device__ __forceinline__ void tell(Index i, long long size) const {
+  SEMIRA_INLINE void tell(Index i, long long size) const {
     if (sizes != nullptr) sizes[i] = size;
   }
 };
@@ -249,9 +243,9 @@ struct RowRooms {
 // time, and all of its lanes call `size_of(i)`; those without a row with i = n. With `places` every row
 // gets room for its cut size somewhere.
 template <class SizeOf>
-__device__ __forceinline__ void bin_rows(SizeOf size_of, long long n, long long per_warp, long long most,
-                                         const Limits& limits, const FewRows& few,
-                                         const Ledger& ledger, Index* lists, long long* places) {
+SEMIRA_INLINE void bin_rows(SizeOf size_of, long long n, long long per_warp, long long most,
+    const Limits& limits, const FewRows& few, const Ledger& ledger, Index* lists,
+    long long* places) {
   __shared__ unsigned count[kBins];
   __shared__ Count start[kBins], place;
   const long long tile = blockDim.x / kWarp * per_warp, step = gridDim.x * tile;
@@ -279,7 +273,8 @@ __device__ __forceinline__ void bin_rows(SizeOf size_of, long long n, long long 
     }
     __syncthreads();
     if (bin >= 0) {
-      lists[place_in_bin(bin, static_cast<long long>(start[bin]) + rank, n)] = static_cast<Index>(i);
+      lists[place_in_bin(bin, static_cast<long long>(start[bin]) + rank, n)] =
+          static_cast<Index>(i);
     }
     if (places != nullptr && i < n) places[i] = static_cast<long long>(place) + before;
     __syncthreads();

@@ -5,8 +5,7 @@
 #include "mxm/counts.cuh"
 #include "mxm/multiply.cuh"
 
-template <class Add>
-__device__ __forceinline__ typename Add::T resting_value() {
+template <class Add> SEMIRA_INLINE typename Add::T resting_value() {
   if constexpr (Add::kIsAny) {
     return typename Add::T{};
   } else {
@@ -17,10 +16,8 @@ __device__ __forceinline__ typename Add::T resting_value() {
 // Adds A_ik B_kj to `*sum`, which rests at the identity; `claim` says whether nothing was added
 // before. `any` keeps what came first, and under a lock the first value is stored as it is.
 template <class Semiring, class A, class B, class Claim>
-__device__ __forceinline__ void accumulate_product(typename Semiring::Add::T* sum, Claim claim,
-                                                   const Entries<A>& a, const Entries<B>& b,
-                                                   Offset at_a, Offset at_b, Index i, Index k,
-                                                   Index j) {
+SEMIRA_INLINE void accumulate_product(SumOf<Semiring>* sum, Claim claim, const Entries<A>& a,
+    const Entries<B>& b, Offset at_a, Offset at_b, Index i, Index k, Index j) {
   using Add = typename Semiring::Add;
   if constexpr (Add::kIsAny) {
     if (claim()) *sum = multiply_entries<Semiring>(a, b, at_a, at_b, i, k, j);
@@ -38,30 +35,26 @@ __device__ __forceinline__ void accumulate_product(typename Semiring::Add::T* su
 // Writes row i, which begins at entry `start` of the result, by one lane (mxm/few.cuh). Returns where
 // it ends.
 template <class Semiring, class A, class B>
-__device__ __forceinline__ long long fill_few(const Entries<A>& a, const Entries<B>& b,
-                                         const RowMask& mask, Index i, long long start,
-                                         const Written& out) {
+SEMIRA_INLINE long long fill_few(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
+    Index i, long long start, const Written& out) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   using Op = typename Semiring::Multiply;
   A x[kFewLines] = {};
   const Offset from = a.indptr[i], lines = a.indptr[i + 1] - from;
-#pragma unroll
-  for (int l = 0; l < kFewLines; ++l) {
+  SEMIRA_UNROLLED(l, kFewLines) {
     if (Op::kReadsA && l < lines) x[l] = a.value(from + l);
   }
   const auto write = [&](Index j, unsigned hits, const Offset(&behind)[kFewLines]) {
     if (!mask.allows(i, j)) return;
     // All values are asked for before the first is used.
     B y[kFewLines] = {};
-#pragma unroll
-    for (int l = 0; l < kFewLines; ++l) {
+    SEMIRA_UNROLLED(l, kFewLines) {
       if (Op::kReadsB && (hits >> l & 1u)) y[l] = b.value(behind[l] - 1);
     }
     T sum{};
     bool has = false;
-#pragma unroll
-    for (int l = 0; l < kFewLines; ++l) {
+    SEMIRA_UNROLLED(l, kFewLines) {
       if ((hits >> l & 1u) == 0 || (Add::kIsAny && has)) continue;
       const Index k = a.indices[from + l];
       const T z = multiply_values<Semiring>(x[l], y[l], i, k, j);
@@ -80,9 +73,8 @@ __device__ __forceinline__ long long fill_few(const Entries<A>& a, const Entries
 // Rows that a lane makes.
 template <class Semiring, class A, class B>
 __device__ void fill_by_lane(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
-                             const RowList& list, const RowRooms& rooms, const Written out) {
-  const Span span;
-  for (long long r = span.first; r < list.count; r += span.step) {
+    const RowList& list, const RowRooms& rooms, const Written out) {
+  for (const long long r : items_below(list.count)) {
     const Index i = list[r];
     const long long start = rooms.starts[i];
     rooms.tell(i, fill_few<Semiring>(a, b, mask, i, start, out) - start);
@@ -92,8 +84,7 @@ __device__ void fill_by_lane(const Entries<A>& a, const Entries<B>& b, const Row
 // Rows that fit a table of `most` slots for each group.
 template <int kLanes, class Semiring, class A, class B>
 __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
-                              const RowList& list, const RowRooms& rooms, long long most,
-                              const Written out) {
+    const RowList& list, const RowRooms& rooms, long long most, const Written out) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Group<kLanes> group;
@@ -112,9 +103,8 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
     }
     if (group.lane == 0) taken[group.number] = 0;
     group.sync();
-    for_each_product<kInOrder<Semiring>>(
-        group, pattern_of(a), pattern_of(b), mask, i, rooms.work[i],
-        [&](Offset at_a, Offset at_b, Index k, Index j) {
+    for_each_product<kInOrder<Semiring>>(group, pattern_of(a), pattern_of(b), mask, i,
+        rooms.work[i], [&](Offset at_a, Offset at_b, Index k, Index j) {
           constexpr bool kLocks = Add::kMethod == Method::kLock;
           bool is_new;
           const unsigned slot = table.insert<kLocks>(j, is_new);
@@ -138,9 +128,8 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
 
 // Writes the columns of a window in order and empties it; returns how many there were.
 template <class T>
-__device__ __forceinline__ unsigned flush_window(unsigned* words, T* sums, unsigned columns,
-                                                 unsigned base, T rest, Index i, long long start,
-                                                 const Written& out) {
+SEMIRA_INLINE unsigned flush_window(unsigned* words, T* sums, unsigned columns, unsigned base,
+    T rest, Index i, long long start, const Written& out) {
   __shared__ unsigned of_warps[kWarp];
   const unsigned lane = threadIdx.x % kWarp;
   unsigned written = 0;
@@ -153,10 +142,7 @@ __device__ __forceinline__ unsigned flush_window(unsigned* words, T* sums, unsig
     }
     unsigned total;
     const unsigned before = before_in_block(__popc(word), of_warps, total);
-    unsigned filled = __ballot_sync(kAllLanes, word != 0);
-    while (filled != 0) {
-      const int source = __ffs(filled) - 1;
-      filled &= filled - 1;
+    for (const int source : SetBits{__ballot_sync(kAllLanes, word != 0)}) {
       const unsigned bits = __shfl_sync(kAllLanes, word, source);
       const long long to = start + written + __shfl_sync(kAllLanes, before, source);
       if (bits >> lane & 1u) {
@@ -176,12 +162,11 @@ __device__ __forceinline__ unsigned flush_window(unsigned* words, T* sums, unsig
 // Rows of any size: sums of `columns` columns at a time, one block a row.
 template <class Semiring, class A, class B>
 __device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
-                               const RowList& list, const RowRooms& rooms, unsigned columns,
-                               const Cursors& cursors, const Written out) {
+    const RowList& list, const RowRooms& rooms, unsigned columns, const Cursors& cursors,
+    const Written out) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Group<0> group;
-  __shared__ unsigned lowest;
   T* const sums = reinterpret_cast<T*>(block_memory);
   unsigned* const words = reinterpret_cast<unsigned*>(block_memory + columns * sizeof(T));
   for (unsigned c = group.lane; c < columns; c += group.lanes) sums[c] = resting_value<Add>();
@@ -189,24 +174,14 @@ __device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const R
   for (long long r = group.first; r < list.count; r += group.step) {
     const Index i = list[r];
     long long start = rooms.starts[i];
-    unsigned base = 0;
-    bool is_first = true;
-    while (base != kNoColumn) {
-      if (group.lane == 0) lowest = kNoColumn;
-      __syncthreads();
-      const unsigned next = for_each_product_below<kInOrder<Semiring>>(
-          group, pattern_of(a), pattern_of(b), mask, i, rooms.work[i], base + columns, is_first, cursors,
-          [&](Offset at_a, Offset at_b, Index k, Index j) {
-            const unsigned at = static_cast<unsigned>(j) - base;
-            auto is_new = [&] { return claim(words, at); };
-            accumulate_product<Semiring>(sums + at, is_new, a, b, at_a, at_b, i, k, j);
-          });
-      const unsigned left = lowest_column(next, &lowest);
-      start += flush_window(words, sums, columns, base, resting_value<Add>(), i, start, out);
-      base = left == kNoColumn ? kNoColumn : left & ~(columns - 1);
-      is_first = false;
-      __syncthreads();
-    }
+    const auto visit = [&](Offset at_a, Offset at_b, Index k, Index j, unsigned at) {
+      auto is_new = [&] { return claim(words, at); };
+      accumulate_product<Semiring>(sums + at, is_new, a, b, at_a, at_b, i, k, j);
+    };
+    for_each_window<kInOrder<Semiring>>(group, pattern_of(a), pattern_of(b), mask, i, rooms.work[i],
+        columns, cursors, visit, [&](unsigned base) {
+          start += flush_window(words, sums, columns, base, resting_value<Add>(), i, start, out);
+        });
     if (group.lane == 0) rooms.tell(i, start - rooms.starts[i]);
   }
 }

@@ -19,20 +19,19 @@ constexpr int kAcross = sizeof(B) > 8 || sizeof(T) > 8   ? 1
 // Entries of A whose rows of B are asked for before the first one is used.
 constexpr int kAhead = 4;
 
-template <class Semiring, class A, class B>
-struct SparseTimesFull {
-  using T = typename Semiring::Add::T;
+template <class Semiring, class A, class B> struct SparseTimesFull {
+  using T = SumOf<Semiring>;
   const Entries<A>& a;
   Full<B> b;
   const Index* lines;
   long long num_lines, ncols;
   T* out;
 
-  __device__ __forceinline__ Index row_of(long long line) const {
+  SEMIRA_INLINE Index row_of(long long line) const {
     return lines != nullptr ? lines[line] : static_cast<Index>(line);
   }
   // Whether `across` columns are next to each other in B and in the result, from aligned places on.
-  __device__ __forceinline__ bool is_packed(int across) const {
+  SEMIRA_INLINE bool is_packed(int across) const {
     return b.step_j == 1 && ncols % across == 0 && b.step_i % across == 0 &&
            reinterpret_cast<unsigned long long>(b.values) % (across * sizeof(B)) == 0 &&
            reinterpret_cast<unsigned long long>(out) % (across * sizeof(T)) == 0;
@@ -40,14 +39,13 @@ struct SparseTimesFull {
 };
 
 // Sums of a lane's columns j, j + 1, ...
-template <int kColumns, bool kExit, class Semiring, class B>
-struct LaneSums {
+template <int kColumns, bool kExit, class Semiring, class B> struct LaneSums {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   T values[kColumns] = {};
   bool has = false;
 
-  static __device__ __forceinline__ Pack<B, kColumns> load(const Full<B>& b, Index k, long long j) {
+  static SEMIRA_INLINE Pack<B, kColumns> load(const Full<B>& b, Index k, long long j) {
     Pack<B, kColumns> pack{};
     if constexpr (Semiring::Multiply::kReadsB) {
       if constexpr (kColumns > 1) {
@@ -59,39 +57,33 @@ struct LaneSums {
     return pack;
   }
   template <class A>
-  __device__ __forceinline__ void add(A x, const Pack<B, kColumns>& y, Index i, Index k,
-                                      long long j) {
-#pragma unroll
-    for (int c = 0; c < kColumns; ++c) {
+  SEMIRA_INLINE void add(A x, const Pack<B, kColumns>& y, Index i, Index k, long long j) {
+    SEMIRA_UNROLLED(c, kColumns) {
       const T z = multiply_values<Semiring>(x, y.items[c], i, k, static_cast<Index>(j + c));
       values[c] = has ? Add::apply(values[c], z) : z;
     }
     has = true;
   }
-  __device__ __forceinline__ bool is_final() const {
+  SEMIRA_INLINE bool is_final() const {
     bool final = has;
-#pragma unroll
-    for (int c = 0; c < kColumns; ++c) final = final && ::is_final<kExit, Add>(values[c]);
+    SEMIRA_UNROLLED(c, kColumns) final = final && ::is_final<kExit, Add>(values[c]);
     return final;
   }
   // Takes in the sums of lane `other`, which does the same, as all of `together` do.
-  __device__ __forceinline__ void combine(int other, unsigned together = kAllLanes) {
+  SEMIRA_INLINE void combine(int other, unsigned together = kAllLanes) {
     const bool other_has = __shfl_sync(together, has, other) != 0;
     T others[kColumns];
-#pragma unroll
-    for (int c = 0; c < kColumns; ++c) others[c] = shuffle(values[c], other, together);
-#pragma unroll
-    for (int c = 0; c < kColumns; ++c) {
+    SEMIRA_UNROLLED(c, kColumns) others[c] = shuffle(values[c], other, together);
+    SEMIRA_UNROLLED(c, kColumns) {
       bool both = has;
       merge<Add>(values[c], both, others[c], other_has);
     }
     has = has || other_has;
   }
-  __device__ __forceinline__ void store(T* place) const {
+  SEMIRA_INLINE void store(T* place) const {
     if constexpr (kColumns > 1) {
       Pack<T, kColumns> pack;
-#pragma unroll
-      for (int c = 0; c < kColumns; ++c) pack.items[c] = values[c];
+      SEMIRA_UNROLLED(c, kColumns) pack.items[c] = values[c];
       *reinterpret_cast<Pack<T, kColumns>*>(place) = pack;
     } else {
       place[0] = values[0];
@@ -100,7 +92,7 @@ struct LaneSums {
 };
 
 // Lanes of a warp side by side over packs of columns; the rest share out entries or rows.
-__device__ __forceinline__ unsigned lanes_across(long long packs) {
+SEMIRA_INLINE unsigned lanes_across(long long packs) {
   unsigned width = 1;
   while (width < kWarp && width < packs) width *= 2;
   return width;
@@ -114,20 +106,19 @@ struct Sharing {
   long long lanes;
 };
 
-__device__ __forceinline__ long long quotient(long long a, long long b) {
+SEMIRA_INLINE long long quotient(long long a, long long b) {
   const bool is_narrow = ((a | b) >> kWarp) == 0;
   return is_narrow ? static_cast<unsigned>(a) / static_cast<unsigned>(b) : a / b;
 }
 
 // The turns that threads take by it, each a line and `kColumns` columns: a block takes neighbouring ones.
-template <int kColumns>
-struct Turns {
+template <int kColumns> struct Turns {
   long long in_band, count;  // turns in one band, and in all
   unsigned packs, width;     // of all columns, and of a band
   int lanes, lane;
   unsigned together;
 
-  __device__ __forceinline__ Turns(const Sharing& sharing, long long lines, long long ncols)
+  SEMIRA_INLINE Turns(const Sharing& sharing, long long lines, long long ncols)
       : packs(static_cast<unsigned>(ncols / kColumns)),
         width(static_cast<unsigned>(sharing.band / kColumns)),
         lanes(static_cast<int>(sharing.lanes)) {
@@ -139,8 +130,7 @@ struct Turns {
     together = ((1u << (lanes - 1)) * 2 - 1) << first;
   }
   // Calls `take(line, j)` in this thread's turns; all lanes of a line have the same ones.
-  template <class Take>
-  __device__ __forceinline__ void each(const Take& take) const {
+  template <class Take> SEMIRA_INLINE void each(const Take& take) const {
     const long long threads = gridDim.x * static_cast<long long>(blockDim.x);
     const long long own = (count + threads - 1) / threads * blockDim.x;
     const long long first = block_number() * own, end = first + own < count ? first + own : count;
@@ -160,25 +150,21 @@ struct Turns {
 // four at once take rows of 2,048 from 700 to 480 us, and rows of 4 from 200 to 280, because they cost
 // warps in flight.
 template <int kTogether, int kColumns, bool kExit, class Semiring, class A, class B>
-__device__ __forceinline__ void add_entries(const SparseTimesFull<Semiring, A, B>& product, Index i,
-                                            Offset at, Offset end, Offset step, long long j,
-                                            LaneSums<kColumns, kExit, Semiring, B>& sums) {
+SEMIRA_INLINE void add_entries(const SparseTimesFull<Semiring, A, B>& product, Index i, Offset at,
+    Offset end, Offset step, long long j, LaneSums<kColumns, kExit, Semiring, B>& sums) {
   using Sums = LaneSums<kColumns, kExit, Semiring, B>;
   if constexpr (kTogether > 1) {
     for (; end - at > (kTogether - 1) * step && !sums.is_final(); at += kTogether * step) {
       Index k[kTogether];
       A x[kTogether];
       Pack<B, kColumns> y[kTogether];
-#pragma unroll
-      for (int n = 0; n < kTogether; ++n) {
+      SEMIRA_UNROLLED(n, kTogether) {
         k[n] = product.a.indices[at + n * step];
         x[n] = A{};
         if constexpr (Semiring::Multiply::kReadsA) x[n] = product.a.value(at + n * step);
       }
-#pragma unroll
-      for (int n = 0; n < kTogether; ++n) y[n] = Sums::load(product.b, k[n], j);
-#pragma unroll
-      for (int n = 0; n < kTogether; ++n) sums.add(x[n], y[n], i, k[n], j);
+      SEMIRA_UNROLLED(n, kTogether) y[n] = Sums::load(product.b, k[n], j);
+      SEMIRA_UNROLLED(n, kTogether) sums.add(x[n], y[n], i, k[n], j);
     }
   }
   for (; at < end && !sums.is_final(); at += step) {
@@ -192,10 +178,9 @@ __device__ __forceinline__ void add_entries(const SparseTimesFull<Semiring, A, B
 // The sums of entries `begin` to `end` of row i, which the lanes of a line share out, stored by the
 // first of them.
 template <int kTogether, bool kLanes, bool kExit, int kColumns, class Semiring, class A, class B>
-__device__ __forceinline__ void sum_in_turns(const SparseTimesFull<Semiring, A, B>& product,
-                                             const Turns<kColumns>& turns, Index i, Offset begin,
-                                             Offset end, long long j,
-                                             typename Semiring::Add::T* place) {
+SEMIRA_INLINE void sum_in_turns(const SparseTimesFull<Semiring, A, B>& product,
+    const Turns<kColumns>& turns, Index i, Offset begin, Offset end, long long j,
+    SumOf<Semiring>* place) {
   LaneSums<kColumns, kExit, Semiring, B> sums;
   if constexpr (!kLanes) {
     add_entries<kTogether>(product, i, begin, end, Offset{1}, j, sums);
@@ -210,20 +195,20 @@ __device__ __forceinline__ void sum_in_turns(const SparseTimesFull<Semiring, A, 
 
 // A thread, or a few lanes, a row and pack of columns.
 template <int kColumns, bool kLanes, bool kExit, class Semiring, class A, class B>
-__device__ __forceinline__ void multiply_by_thread(const SparseTimesFull<Semiring, A, B>& product,
-                                                   const Sharing& sharing) {
+SEMIRA_INLINE void multiply_by_thread(
+    const SparseTimesFull<Semiring, A, B>& product, const Sharing& sharing) {
   const Turns<kColumns> turns(sharing, product.num_lines, product.ncols);
   turns.each([&](long long line, long long j) {
     const Index i = product.row_of(line);
-    sum_in_turns<1, kLanes, kExit>(product, turns, i, product.a.indptr[i], product.a.indptr[i + 1], j,
-                                   product.out + line * product.ncols + j);
+    sum_in_turns<1, kLanes, kExit>(product, turns, i, product.a.indptr[i], product.a.indptr[i + 1],
+        j, product.out + line * product.ncols + j);
   });
 }
 
 // Row-split: a warp a row and tile of columns. 32 entries of the row are loaded together and handed
 // round; where a tile has fewer packs than the warp lanes, groups of lanes share out the entries.
 template <int kColumns, bool kExit, class Semiring, class A, class B>
-__device__ __forceinline__ void multiply_by_row(const SparseTimesFull<Semiring, A, B>& product) {
+SEMIRA_INLINE void multiply_by_row(const SparseTimesFull<Semiring, A, B>& product) {
   using Sums = LaneSums<kColumns, kExit, Semiring, B>;
   const Entries<A>& a = product.a;
   const long long packs = product.ncols / kColumns;
@@ -252,8 +237,7 @@ __device__ __forceinline__ void multiply_by_row(const SparseTimesFull<Semiring, 
         A x[kAhead];
         Pack<B, kColumns> y[kAhead];
         bool is_there[kAhead];
-#pragma unroll
-        for (int n = 0; n < kAhead; ++n) {
+        SEMIRA_UNROLLED(n, kAhead) {
           const unsigned s = first + n * parts + part;
           is_there[n] = s < count && is_inside;
           k[n] = __shfl_sync(kAllLanes, column, s % kWarp);
@@ -261,8 +245,7 @@ __device__ __forceinline__ void multiply_by_row(const SparseTimesFull<Semiring, 
           if constexpr (Semiring::Multiply::kReadsA) x[n] = shuffle(value, s % kWarp);
           if (is_there[n]) y[n] = Sums::load(product.b, k[n], j);
         }
-#pragma unroll
-        for (int n = 0; n < kAhead; ++n) {
+        SEMIRA_UNROLLED(n, kAhead) {
           if (is_there[n]) sums.add(x[n], y[n], i, k[n], j);
         }
       }
@@ -278,8 +261,7 @@ __device__ __forceinline__ void multiply_by_row(const SparseTimesFull<Semiring, 
 }
 
 // Where the parts of rows go that began in an earlier share.
-template <class T>
-struct Carries {
+template <class T> struct Carries {
   const int* line_of;  // line of each row of A; null where a row is its own line
   long long shares, per_share;
   long long* lines;  // of each share's carry; below 0: it has none
@@ -289,9 +271,8 @@ struct Carries {
 // Merge-based: a group of lanes an equal share of A's entries and a tile of columns. Rows that begin
 // in the share are written, the rest of a row that began before is carried.
 template <int kColumns, class Semiring, class A, class B>
-__device__ __forceinline__ void multiply_by_share(
-    const SparseTimesFull<Semiring, A, B>& product,
-    const Carries<typename Semiring::Add::T>& carries) {
+SEMIRA_INLINE void multiply_by_share(
+    const SparseTimesFull<Semiring, A, B>& product, const Carries<SumOf<Semiring>>& carries) {
   using Sums = LaneSums<kColumns, false, Semiring, B>;
   const Entries<A>& a = product.a;
   const long long packs = product.ncols / kColumns;
@@ -341,8 +322,7 @@ __device__ __forceinline__ void multiply_by_share(
         Index k[kAhead], i[kAhead];
         A x[kAhead];
         Pack<B, kColumns> y[kAhead];
-#pragma unroll
-        for (int n = 0; n < kAhead; ++n) {
+        SEMIRA_UNROLLED(n, kAhead) {
           const int s = start + (first + n) % width;
           k[n] = __shfl_sync(together, column, s);
           i[n] = __shfl_sync(together, own, s);
@@ -350,8 +330,7 @@ __device__ __forceinline__ void multiply_by_share(
           if constexpr (Semiring::Multiply::kReadsA) x[n] = shuffle(value, s, together);
           if (first + n < count && is_inside) y[n] = Sums::load(product.b, k[n], j);
         }
-#pragma unroll
-        for (int n = 0; n < kAhead; ++n) {
+        SEMIRA_UNROLLED(n, kAhead) {
           if (first + n >= count) break;
           if (i[n] != row) {
             write();
@@ -367,10 +346,9 @@ __device__ __forceinline__ void multiply_by_share(
 
 // Adds the carries of each line to it, in the order of the shares.
 template <class Add>
-__device__ void add_carries(const Carries<typename Add::T>& carries, long long ncols,
-                            typename Add::T* out) {
-  const Span span;
-  for (long long item = span.first; item < carries.shares * ncols; item += span.step) {
+__device__ void add_carries(
+    const Carries<typename Add::T>& carries, long long ncols, typename Add::T* out) {
+  for (const long long item : items_below(carries.shares * ncols)) {
     const long long first = item / ncols, j = item % ncols, line = carries.lines[first];
     if (line < 0 || (first > 0 && carries.lines[first - 1] == line)) continue;
     typename Add::T value = out[line * ncols + j];
@@ -382,14 +360,12 @@ __device__ void add_carries(const Carries<typename Add::T>& carries, long long n
 }
 
 // Calls `run` with the number of columns that a lane takes: as many as lie together.
-template <int kColumns>
-struct Across {
+template <int kColumns> struct Across {
   static constexpr int kCount = kColumns;
 };
 template <class Semiring, class A, class B, class Run>
-__device__ __forceinline__ void with_columns(const SparseTimesFull<Semiring, A, B>& product,
-                                             const Run& run) {
-  constexpr int kMost = kAcross<B, typename Semiring::Add::T>;
+SEMIRA_INLINE void with_columns(const SparseTimesFull<Semiring, A, B>& product, const Run& run) {
+  constexpr int kMost = kAcross<B, SumOf<Semiring>>;
   if constexpr (kMost > 1) {
     if (product.is_packed(kMost)) return run(Across<kMost>{});
   }
@@ -401,8 +377,8 @@ __device__ __forceinline__ void with_columns(const SparseTimesFull<Semiring, A, 
 
 // The kernels' bodies.
 template <bool kExit, class Semiring, class A, class B>
-__device__ void spmm_by_thread(const SparseTimesFull<Semiring, A, B>& product,
-                               const Sharing& sharing) {
+__device__ void spmm_by_thread(
+    const SparseTimesFull<Semiring, A, B>& product, const Sharing& sharing) {
   with_columns(product, [&](auto across) {
     constexpr int kColumns = decltype(across)::kCount;
     if (sharing.lanes > 1) return multiply_by_thread<kColumns, true, kExit>(product, sharing);
@@ -411,14 +387,12 @@ __device__ void spmm_by_thread(const SparseTimesFull<Semiring, A, B>& product,
 }
 template <bool kExit, class Semiring, class A, class B>
 __device__ void spmm_by_row(const SparseTimesFull<Semiring, A, B>& product) {
-  with_columns(product, [&](auto across) {
-    multiply_by_row<decltype(across)::kCount, kExit>(product);
-  });
+  with_columns(
+      product, [&](auto across) { multiply_by_row<decltype(across)::kCount, kExit>(product); });
 }
 template <class Semiring, class A, class B>
-__device__ void spmm_by_share(const SparseTimesFull<Semiring, A, B>& product,
-                              const Carries<typename Semiring::Add::T>& carries) {
-  with_columns(product, [&](auto across) {
-    multiply_by_share<decltype(across)::kCount>(product, carries);
-  });
+__device__ void spmm_by_share(
+    const SparseTimesFull<Semiring, A, B>& product, const Carries<SumOf<Semiring>>& carries) {
+  with_columns(
+      product, [&](auto across) { multiply_by_share<decltype(across)::kCount>(product, carries); });
 }

@@ -8,12 +8,11 @@
 #include "scalar/scalar.cuh"
 
 // Keeps every dot product for the merge that writes the result.
-template <class T>
-struct KeepDots {
+template <class T> struct KeepDots {
   static constexpr bool kTakesShares = false;
   T* found;
   Offset* flags;
-  __device__ __forceinline__ void operator()(Offset e, const T& value, bool has) const {
+  SEMIRA_INLINE void operator()(Offset e, const T& value, bool has) const {
     flags[e] = has ? 1 : 0;
     if (has) found[e] = value;
   }
@@ -21,12 +20,12 @@ struct KeepDots {
 
 // What a row of the trace tells of a sum, in the host's layout.
 struct SumTally {
-  Count entries;  // that the product would have had
+  Count entries;                 // that the product would have had
   long long begun_ns, ended_ns;  // by the GPU's clock
 };
 
 // All threads call it at the start of each launch; later it would take registers away.
-__device__ __forceinline__ void start_clock(SumTally* tally, long long first) {
+SEMIRA_INLINE void start_clock(SumTally* tally, long long first) {
   if (first == 0 && block_number() == 0 && threadIdx.x == 0) tally->begun_ns = clock_ns();
 }
 
@@ -34,15 +33,15 @@ __device__ __forceinline__ void start_clock(SumTally* tally, long long first) {
 // other.
 struct PartialSums {
   void* values;
-  Count* counts;    // how many dot products each part has summed up
-  long long first;  // part of this launch's first block
-  long long parts;  // parts of all launches; 0 unless this is the last one
+  Count* counts;     // how many dot products each part has summed up
+  long long first;   // part of this launch's first block
+  long long parts;   // parts of all launches; 0 unless this is the last one
   unsigned* ticket;  // blocks of the last launch that are done; zero before and after
   SumTally* tally;
 };
 
 // Sum over the block; every thread gets it.
-__device__ __forceinline__ Count count_block(Count mine) {
+SEMIRA_INLINE Count count_block(Count mine) {
   __shared__ Count found;
   __syncthreads();
   if (threadIdx.x == 0) found = 0;
@@ -54,15 +53,13 @@ __device__ __forceinline__ Count count_block(Count mine) {
 }
 
 // One thread's share. `T` is the type that the product's entries would have been stored in.
-template <class Add, class T>
-struct DotSum {
+template <class Add, class T> struct DotSum {
   using V = typename Add::T;
   V value{};
   bool has = false;
   Count count = 0;
 
-  template <class Found>
-  __device__ __forceinline__ void take(const Found& found, bool is_there) {
+  template <class Found> SEMIRA_INLINE void take(const Found& found, bool is_there) {
     if (!is_there) return;
     merge<Add>(value, has, cast<V>(cast<T>(found)), true);
     ++count;
@@ -70,15 +67,14 @@ struct DotSum {
 
   // A share of an entry; one lane of those that have shares counts the entry, if it is there.
   template <class Found>
-  __device__ __forceinline__ void take_share(const Found& found, bool is_there, bool counts) {
+  SEMIRA_INLINE void take_share(const Found& found, bool is_there, bool counts) {
     if (is_there) merge<Add>(value, has, cast<V>(cast<T>(found)), true);
     if (counts) ++count;
   }
 
   // All threads of the block call it, after their last `take`. `write(total)` is called by one
   // thread of the launch that is the last one.
-  template <class Write>
-  __device__ __forceinline__ void finish(const PartialSums& to, Write write) {
+  template <class Write> SEMIRA_INLINE void finish(const PartialSums& to, Write write) {
     __shared__ bool is_last;
     const Count found = count_block(count);
     reduce_block<Add>(value, has);
@@ -114,16 +110,14 @@ struct DotSum {
 
 // Hands dot products to a DotSum. With kShares what lanes have of one entry need not be added up before:
 // the sum goes by the products' own monoid, and nothing is cast in between.
-template <class Sum, bool kShares>
-struct SumDots {
+template <class Sum, bool kShares> struct SumDots {
   static constexpr bool kTakesShares = kShares;
   Sum& sum;
-  template <class Found>
-  __device__ __forceinline__ void operator()(Offset, const Found& found, bool has) const {
+  template <class Found> SEMIRA_INLINE void operator()(Offset, const Found& found, bool has) const {
     sum.take(found, has);
   }
   template <class Found>
-  __device__ __forceinline__ void take_share(const Found& found, bool has, bool counts) const {
+  SEMIRA_INLINE void take_share(const Found& found, bool has, bool counts) const {
     sum.take_share(found, has, counts);
   }
 };

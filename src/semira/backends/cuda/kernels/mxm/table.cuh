@@ -7,10 +7,10 @@ constexpr Index kEmpty = -1;
 constexpr Index kAfterAll = 0x7fffffff;
 
 // How a key stands in its slot until somebody stores a value there; negative, and not kEmpty.
-__device__ __forceinline__ Index pending(Index key) { return -2 - key; }
+SEMIRA_INLINE Index pending(Index key) { return -2 - key; }
 
 // Bits of the least power of two that is at least n; n >= 1.
-__device__ __forceinline__ unsigned bits_for(unsigned n) { return 32 - __clz(n - 1); }
+SEMIRA_INLINE unsigned bits_for(unsigned n) { return 32 - __clz(n - 1); }
 
 // Open addressing over 2**bits slots, at most half of them taken.
 struct KeyTable {
@@ -20,16 +20,15 @@ struct KeyTable {
   // For at most n keys.
   __device__ KeyTable(Index* memory, unsigned n) : keys(memory), bits(bits_for(2 * n)) {}
 
-  __device__ __forceinline__ unsigned slots() const { return 1u << bits; }
+  SEMIRA_INLINE unsigned slots() const { return 1u << bits; }
   // Fibonacci hashing: the upper bits of a product with 2**32 / golden ratio.
-  __device__ __forceinline__ unsigned first_slot(Index key) const {
+  SEMIRA_INLINE unsigned first_slot(Index key) const {
     return static_cast<unsigned>(key) * 2654435769u >> (32 - bits);
   }
 
   // The slot of `key`, which is taken if it was not there; `is_new` then says so. With kPending
   // the key waits there for `settle`.
-  template <bool kPending = false>
-  __device__ __forceinline__ unsigned insert(Index key, bool& is_new) const {
+  template <bool kPending = false> SEMIRA_INLINE unsigned insert(Index key, bool& is_new) const {
     const Index mark = kPending ? pending(key) : key;
     unsigned slot = first_slot(key);
     is_new = false;
@@ -45,7 +44,7 @@ struct KeyTable {
   }
 
   // Ends the wait of a key; whether it waited. One thread at a time calls it for a slot.
-  __device__ __forceinline__ bool settle(unsigned slot, Index key) const {
+  SEMIRA_INLINE bool settle(unsigned slot, Index key) const {
     volatile Index* const place = keys + slot;
     if (*place == key) return false;
     *place = key;
@@ -53,7 +52,7 @@ struct KeyTable {
   }
 
   // Whether `key` is there, once nobody inserts any more.
-  __device__ __forceinline__ bool find(Index key, unsigned& slot) const {
+  SEMIRA_INLINE bool find(Index key, unsigned& slot) const {
     slot = first_slot(key);
     while (true) {
       const Index seen = keys[slot];
@@ -66,8 +65,7 @@ struct KeyTable {
 
 // Moves the taken slots to the front; `taken` is zero before.
 template <class G, class T>
-__device__ __forceinline__ void compact(const G& group, const KeyTable& table, T* values,
-                                        unsigned* taken) {
+SEMIRA_INLINE void compact(const G& group, const KeyTable& table, T* values, unsigned* taken) {
   for (unsigned base = 0; base < table.slots(); base += group.lanes) {
     const unsigned slot = base + group.lane;
     const Index key = slot < table.slots() ? table.keys[slot] : kEmpty;
@@ -86,7 +84,7 @@ __device__ __forceinline__ void compact(const G& group, const KeyTable& table, T
 
 // Bitonic sort of the first n pairs; there is room for the next power of two.
 template <class G, class T>
-__device__ __forceinline__ void sort_pairs(const G& group, Index* keys, T* values, unsigned n) {
+SEMIRA_INLINE void sort_pairs(const G& group, Index* keys, T* values, unsigned n) {
   const unsigned padded = 1u << bits_for(n);
   for (unsigned k = n + group.lane; k < padded; k += group.lanes) keys[k] = kAfterAll;
   for (unsigned size = 2; size <= padded; size *= 2) {

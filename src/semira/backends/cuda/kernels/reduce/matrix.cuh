@@ -4,15 +4,14 @@
 #include "reduce/reduce.cuh"
 
 // Values of whichever orientation is there, by rows if both are: only a fixed order minds.
-template <class A>
-__device__ __forceinline__ const A* any_values(const MatrixDescriptor& d) {
+template <class A> SEMIRA_INLINE const A* any_values(const MatrixDescriptor& d) {
   return static_cast<const A*>(d.csr.indptr != nullptr ? d.csr.values : d.csc.values);
 }
 
 // First phase of s = (+)_ij A_ij: sums of parts; `reduce_total` is the second.
 template <bool kOrdered, class Add, class A>
-SEMIRA_PHASE void reduce_matrix_partials(const Team& team, const MatrixDescriptor& matrix,
-                                         const PartialsDescriptor& d, int turn) {
+SEMIRA_PHASE void reduce_matrix_partials(
+    const Team& team, const MatrixDescriptor& matrix, const PartialsDescriptor& d, int turn) {
   using T = typename Add::T;
   const A* values = any_values<A>(matrix);
   const long long stride = matrix.value_stride, nvals = entries_in(matrix);

@@ -16,8 +16,7 @@
 constexpr int kShortMode = 8, kLaneMode = 4;
 
 // What sums are compared as: NaN loses.
-template <class S>
-__device__ __forceinline__ S comparable(S sum) {
+template <class S> SEMIRA_INLINE S comparable(S sum) {
   if constexpr (kIsFloat<S>) {
     if (sum != sum) return -__longlong_as_double(0x7ff0000000000000ll);
   }
@@ -26,21 +25,30 @@ __device__ __forceinline__ S comparable(S sum) {
 
 // How a key is chosen among those with the largest sum: the preferred one; then, if there is a
 // seed, the one with the greatest random number; then the smallest.
-template <class K, bool kPrefers, bool kDraws>
-struct Ties {
+template <class K, bool kPrefers, bool kDraws> struct Ties {
   using Key = K;
-  static constexpr bool kPrefersOwn = kPrefers;
   Plane<K> preferred;
   long long seed;
 
-  // Greater for what comes first; equal where the smaller key does.
-  __device__ __forceinline__ unsigned long long rank(K key, Index row, bool has, K own) const {
+  // The key that a row prefers, if it has one.
+  struct Own {
+    K key = 0;
+    bool is_there = false;
+  };
+  SEMIRA_INLINE Own own_of(Index row) const {
     if constexpr (kPrefers) {
-      if (has && key == own) return ~0ull;
+      if (preferred.has(row)) return {preferred.values[row], true};
+    }
+    return {};
+  }
+  // Greater for what comes first; equal where the smaller key does.
+  SEMIRA_INLINE unsigned long long rank(K key, Index row, const Own& own) const {
+    if constexpr (kPrefers) {
+      if (own.is_there && key == own.key) return ~0ull;
     }
     if constexpr (kDraws) {
-      const unsigned long long drawn = philox(static_cast<unsigned long long>(
-          static_cast<long long>(key)), row, 0, seed);
+      const unsigned long long drawn =
+          philox(static_cast<unsigned long long>(static_cast<long long>(key)), row, 0, seed);
       return drawn == ~0ull ? drawn - 1 : drawn;
     }
     return 0;
@@ -48,21 +56,20 @@ struct Ties {
 };
 
 // A key with its sum and rank; the first of several is found by `take`.
-template <class K, class S>
-struct RankedKey {
+template <class K, class S> struct RankedKey {
   S sum;
   unsigned long long rank;
   K key;
   bool has;
 
-  __device__ __forceinline__ void take(const RankedKey& other) {
+  SEMIRA_INLINE void take(const RankedKey& other) {
     if (!other.has) return;
-    const bool loses = !has || other.sum > sum ||
-                       (other.sum == sum &&
-                        (other.rank > rank || (other.rank == rank && other.key < key)));
+    const bool loses =
+        !has || other.sum > sum ||
+        (other.sum == sum && (other.rank > rank || (other.rank == rank && other.key < key)));
     if (loses) *this = other;
   }
-  __device__ __forceinline__ RankedKey from_lane(int lane) const {
+  SEMIRA_INLINE RankedKey from_lane(int lane) const {
     RankedKey other;
     other.sum = shuffle(sum, lane);
     other.rank = shuffle(rank, lane);
@@ -73,41 +80,42 @@ struct RankedKey {
 };
 
 // What the rows are made of; with kCounts every entry counts 1.
-template <class K, class A, bool kCounts>
-struct KeyedRows {
+template <class K, class A, bool kCounts> struct KeyedRows {
   using Key = K;
   static constexpr bool kSmall = kCounts;
   Compressed<A> matrix;
   const K* keys;
   const unsigned* present;  // null: every column has a key
 
-  __device__ __forceinline__ bool load(Offset at, K& key) const {
+  SEMIRA_INLINE bool load(Offset at, K& key) const {
     const unsigned column = static_cast<unsigned>(matrix.indices[at]);
     key = keys[column];
     return present == nullptr || (present[column / kWarp] >> (column % kWarp) & 1u);
   }
   // Whether a sum is larger if it has more entries, and only then.
-  __device__ __forceinline__ bool are_equal() const {
-    if constexpr (kCounts) return true;
-    else return matrix.value_stride == 0 && matrix.values[0] > A(0);
+  SEMIRA_INLINE bool are_equal() const {
+    if constexpr (kCounts)
+      return true;
+    else
+      return matrix.value_stride == 0 && matrix.values[0] > A(0);
   }
-  template <class S>
-  __device__ __forceinline__ S value(Offset at) const {
-    if constexpr (kCounts) return S(1);
-    else return cast<S>(matrix.value(at));
+  template <class S> SEMIRA_INLINE S value(Offset at) const {
+    if constexpr (kCounts)
+      return S(1);
+    else
+      return cast<S>(matrix.value(at));
   }
 };
 
 // Keys of the entries of rows that lanes hold, `kEach` a lane: those that have an entry, by bits of a
 // word, and those of which the sum is the largest of their row.
-template <class K, int kEach>
-struct HeldKeys {
+template <class K, int kEach> struct HeldKeys {
   K key[kEach];
   unsigned valid[kEach], tied[kEach];
 
   // The key of the lowest bit of words; every lane of the group gets it, and which word that was.
-  __device__ __forceinline__ K first_of(const unsigned (&words)[kEach], unsigned lane, int& at,
-                                        int& source) const {
+  SEMIRA_INLINE K first_of(
+      const unsigned (&words)[kEach], unsigned lane, int& at, int& source) const {
     K found = key[0];
     unsigned word = words[0];
     at = 0;
@@ -125,14 +133,11 @@ struct HeldKeys {
 
 // Where all entries count alike: how many of the row have the key of each.
 template <int kLanes, int kEach, class K>
-__device__ __forceinline__ void count_keys(HeldKeys<K, kEach>& held, int length, unsigned lane,
-                                           unsigned group) {
+SEMIRA_INLINE void count_keys(HeldKeys<K, kEach>& held, int length, unsigned lane, unsigned group) {
   const unsigned base = lane / kLanes * kLanes;
   int count[kEach];
-#pragma unroll
-  for (int e = 0; e < kEach; ++e) count[e] = 0;
-#pragma unroll
-  for (int f = 0; f < kEach; ++f) {
+  SEMIRA_UNROLLED(e, kEach) count[e] = 0;
+  SEMIRA_UNROLLED(f, kEach) {
     // Alike in all lanes: only whole warps hold more than an entry a lane.
     if (f > 0 && f * kLanes >= length) continue;
     const unsigned there = held.valid[f] >> base;
@@ -148,8 +153,7 @@ __device__ __forceinline__ void count_keys(HeldKeys<K, kEach>& held, int length,
       for (int step = first; step < first + 8; ++step) {
         const K other = shuffle(held.key[f], static_cast<int>(base) + step);
         const bool is_there = there >> step & 1u;
-#pragma unroll
-        for (int e = 0; e < kEach; ++e) {
+        SEMIRA_UNROLLED(e, kEach) {
           if (e > 0 && e * kLanes >= length) continue;
           count[e] += is_there && other == held.key[e] ? 1 : 0;
         }
@@ -157,8 +161,7 @@ __device__ __forceinline__ void count_keys(HeldKeys<K, kEach>& held, int length,
     }
   }
   int most = 0;
-#pragma unroll
-  for (int e = 0; e < kEach; ++e) {
+  SEMIRA_UNROLLED(e, kEach) {
     if ((held.valid[e] >> lane & 1u) == 0) count[e] = 0;
     most = count[e] > most ? count[e] : most;
   }
@@ -171,38 +174,33 @@ __device__ __forceinline__ void count_keys(HeldKeys<K, kEach>& held, int length,
       most = met > most ? met : most;
     }
   }
-#pragma unroll
-  for (int e = 0; e < kEach; ++e) {
+  SEMIRA_UNROLLED(e, kEach) {
     held.tied[e] = __ballot_sync(kAllLanes, count[e] == most && most > 0) & group;
   }
 }
 
 // Where they do not: every entry meets all others of its row, in their order.
 template <int kLanes, int kEach, class S, class K>
-__device__ __forceinline__ void sum_keys(HeldKeys<K, kEach>& held, const S (&value)[kEach],
-                                         unsigned lane, unsigned group) {
+SEMIRA_INLINE void sum_keys(
+    HeldKeys<K, kEach>& held, const S (&value)[kEach], unsigned lane, unsigned group) {
   const int base = static_cast<int>(lane) / kLanes * kLanes;
   S sum[kEach];
-#pragma unroll
-  for (int e = 0; e < kEach; ++e) sum[e] = 0;
-#pragma unroll
-  for (int f = 0; f < kEach; ++f) {
+  SEMIRA_UNROLLED(e, kEach) sum[e] = 0;
+  SEMIRA_UNROLLED(f, kEach) {
     if (!__any_sync(kAllLanes, held.valid[f] != 0)) continue;
 #pragma unroll 4
     for (int step = 0; step < kLanes; ++step) {
       const K other = shuffle(held.key[f], base + step);
       const S added = shuffle(value[f], base + step);
       const bool is_there = held.valid[f] >> (base + step) & 1u;
-#pragma unroll
-      for (int e = 0; e < kEach; ++e) {
+      SEMIRA_UNROLLED(e, kEach) {
         if (is_there && other == held.key[e]) sum[e] += added;
       }
     }
   }
   S most = 0;
   bool any = false;
-#pragma unroll
-  for (int e = 0; e < kEach; ++e) {
+  SEMIRA_UNROLLED(e, kEach) {
     sum[e] = comparable(sum[e]);
     const bool has = (held.valid[e] >> lane & 1u) != 0;
     if (has && (!any || sum[e] > most)) most = sum[e];
@@ -216,8 +214,7 @@ __device__ __forceinline__ void sum_keys(HeldKeys<K, kEach>& held, const S (&val
     if (has && (!any || met > most)) most = met;
     any = any || has;
   }
-#pragma unroll
-  for (int e = 0; e < kEach; ++e) {
+  SEMIRA_UNROLLED(e, kEach) {
     const bool has = (held.valid[e] >> lane & 1u) != 0;
     held.tied[e] = __ballot_sync(kAllLanes, has && sum[e] == most) & group;
   }
@@ -226,9 +223,8 @@ __device__ __forceinline__ void sum_keys(HeldKeys<K, kEach>& held, const S (&val
 // The mode of a row of at most kEach * kLanes entries, of which `kLanes` lanes hold `kEach` each; all
 // lanes of the warp call it, those of a row with the same `row`, `begin` and `length`.
 template <int kLanes, int kEach, class S, class Rows, class TiesT>
-__device__ __forceinline__ bool mode_of_row(const Rows& rows, const TiesT& ties, Index row,
-                                            Offset begin, int length, unsigned lane,
-                                            typename Rows::Key& winner) {
+SEMIRA_INLINE bool mode_of_row(const Rows& rows, const TiesT& ties, Index row, Offset begin,
+    int length, unsigned lane, typename Rows::Key& winner) {
   using K = typename Rows::Key;
   const int rank = static_cast<int>(lane) % kLanes;
   const unsigned base = lane / kLanes * kLanes;
@@ -236,8 +232,7 @@ __device__ __forceinline__ bool mode_of_row(const Rows& rows, const TiesT& ties,
   const bool counts = rows.are_equal();
   HeldKeys<K, kEach> held;
   S value[kEach];
-#pragma unroll
-  for (int e = 0; e < kEach; ++e) {
+  SEMIRA_UNROLLED(e, kEach) {
     const int place = e * kLanes + rank;
     held.key[e] = 0;
     value[e] = 0;
@@ -255,24 +250,17 @@ __device__ __forceinline__ bool mode_of_row(const Rows& rows, const TiesT& ties,
   winner = held.first_of(held.tied, lane, at, source);
   unsigned all = 0;
   bool is_tied = false;
-#pragma unroll
-  for (int e = 0; e < kEach; ++e) {
+  SEMIRA_UNROLLED(e, kEach) {
     all |= held.tied[e];
     is_tied = is_tied || ((held.tied[e] >> lane & 1u) != 0 && held.key[e] != winner);
   }
   // Where one key alone has the largest sum, nothing is drawn.
   if (!__any_sync(kAllLanes, is_tied)) return all != 0;
-  bool has_own = false;
-  K own = 0;
-  if constexpr (TiesT::kPrefersOwn) {
-    has_own = all != 0 && ties.preferred.has(row);
-    if (has_own) own = ties.preferred.values[row];
-  }
+  const auto own = all != 0 ? ties.own_of(row) : typename TiesT::Own{};
   RankedKey<K, S> best{0, 0, 0, false};
-#pragma unroll
-  for (int e = 0; e < kEach; ++e) {
+  SEMIRA_UNROLLED(e, kEach) {
     if ((held.tied[e] >> lane & 1u) == 0) continue;
-    best.take({0, ties.rank(held.key[e], row, has_own, own), held.key[e], true});
+    best.take({0, ties.rank(held.key[e], row, own), held.key[e], true});
   }
 #pragma unroll
   for (int step = kLanes / 2; step > 0; step /= 2) {
@@ -283,13 +271,13 @@ __device__ __forceinline__ bool mode_of_row(const Rows& rows, const TiesT& ties,
 }
 
 // Bits of a key, mixed so that no two keys have the same.
-__device__ __forceinline__ unsigned mixed(int key) {
+SEMIRA_INLINE unsigned mixed(int key) {
   unsigned x = static_cast<unsigned>(key);
   x = (x ^ x >> 16) * 0x85EBCA6Bu;
   x = (x ^ x >> 13) * 0xC2B2AE35u;
   return x ^ x >> 16;
 }
-__device__ __forceinline__ unsigned long long mixed(long long key) {
+SEMIRA_INLINE unsigned long long mixed(long long key) {
   unsigned long long x = static_cast<unsigned long long>(key);
   x = (x ^ x >> 33) * 0xFF51AFD7ED558CCDull;
   x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53ull;
@@ -298,39 +286,35 @@ __device__ __forceinline__ unsigned long long mixed(long long key) {
 
 // Sums by place, added to by many threads. Counts are a word, other integers are two: shared memory
 // adds to one at once.
-template <class S, bool kSmall, unsigned kSlots>
-struct TableSums {
+template <class S, bool kSmall, unsigned kSlots> struct TableSums {
   S sums[kSlots + 1];
-  __device__ __forceinline__ void reset(unsigned slot) { sums[slot] = 0; }
-  __device__ __forceinline__ void add(unsigned slot, S value) { atomicAdd(&sums[slot], value); }
-  __device__ __forceinline__ S get(unsigned slot) const { return sums[slot]; }
+  SEMIRA_INLINE void reset(unsigned slot) { sums[slot] = 0; }
+  SEMIRA_INLINE void add(unsigned slot, S value) { atomicAdd(&sums[slot], value); }
+  SEMIRA_INLINE S get(unsigned slot) const { return sums[slot]; }
 };
-template <unsigned kSlots>
-struct TableSums<long long, true, kSlots> {
+template <unsigned kSlots> struct TableSums<long long, true, kSlots> {
   unsigned sums[kSlots + 1];
-  __device__ __forceinline__ void reset(unsigned slot) { sums[slot] = 0; }
-  __device__ __forceinline__ void add(unsigned slot, long long) { atomicAdd(&sums[slot], 1u); }
-  __device__ __forceinline__ long long get(unsigned slot) const { return sums[slot]; }
+  SEMIRA_INLINE void reset(unsigned slot) { sums[slot] = 0; }
+  SEMIRA_INLINE void add(unsigned slot, long long) { atomicAdd(&sums[slot], 1u); }
+  SEMIRA_INLINE long long get(unsigned slot) const { return sums[slot]; }
 };
-template <unsigned kSlots>
-struct TableSums<long long, false, kSlots> {
+template <unsigned kSlots> struct TableSums<long long, false, kSlots> {
   unsigned low[kSlots + 1], high[kSlots + 1];
-  __device__ __forceinline__ void reset(unsigned slot) { low[slot] = high[slot] = 0; }
-  __device__ __forceinline__ void add(unsigned slot, long long value) {
+  SEMIRA_INLINE void reset(unsigned slot) { low[slot] = high[slot] = 0; }
+  SEMIRA_INLINE void add(unsigned slot, long long value) {
     const unsigned added = static_cast<unsigned>(value);
     unsigned more = static_cast<unsigned>(static_cast<unsigned long long>(value) >> 32);
     if (added != 0) more += atomicAdd(&low[slot], added) > ~added ? 1u : 0u;
     if (more != 0) atomicAdd(&high[slot], more);
   }
-  __device__ __forceinline__ long long get(unsigned slot) const {
+  SEMIRA_INLINE long long get(unsigned slot) const {
     return static_cast<long long>(static_cast<unsigned long long>(high[slot]) << 32 | low[slot]);
   }
 };
 
 // Keys of a row, or of a part of them. The lowest key marks a free place, and has one of its own
 // behind the others. With kSmall every entry counts 1.
-template <class K, class S, bool kSmall>
-struct KeyTable {
+template <class K, class S, bool kSmall> struct KeyTable {
   static constexpr K kFree = kLowest<K>;
   // At most 32 KiB.
   static constexpr int kBits = kSmall && sizeof(K) == 4 ? 12 : (sizeof(K) == 4 || kSmall ? 11 : 10);
@@ -340,7 +324,7 @@ struct KeyTable {
   unsigned filled;  // more than kKeys: the row is walked again, in more parts
   bool has_lowest;
 
-  __device__ __forceinline__ void reset(unsigned used) {
+  SEMIRA_INLINE void reset(unsigned used) {
     for (unsigned slot = threadIdx.x; slot < used; slot += blockDim.x) {
       keys[slot] = kFree;
       sums.reset(slot);
@@ -351,12 +335,11 @@ struct KeyTable {
       has_lowest = false;
     }
   }
-  __device__ __forceinline__ bool is_full() const {
+  SEMIRA_INLINE bool is_full() const {
     return *static_cast<const volatile unsigned*>(&filled) > kKeys;
   }
   // Nothing where the table is full.
-  template <class Bits>
-  __device__ __forceinline__ void add(K key, Bits bits, S value, unsigned used) {
+  template <class Bits> SEMIRA_INLINE void add(K key, Bits bits, S value, unsigned used) {
     if (key == kFree) {
       has_lowest = true;
       sums.add(kMost, value);
@@ -380,36 +363,31 @@ struct KeyTable {
       slot = (slot + 1) & (used - 1);
     }
   }
-  static __device__ __forceinline__ int compare_and_set(int* place, int key) {
+  static SEMIRA_INLINE int compare_and_set(int* place, int key) {
     return atomicCAS(place, kFree, key);
   }
-  static __device__ __forceinline__ long long compare_and_set(long long* place, long long key) {
+  static SEMIRA_INLINE long long compare_and_set(long long* place, long long key) {
     return static_cast<long long>(atomicCAS(reinterpret_cast<unsigned long long*>(place),
-                                            static_cast<unsigned long long>(kFree),
-                                            static_cast<unsigned long long>(key)));
+        static_cast<unsigned long long>(kFree), static_cast<unsigned long long>(key)));
   }
 };
 
 // Adds the entries of a row whose keys are of one part to the table. All threads of the block.
 template <class K, class S, bool kSmall, class Rows>
-__device__ __forceinline__ void fill_key_table(KeyTable<K, S, kSmall>& table, const Rows& rows,
-                                               Offset begin, Offset end, unsigned used,
-                                               decltype(mixed(K())) part,
-                                               decltype(mixed(K())) parts) {
+SEMIRA_INLINE void fill_key_table(KeyTable<K, S, kSmall>& table, const Rows& rows, Offset begin,
+    Offset end, unsigned used, decltype(mixed(K())) part, decltype(mixed(K())) parts) {
   constexpr int kBatch = 4;
   const Offset step = static_cast<Offset>(blockDim.x);
   for (Offset first = begin + static_cast<Offset>(threadIdx.x); first < end;
-       first += kBatch * step) {
+      first += kBatch * step) {
     K key[kBatch];
     bool has[kBatch];
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
+    SEMIRA_UNROLLED(b, kBatch) {
       const Offset at = first + b * step;
       has[b] = at < end && rows.load(at, key[b]);
     }
     if (table.is_full()) return;
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
+    SEMIRA_UNROLLED(b, kBatch) {
       if (!has[b]) continue;
       const auto bits = mixed(key[b]);
       if ((bits & (parts - 1)) != part) continue;
@@ -420,19 +398,13 @@ __device__ __forceinline__ void fill_key_table(KeyTable<K, S, kSmall>& table, co
 
 // The mode of a row by a whole block; thread 0 gets it.
 template <class S, class K, bool kSmall, class Rows, class TiesT>
-__device__ __forceinline__ RankedKey<K, S> mode_by_block(KeyTable<K, S, kSmall>& table,
-                                                         const Rows& rows, const TiesT& ties,
-                                                         Index row) {
+SEMIRA_INLINE RankedKey<K, S> mode_by_block(
+    KeyTable<K, S, kSmall>& table, const Rows& rows, const TiesT& ties, Index row) {
   using Table = KeyTable<K, S, kSmall>;
   using Bits = decltype(mixed(K()));
   __shared__ RankedKey<K, S> of_warps[kWarp];
   const Offset begin = rows.matrix.indptr[row], end = rows.matrix.indptr[row + 1];
-  bool has_own = false;
-  K own = 0;
-  if constexpr (TiesT::kPrefersOwn) {
-    has_own = ties.preferred.has(row);
-    if (has_own) own = ties.preferred.values[row];
-  }
+  const auto own = ties.own_of(row);
   // Of a row that may fill no more than half of them fewer places are used.
   unsigned used = Table::kMost;
   while (used / 4 >= static_cast<Count>(end - begin)) used /= 2;
@@ -458,9 +430,9 @@ __device__ __forceinline__ RankedKey<K, S> mode_by_block(KeyTable<K, S, kSmall>&
       const S sum = comparable(table.sums.get(is_last ? Table::kMost : slot));
       RankedKey<K, S> met{sum, 0, key, true};
       if (best.has && met.sum == best.sum) {
-        if (!is_ranked) best.rank = ties.rank(best.key, row, has_own, own);
+        if (!is_ranked) best.rank = ties.rank(best.key, row, own);
         is_ranked = true;
-        met.rank = ties.rank(key, row, has_own, own);
+        met.rank = ties.rank(key, row, own);
         best.take(met);
       } else if (!best.has || met.sum > best.sum) {
         best = met;
@@ -469,7 +441,7 @@ __device__ __forceinline__ RankedKey<K, S> mode_by_block(KeyTable<K, S, kSmall>&
     }
     __syncthreads();
   }
-  if (best.has && !is_ranked) best.rank = ties.rank(best.key, row, has_own, own);
+  if (best.has && !is_ranked) best.rank = ties.rank(best.key, row, own);
   const int lane = static_cast<int>(threadIdx.x % kWarp);
 #pragma unroll 1
   for (int step = kWarp / 2; step > 0; step /= 2) best.take(best.from_lane(lane ^ step));
@@ -488,8 +460,8 @@ __device__ __forceinline__ RankedKey<K, S> mode_by_block(KeyTable<K, S, kSmall>&
 // `out` is empty before. Rows for a block are left in `queue`.
 template <class S, class Rows, class TiesT, class MaskT>
 SEMIRA_PHASE void mode_rows(const Team& team, const Rows rows, const TiesT ties, Index num_rows,
-                            const MaskT mask, const Plane<typename Rows::Key> out,
-                            const ChunkQueue queue, Counters* counters) {
+    const MaskT mask, const Plane<typename Rows::Key> out, const ChunkQueue queue,
+    Counters* counters) {
   using K = typename Rows::Key;
   constexpr int kLongest = kWarp * kLaneMode;
   Count inserted = 0, touched = 0;
@@ -497,8 +469,7 @@ SEMIRA_PHASE void mode_rows(const Team& team, const Rows rows, const TiesT ties,
   const unsigned turn = rows_of_turn<true>(count, team.warps);
   for (unsigned first = team.warp * turn; first < count; first += team.warps * turn) {
     const unsigned mine = first + team.lane;
-    const bool open =
-        team.lane < turn && mine < count && mask.allows(static_cast<Index>(mine));
+    const bool open = team.lane < turn && mine < count && mask.allows(static_cast<Index>(mine));
     if (!__any_sync(kAllLanes, open)) continue;
     const Offset begin = open ? rows.matrix.indptr[mine] : 0;
     const Offset entries = open ? rows.matrix.indptr[mine + 1] - begin : 0;
@@ -524,17 +495,14 @@ SEMIRA_PHASE void mode_rows(const Team& team, const Rows rows, const TiesT ties,
       const int items = __shfl_sync(kAllLanes, length, source);
       const Index row = static_cast<Index>(first) + source;
       K winner;
-      const bool found = mode_of_row<kShortMode, 1, S>(rows, ties, row, from, has_row ? items : 0,
-                                                       team.lane, winner);
+      const bool found = mode_of_row<kShortMode, 1, S>(
+          rows, ties, row, from, has_row ? items : 0, team.lane, winner);
       const bool writes = found && has_row && team.lane % kShortMode == 0;
       if (writes) out.values[row] = winner;
       filled |= __reduce_or_sync(kAllLanes, writes ? 1u << source : 0u);
-#pragma unroll
-      for (int k = 0; k < kWarp / kShortMode; ++k) shorts &= shorts - 1;
+      SEMIRA_UNROLLED(k, kWarp / kShortMode) shorts &= shorts - 1;
     }
-    while (others != 0) {
-      const int source = __ffs(static_cast<int>(others)) - 1;
-      others &= others - 1;
+    for (const int source : SetBits{others}) {
       const Offset from = __shfl_sync(kAllLanes, begin, source);
       const int items = __shfl_sync(kAllLanes, length, source);
       const Index row = static_cast<Index>(first) + source;
@@ -552,16 +520,13 @@ SEMIRA_PHASE void mode_rows(const Team& team, const Rows rows, const TiesT ties,
       inserted += static_cast<Count>(__popc(filled));
     }
   }
-  const Count values[2] = {inserted, touched};
-  Count* const sums[2] = {&counters->inserted, &counters->touched};
-  add_over_block(values, sums);
+  add_over_block<2>({inserted, touched}, {&counters->inserted, &counters->touched});
 }
 
 // Second phase, if anything was queued: a row a block.
 template <class S, class Rows, class TiesT>
 SEMIRA_PHASE void mode_long_rows(const Team& team, const Rows rows, const TiesT ties,
-                                 const Plane<typename Rows::Key> out, const ChunkQueue queue,
-                                 Count queued, Counters* counters) {
+    const Plane<typename Rows::Key> out, const ChunkQueue queue, Count queued, Counters* counters) {
   using K = typename Rows::Key;
   __shared__ KeyTable<K, S, Rows::kSmall> table;
   Count inserted = 0;
@@ -569,12 +534,8 @@ SEMIRA_PHASE void mode_long_rows(const Team& team, const Rows rows, const TiesT 
     const Index row = queue.rows[k];
     const RankedKey<K, S> best = mode_by_block<S>(table, rows, ties, row);
     if (threadIdx.x != 0 || !best.has) continue;
-    out.values[row] = best.key;
-    atomicOr(&out.words[static_cast<unsigned>(row) / kWarp],
-             1u << (static_cast<unsigned>(row) % kWarp));
+    out.put(row, best.key);
     ++inserted;
   }
-  const Count values[1] = {inserted};
-  Count* const sums[1] = {&counters->inserted};
-  add_over_block(values, sums);
+  add_over_block<1>({inserted}, {&counters->inserted});
 }

@@ -8,8 +8,8 @@
 
 // Writes a source to a plane, every word of it: for a source that also reads what is written.
 template <class Source, class Out>
-SEMIRA_PHASE void fill_plane(const Team& team, const Source source, const Plane<Out> plane,
-                             unsigned size) {
+SEMIRA_PHASE void fill_plane(
+    const Team& team, const Source source, const Plane<Out> plane, unsigned size) {
   const unsigned num_words = (size + kWarp - 1) / kWarp;
   for (unsigned w = team.warp; w < num_words; w += team.warps) {
     const unsigned place = w * kWarp + team.lane;
@@ -24,9 +24,9 @@ SEMIRA_PHASE void fill_plane(const Team& team, const Source source, const Plane<
 // out[region]<mask> accum= source. No position stands in the region twice. With kSubmask the
 // mask counts positions inside the region; else kReplace is the business of a later phase.
 template <class Accum, bool kReplace, bool kSubmask, class RegionT, class Source, class Out,
-          class MaskT>
+    class MaskT>
 SEMIRA_PHASE void assign_region(const Team& team, const RegionT region, const Source source,
-                                const Vector<Out>& out, const MaskT mask, Counters* counters) {
+    const Vector<Out>& out, const MaskT mask, Counters* counters) {
   const Plane<Out> plane = out.here;
   Count inserted = 0, deleted = 0;
   for (unsigned k = team.thread; k < region.count; k += team.threads) {
@@ -41,8 +41,7 @@ SEMIRA_PHASE void assign_region(const Team& team, const RegionT region, const So
       if constexpr (Accum::kAccumulates) {
         if (got && had) {
           using T = typename Accum::T;
-          plane.values[i] =
-              cast<Out>(Accum::apply(cast<T>(plane.values[i]), cast<T>(z), i, 0, 0));
+          plane.values[i] = cast<Out>(Accum::apply(cast<T>(plane.values[i]), cast<T>(z), i, 0, 0));
         } else if (got) {
           plane.values[i] = cast<Out>(z);
         }
@@ -63,9 +62,7 @@ SEMIRA_PHASE void assign_region(const Team& team, const RegionT region, const So
       ++deleted;
     }
   }
-  const Count values[2] = {inserted, deleted};
-  Count* const sums[2] = {&counters->inserted, &counters->deleted};
-  add_over_block(values, sums);
+  add_over_block<2>({inserted, deleted}, {&counters->inserted, &counters->deleted});
 }
 
 // Lanes of a warp with the same target from which on they add up among themselves first, and how
@@ -75,8 +72,7 @@ constexpr int kCrowd = 4, kTargets = 4;
 // Adds up what the lanes of `sent` send to the same target, for a few of the targets: the first
 // lane of such a crowd gets the sum, and the others send nothing. Returns who still sends.
 template <class Add>
-__device__ __forceinline__ bool join_crowds(unsigned sent, bool sends, Index to,
-                                            typename Add::T& x) {
+SEMIRA_INLINE bool join_crowds(unsigned sent, bool sends, Index to, typename Add::T& x) {
   const int lane = static_cast<int>(threadIdx.x % kWarp);
 #pragma unroll
   for (int k = 0; k < kTargets && sent != 0; ++k) {
@@ -100,8 +96,8 @@ __device__ __forceinline__ bool join_crowds(unsigned sent, bool sends, Index to,
 // plane[to] (+)= x for the lanes that send, while others do the same. `whole`: the plane has every
 // entry, and x is compared with what is there first, for most values are no better.
 template <class Add, bool kCrowds>
-__device__ __forceinline__ void send_value(const Plane<typename Add::T>& plane, bool whole,
-                                           bool sends, Index to, typename Add::T x) {
+SEMIRA_INLINE void send_value(
+    const Plane<typename Add::T>& plane, bool whole, bool sends, Index to, typename Add::T x) {
   using T = typename Add::T;
   if (whole && sends) {
     const T old = *const_cast<volatile T*>(&plane.values[to]);
@@ -120,9 +116,8 @@ __device__ __forceinline__ void send_value(const Plane<typename Add::T>& plane, 
 // The same for one position, to the place that its index names; all lanes take part. A place that
 // is not there gets nothing.
 template <class Add, class I, class Source>
-__device__ __forceinline__ void send_there(const Plane<typename Add::T>& plane, bool whole,
-                                           bool live, Index i, const Cell<I>& place, Index size,
-                                           const Source source) {
+SEMIRA_INLINE void send_there(const Plane<typename Add::T>& plane, bool whole, bool live, Index i,
+    const Cell<I>& place, Index size, const Source source) {
   typename Source::Value z{};
   const bool sends =
       live && place.present && is_position(place.values.value, size) && source.get(i, z);
@@ -132,8 +127,8 @@ __device__ __forceinline__ void send_there(const Plane<typename Add::T>& plane, 
 
 // To the position itself.
 template <class Add, class Source>
-__device__ __forceinline__ void send_here(const Plane<typename Add::T>& plane, bool whole, Index i,
-                                          const Source source) {
+SEMIRA_INLINE void send_here(
+    const Plane<typename Add::T>& plane, bool whole, Index i, const Source source) {
   typename Source::Value z{};
   const bool sends = source.get(i, z);
   send_value<Add, false>(plane, whole, sends, i, cast<typename Add::T>(z));
@@ -142,7 +137,7 @@ __device__ __forceinline__ void send_here(const Plane<typename Add::T>& plane, b
 // out (+)= what was sent to the plane because `out` lacks entries; empties the plane.
 template <class Add, class Accum>
 SEMIRA_PHASE void merge_sent(const Team& team, const Vector<typename Add::T>& out,
-                             const Plane<typename Add::T>& plane, Counters* counters) {
+    const Plane<typename Add::T>& plane, Counters* counters) {
   using T = typename Add::T;
   Changes changes = {};
   walk_words(team, out.size, [&](auto, const Index i, const bool live) {
@@ -155,9 +150,7 @@ SEMIRA_PHASE void merge_sent(const Team& team, const Vector<typename Add::T>& ou
     store_word(team, out.here, i, cell, changes);
     reset_cell<false>(team, plane, i, sent, Add::identity());
   });
-  const Count values[1] = {changes.inserted};
-  Count* const sums[1] = {&counters->inserted};
-  add_over_block(values, sums);
+  add_over_block<1>({changes.inserted}, {&counters->inserted});
 }
 
 // plane[index_i] (+)= u_i. Absent values of the plane: see accumulate_entries.
@@ -166,7 +159,7 @@ SEMIRA_PHASE void merge_sent(const Team& team, const Vector<typename Add::T>& ou
 // follow one another: lanes that go to the same place send one sum.
 template <class Add, class U, class I>
 SEMIRA_PHASE void scatter_entries(const Team& team, const Plane<U> u, const Vector<I>& index,
-                                  const Plane<typename Add::T> plane, Counters* counters) {
+    const Plane<typename Add::T> plane, Counters* counters) {
   using T = typename Add::T;
   Count inserted = 0;
   auto at = [&](auto by_list, const Index i, bool live) {
@@ -192,7 +185,5 @@ SEMIRA_PHASE void scatter_entries(const Team& team, const Plane<U> u, const Vect
   } else {
     walk_words(team, index.size, at);
   }
-  const Count values[1] = {inserted};
-  Count* const sums[1] = {&counters->inserted};
-  add_over_block(values, sums);
+  add_over_block<1>({inserted}, {&counters->inserted});
 }

@@ -6,12 +6,11 @@
 #include "scalar/scalar.cuh"
 
 // u[region_k].
-template <class U>
-struct RegionSource {
+template <class U> struct RegionSource {
   using Value = U;
   Plane<U> u;
   Region region;
-  __device__ __forceinline__ bool get(Index k, U& z) const {
+  SEMIRA_INLINE bool get(Index k, U& z) const {
     const Index i = region.at(static_cast<unsigned>(k));
     if (!u.has(i)) return false;
     z = u.values[i];
@@ -21,13 +20,12 @@ struct RegionSource {
 
 // u[index_i], wherever index (a plane or a cell) has an entry. Its values were checked before, or
 // are in the same phase: with kGuards those that are no positions are left out.
-template <bool kGuards, class I, class U>
-struct GatherSource {
+template <bool kGuards, class I, class U> struct GatherSource {
   using Value = U;
   I index;
   Plane<U> u;
   Index nvals, size;
-  __device__ __forceinline__ bool get(Index i, U& z) const {
+  SEMIRA_INLINE bool get(Index i, U& z) const {
     if (!index.has(i)) return false;
     if (kGuards && !is_position(index.values[i], size)) return false;
     const Index from = static_cast<Index>(index.values[i]);
@@ -40,55 +38,41 @@ struct GatherSource {
 
 // Entry (major, minor) of a matrix by binary search.
 template <class A>
-__device__ __forceinline__ bool find_entry(const Compressed<A>& matrix, Index major, Index minor,
-                                           A& z) {
-  Offset low = matrix.indptr[major], high = matrix.indptr[major + 1];
-  const Offset end = high;
-  while (low < high) {
-    const Offset middle = low + (high - low) / 2;
-    if (matrix.indices[middle] < minor) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low == end || matrix.indices[low] != minor) return false;
-  z = matrix.value(low);
+SEMIRA_INLINE bool find_entry(const Compressed<A>& matrix, Index major, Index minor, A& z) {
+  const Offset end = matrix.indptr[major + 1];
+  const Offset at = first_where(
+      matrix.indptr[major], end, [&](Offset e) { return !(matrix.indices[e] < minor); });
+  if (at == end || matrix.indices[at] != minor) return false;
+  z = matrix.value(at);
   return true;
 }
 
 // A[line, region_k] of a matrix compressed along `line`.
-template <class A, class RegionT>
-struct LineSource {
+template <class A, class RegionT> struct LineSource {
   using Value = A;
   Compressed<A> matrix;
   Index line;
   RegionT region;
-  __device__ __forceinline__ bool get(Index k, A& z) const {
+  SEMIRA_INLINE bool get(Index k, A& z) const {
     return find_entry(matrix, line, region.at(static_cast<unsigned>(k)), z);
   }
 };
 
 // A[i + down, i + right].
-template <class A>
-struct DiagonalSource {
+template <class A> struct DiagonalSource {
   using Value = A;
   Compressed<A> matrix;
   Index down, right;
-  __device__ __forceinline__ bool get(Index i, A& z) const {
-    return find_entry(matrix, i + down, i + right, z);
-  }
+  SEMIRA_INLINE bool get(Index i, A& z) const { return find_entry(matrix, i + down, i + right, z); }
 };
 
 // One entry as a scalar.
-template <class U>
-__device__ __forceinline__ Scalar<U> scalar_at(const Plane<U>& u, Index i) {
+template <class U> SEMIRA_INLINE Scalar<U> scalar_at(const Plane<U>& u, Index i) {
   const bool has = u.has(i);
   return {has ? u.values[i] : U{}, has};
 }
 template <class A>
-__device__ __forceinline__ Scalar<A> scalar_at(const Compressed<A>& matrix, Index major,
-                                               Index minor) {
+SEMIRA_INLINE Scalar<A> scalar_at(const Compressed<A>& matrix, Index major, Index minor) {
   A z{};
   const bool has = find_entry(matrix, major, minor, z);
   return {z, has};

@@ -9,8 +9,7 @@ struct ScalarDescriptor {
   long long has;   // of a literal
 };
 
-template <class T>
-struct Scalar {
+template <class T> struct Scalar {
   using Value = T;
   static constexpr int kWords = (sizeof(T) + 7) / 8;
   T value;
@@ -37,37 +36,33 @@ struct Scalar {
   }
 };
 
-template <class Op, class A>
-__device__ __forceinline__ Scalar<typename Op::R> scalar_unary(const Scalar<A>& a) {
+template <class Op, class A> SEMIRA_INLINE Scalar<typename Op::R> scalar_unary(const Scalar<A>& a) {
   return {Op::apply(cast<typename Op::T>(a.value), 0, 0), a.has};
 }
 
 // f(a, 0, 0, thunk).
 template <class Op, class A, class X>
-__device__ __forceinline__ Scalar<typename Op::R> scalar_index(const Scalar<A>& a,
-                                                               const Scalar<X>& thunk) {
+SEMIRA_INLINE Scalar<typename Op::R> scalar_index(const Scalar<A>& a, const Scalar<X>& thunk) {
   using Thunk = typename Op::Thunk;
   return {Op::apply(cast<typename Op::T>(a.value), 0, 0, cast<Thunk>(thunk.value)), a.has};
 }
 
 // a where f(a, 0, 0, thunk).
 template <class Op, class A, class X>
-__device__ __forceinline__ Scalar<A> scalar_select(const Scalar<A>& a, const Scalar<X>& thunk) {
+SEMIRA_INLINE Scalar<A> scalar_select(const Scalar<A>& a, const Scalar<X>& thunk) {
   return {a.value, a.has && cast<bool>(scalar_index<Op>(a, thunk).value)};
 }
 
 // Empty if either operand is.
 template <class Op, class A, class B>
-__device__ __forceinline__ Scalar<typename Op::R> scalar_binary(const Scalar<A>& a,
-                                                                const Scalar<B>& b) {
+SEMIRA_INLINE Scalar<typename Op::R> scalar_binary(const Scalar<A>& a, const Scalar<B>& b) {
   using T = typename Op::T;
   return {Op::apply(cast<T>(a.value), cast<T>(b.value), 0, 0, 0), a.has && b.has};
 }
 
 // An operand that is alone passes unchanged.
 template <class Op, class A, class B>
-__device__ __forceinline__ Scalar<typename Op::R> scalar_union(const Scalar<A>& a,
-                                                               const Scalar<B>& b) {
+SEMIRA_INLINE Scalar<typename Op::R> scalar_union(const Scalar<A>& a, const Scalar<B>& b) {
   using R = typename Op::R;
   if (a.has && b.has) return scalar_binary<Op>(a, b);
   return {a.has ? cast<R>(a.value) : cast<R>(b.value), a.has || b.has};
@@ -75,10 +70,8 @@ __device__ __forceinline__ Scalar<typename Op::R> scalar_union(const Scalar<A>& 
 
 // A missing operand takes its default; empty if both are missing.
 template <class Op, class A, class B, class X, class Y>
-__device__ __forceinline__ Scalar<typename Op::R> scalar_filled(const Scalar<A>& a,
-                                                                const Scalar<B>& b,
-                                                                const Scalar<X>& x,
-                                                                const Scalar<Y>& y) {
+SEMIRA_INLINE Scalar<typename Op::R> scalar_filled(
+    const Scalar<A>& a, const Scalar<B>& b, const Scalar<X>& x, const Scalar<Y>& y) {
   using T = typename Op::T;
   const T left = a.has ? cast<T>(a.value) : cast<T>(x.value);
   const T right = b.has ? cast<T>(b.value) : cast<T>(y.value);
@@ -86,12 +79,12 @@ __device__ __forceinline__ Scalar<typename Op::R> scalar_filled(const Scalar<A>&
 }
 
 template <class Out, class Z>
-__device__ __forceinline__ void scalar_write(Scalar<Out>& out, const Scalar<Z>& z) {
+SEMIRA_INLINE void scalar_write(Scalar<Out>& out, const Scalar<Z>& z) {
   out = Scalar<Out>(cast<Out>(z.value), z.has);
 }
 
 template <class Accum, class Out, class Z>
-__device__ __forceinline__ void scalar_accumulate(Scalar<Out>& out, const Scalar<Z>& z) {
+SEMIRA_INLINE void scalar_accumulate(Scalar<Out>& out, const Scalar<Z>& z) {
   if (!z.has) return;
   if (out.has) {
     scalar_write(out, scalar_binary<Accum>(out, z));

@@ -11,8 +11,7 @@ struct HandedDescriptor {
 };
 
 // What each share hands over of the word of rows that it ends in; 0 until it is there.
-template <class T>
-struct Handed {
+template <class T> struct Handed {
   static constexpr int kParts = (sizeof(T) + 3) / 4;
   // Shares that are looked at one after the other, without a search.
   static constexpr Index kFew = 4;
@@ -25,37 +24,32 @@ struct Handed {
   __device__ explicit Handed(const HandedDescriptor& d)
       : words(static_cast<unsigned long long*>(d.words)) {}
 
-  __device__ __forceinline__ volatile unsigned long long* place(Index share, int lane) const {
+  SEMIRA_INLINE volatile unsigned long long* place(Index share, int lane) const {
     return words + (static_cast<long long>(share) * kWarp + lane) * kParts;
   }
 
   template <class Add>
-  __device__ __forceinline__ void put(Index share, int lane, const Partial<Add>& sum) const {
+  SEMIRA_INLINE void put(Index share, int lane, const Partial<Add>& sum) const {
     unsigned parts[kParts] = {};
     memcpy(parts, &sum.value, sizeof(T));
     volatile unsigned long long* const to = place(share, lane);
-#pragma unroll
-    for (int k = 0; k < kParts; ++k) {
+    SEMIRA_UNROLLED(k, kParts) {
       to[k] = static_cast<unsigned long long>(parts[k]) << 32 | (sum.has ? 3u : 1u);
     }
   }
 
   // Adds what the shares first <= s < end have for a row, that of `lane`, in order.
   template <class Add>
-  __device__ __forceinline__ void add(Index first, Index end, int lane, Partial<Add>& sum) const {
+  SEMIRA_INLINE void add(Index first, Index end, int lane, Partial<Add>& sum) const {
     for (Index base = first; base < end; base += kBatch) {
       unsigned long long seen[kBatch][kParts];
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
-#pragma unroll
-        for (int k = 0; k < kParts; ++k) seen[b][k] = base + b < end ? place(base + b, lane)[k] : 1;
+      SEMIRA_UNROLLED(b, kBatch) {
+        SEMIRA_UNROLLED(k, kParts) seen[b][k] = base + b < end ? place(base + b, lane)[k] : 1;
       }
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
+      SEMIRA_UNROLLED(b, kBatch) {
         if (base + b >= end) break;
         unsigned parts[kParts];
-#pragma unroll
-        for (int k = 0; k < kParts; ++k) {
+        SEMIRA_UNROLLED(k, kParts) {
           while (seen[b][k] == 0) {
             __nanosleep(20);
             seen[b][k] = place(base + b, lane)[k];
@@ -73,8 +67,8 @@ struct Handed {
   // What the shares first <= s < end have for each lane's row, and then `sum`. Those of share s
   // lie in rows from[s] to from[s + 1]; `near` of lane k is from[end + 1 - k].
   template <class Add>
-  __device__ __forceinline__ void take(Index first, Index end, const Index* from, Index near,
-                                       Index row, int lane, Partial<Add>& sum) const {
+  SEMIRA_INLINE void take(Index first, Index end, const Index* from, Index near, Index row,
+      int lane, Partial<Add>& sum) const {
     Partial<Add> all{T{}, false};
     // Of those, the shares that have a part of this lane's row.
     const bool is_near = end - first < kWarp - 1;
@@ -92,9 +86,7 @@ struct Handed {
       high = first_share(first, end, [&](Index s) { return begin_of(s) > row; });
     }
     // Rows of many shares are added up by all lanes.
-    for (unsigned many = __ballot_sync(kAllLanes, high - low > kMany); many != 0;
-         many &= many - 1) {
-      const int source = __ffs(many) - 1;
+    for (const int source : SetBits{__ballot_sync(kAllLanes, high - low > kMany)}) {
       const Index begin = __shfl_sync(kAllLanes, low, source);
       const Index stop = __shfl_sync(kAllLanes, high, source);
       const Index each = (stop - begin + kWarp - 1) / kWarp, mine = begin + lane * each;
@@ -102,10 +94,9 @@ struct Handed {
       add(mine, mine + each < stop ? mine + each : stop, source, part);
       __syncwarp();
       reduce_warp<Add>(part.value, part.has);
-      const bool has = __shfl_sync(kAllLanes, part.has, 0) != 0;
-      const T value = shuffle(part.value, 0);
+      part = part.of_lane(0);
       if (lane == source) {
-        all = Partial<Add>{value, has};
+        all = part;
         low = high;
       }
     }
@@ -117,8 +108,7 @@ struct Handed {
 
   // The first of the shares low <= s < high that fits, of each lane; those that fit stand behind
   // the others. All lanes take as many steps.
-  template <class Fits>
-  static __device__ __forceinline__ Index first_share(Index low, Index high, Fits fits) {
+  template <class Fits> static SEMIRA_INLINE Index first_share(Index low, Index high, Fits fits) {
     while (__any_sync(kAllLanes, low < high)) {
       // No branch: a warp that goes apart here runs all that follows more than once.
       const bool goes_on = low < high;

@@ -12,29 +12,24 @@ constexpr unsigned kStagingWarps = 16;
 constexpr int kStageBytes = 1024;
 
 // Of every product of a program; they do not stage at the same time.
-__device__ __forceinline__ unsigned char* stage_of_warp() {
+SEMIRA_INLINE unsigned char* stage_of_warp() {
   __shared__ __align__(16) unsigned char rooms[kStagingWarps * kStageBytes];
   return rooms + threadIdx.x / kWarp * kStageBytes;
 }
-__device__ __forceinline__ unsigned char* gaps_of_warp() {
+SEMIRA_INLINE unsigned char* gaps_of_warp() {
   __shared__ unsigned char rooms[kStagingWarps * 2 * kWarp];
   return rooms + threadIdx.x / kWarp * 2 * kWarp;
 }
 
-template <class A>
-__device__ __forceinline__ bool is_middling(const Compressed<A>& matrix) {
+template <class A> SEMIRA_INLINE bool is_middling(const Compressed<A>& matrix) {
   return matrix.longest <= kLongestMiddling && blockDim.x <= kStagingWarps * kWarp;
 }
 
 // The rows of a word and the room for products of some of their entries: of two stripes, or of one
 // where values are large.
-template <bool kOwners, class Semiring, class U, class A>
-struct MiddlingRows {
+template <bool kOwners, class Semiring, class U, class A> struct MiddlingRows {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
-  using Op = typename Semiring::Multiply;
-  static constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
-  static constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
   static constexpr int kItems = kLaneItems<T>, kStripe = kItems * kWarp;
   static constexpr int kStripes = sizeof(T) <= 4 ? 2 : 1, kStage = kStripes * kStripe;
   static_assert(kStage * sizeof(T) <= kStageBytes);
@@ -48,43 +43,37 @@ struct MiddlingRows {
 
   // The stripes from `base` on, all of whose entries may be loaded, for a vector without gaps. Lanes
   // whose entries lie behind `stop` take the first ones, and nobody looks at their products.
-  __device__ __forceinline__ void stage_all(int base, int stop) const {
+  SEMIRA_INLINE void stage_all(int base, int stop) const {
     const Compressed<A>& matrix = gather.matrix;
     const Offset at = rows.origin + base;
     Pack<Index, kItems> column[kStripes];
     Pack<A, kItems> a[kStripes];
-#pragma unroll
-    for (int h = 0; h < kStripes; ++h) {
+    SEMIRA_UNROLLED(h, kStripes) {
       const int mine = kItems * (h * kWarp + rows.lane);
       const Offset from = at + (base + mine < stop ? mine : 0);
       column[h] = load_once(reinterpret_cast<const Pack<Index, kItems>*>(matrix.indices + from));
-      if constexpr (kReadsMatrix) {
-        if (strided) a[h] = load_once(reinterpret_cast<const Pack<A, kItems>*>(matrix.values + from));
+      if constexpr (kReadsMatrix<Semiring>) {
+        if (strided)
+          a[h] = load_once(reinterpret_cast<const Pack<A, kItems>*>(matrix.values + from));
       }
     }
-    if constexpr (kReadsMatrix) {
+    if constexpr (kReadsMatrix<Semiring>) {
       if (!strided) {
         const A value = in_global(matrix.values)[0];
-#pragma unroll
-        for (int h = 0; h < kStripes; ++h) {
-#pragma unroll
-          for (int k = 0; k < kItems; ++k) a[h].items[k] = value;
+        SEMIRA_UNROLLED(h, kStripes) {
+          SEMIRA_UNROLLED(k, kItems) a[h].items[k] = value;
         }
       }
     }
     U x[kStripes][kItems] = {};
-    if constexpr (kReadsU) {
-#pragma unroll
-      for (int h = 0; h < kStripes; ++h) {
-#pragma unroll
-        for (int k = 0; k < kItems; ++k) x[h][k] = in_global(gather.u)[column[h].items[k]];
+    if constexpr (kReadsU<Semiring>) {
+      SEMIRA_UNROLLED(h, kStripes) {
+        SEMIRA_UNROLLED(k, kItems) x[h][k] = in_global(gather.u)[column[h].items[k]];
       }
     }
-#pragma unroll
-    for (int h = 0; h < kStripes; ++h) {
+    SEMIRA_UNROLLED(h, kStripes) {
       Products z;
-#pragma unroll
-      for (int k = 0; k < kItems; ++k) {
+      SEMIRA_UNROLLED(k, kItems) {
         z.items[k] = multiply_values<Semiring>(x[h][k], a[h].items[k], column[h].items[k], 0);
       }
       reinterpret_cast<Products*>(stage)[h * kWarp + rows.lane] = z;
@@ -92,7 +81,7 @@ struct MiddlingRows {
   }
 
   // The same of any, low <= entry < stop.
-  __device__ __forceinline__ void stage_some(int base, int low, int stop) const {
+  SEMIRA_INLINE void stage_some(int base, int low, int stop) const {
 #pragma unroll 1
     for (int h = 0; h < kStripes; ++h) {
       Products z;
@@ -103,7 +92,7 @@ struct MiddlingRows {
   }
 
   // Sums the rows, whose entries are those from `from` to `upto`; each lane gets its row's.
-  __device__ __forceinline__ Partial<Add> sum_word(int from, int upto) const {
+  SEMIRA_INLINE Partial<Add> sum_word(int from, int upto) const {
     Partial<Add> sum{T{}, false};
     const bool is_full = !kOwners && gather.present == nullptr;
 #pragma unroll 1
@@ -139,10 +128,9 @@ struct MiddlingRows {
 // `out` is empty before.
 template <bool kOwners, class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_middling(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                     Index rows, const MaskT& mask,
-                                     const Plane<typename Semiring::Add::T>& out,
-                                     const Degrees& degrees, Counters* counters) {
-  using T = typename Semiring::Add::T;
+    Index rows, const MaskT& mask, const Plane<SumOf<Semiring>>& out, const Degrees& degrees,
+    Counters* counters) {
+  using T = SumOf<Semiring>;
   using Walk = MiddlingRows<kOwners, Semiring, U, A>;
   const Compressed<A>& matrix = gather.matrix;
   const unsigned size = static_cast<unsigned>(rows);
@@ -180,8 +168,8 @@ SEMIRA_PHASE void spmv_pull_middling(const Team& team, const SharedGather<Semiri
       const int last = __reduce_max_sync(kAllLanes, window.end);
       if (!is_row) window.end = last;
     }
-    const Walk walk{gather, window, matrix.value_stride != 0,
-                    reinterpret_cast<T*>(stage_of_warp()), gaps_of_warp()};
+    const Walk walk{gather, window, matrix.value_stride != 0, reinterpret_cast<T*>(stage_of_warp()),
+        gaps_of_warp()};
     const auto sum = walk.sum_word(static_cast<int>(first - window.origin), upto);
     tally.inserted += sum.has ? 1 : 0;
     finish(row, is_row, sum, tally.edges);

@@ -14,47 +14,47 @@ struct ByRow {
   static constexpr bool kRows = true;
 };
 struct NoEpilogue {
-  template <class By, class T>
-  __device__ __forceinline__ void operator()(By, Index, bool, const T&) const {}
+  template <class By, class T> SEMIRA_INLINE void operator()(By, Index, bool, const T&) const {}
 };
+
+// Which of a product's values the multiplication reads.
+template <class Semiring>
+constexpr bool kReadsU =
+    Semiring::kVectorFirst ? Semiring::Multiply::kReadsA : Semiring::Multiply::kReadsB;
+template <class Semiring>
+constexpr bool kReadsMatrix =
+    Semiring::kVectorFirst ? Semiring::Multiply::kReadsB : Semiring::Multiply::kReadsA;
 
 // multiply(u_k, A_kj) for vxm, multiply(A_ik, u_k) for mxv. `from` is k, `to` the output position.
 template <class Semiring, class U, class A>
-__device__ __forceinline__ typename Semiring::Add::T multiply_values(U u, A entry, Index from,
-                                                                     Index to) {
+SEMIRA_INLINE SumOf<Semiring> multiply_values(U u, A entry, Index from, Index to) {
   using Op = typename Semiring::Multiply;
   using T = typename Op::T;
-  constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
-  constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
   T x{}, a{};
-  if constexpr (kReadsU) x = cast<T>(u);
-  if constexpr (kReadsMatrix) a = cast<T>(entry);
+  if constexpr (kReadsU<Semiring>) x = cast<T>(u);
+  if constexpr (kReadsMatrix<Semiring>) a = cast<T>(entry);
   if constexpr (Semiring::kVectorFirst) {
-    return cast<typename Semiring::Add::T>(Op::apply(x, a, 0, from, to));
+    return cast<SumOf<Semiring>>(Op::apply(x, a, 0, from, to));
   } else {
-    return cast<typename Semiring::Add::T>(Op::apply(a, x, to, from, 0));
+    return cast<SumOf<Semiring>>(Op::apply(a, x, to, from, 0));
   }
 }
 
 // The same of values in memory; those that the operator ignores are not loaded.
 template <class Semiring, class U, class A>
-__device__ __forceinline__ typename Semiring::Add::T multiply(const U* u,
-                                                              const Compressed<A>& matrix,
-                                                              Index from, Index to, Offset at) {
-  using Op = typename Semiring::Multiply;
-  constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
-  constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
+SEMIRA_INLINE SumOf<Semiring> multiply(
+    const U* u, const Compressed<A>& matrix, Index from, Index to, Offset at) {
   U x{};
   A a{};
-  if constexpr (kReadsU) x = u[from];
-  if constexpr (kReadsMatrix) a = matrix.value(at);
+  if constexpr (kReadsU<Semiring>) x = u[from];
+  if constexpr (kReadsMatrix<Semiring>) a = matrix.value(at);
   return multiply_values<Semiring>(x, a, from, to);
 }
 
 // Sum of the degrees of a vector's entries.
 template <class U>
-SEMIRA_PHASE void sum_degrees(const Team& team, const Vector<U>& u, DrivenDegrees degrees,
-                              Count* sum) {
+SEMIRA_PHASE void sum_degrees(
+    const Team& team, const Vector<U>& u, DrivenDegrees degrees, Count* sum) {
   Count mine = 0;
   if (u.listed) {
     for (unsigned k = team.thread; k < static_cast<unsigned>(u.nvals); k += team.threads) {
@@ -65,23 +65,19 @@ SEMIRA_PHASE void sum_degrees(const Team& team, const Vector<U>& u, DrivenDegree
       if (word >> team.lane & 1u) mine += static_cast<Count>(degrees(w * kWarp + team.lane));
     });
   }
-  const Count values[1] = {mine};
-  Count* const sums[1] = {sum};
-  add_over_block(values, sums);
+  add_over_block<1>({mine}, {sum});
 }
 
 // Entries of a list, or words, that a block counts for itself rather than wait for the others: four
 // loads of a thread, one after the other, take about as long as a barrier of the grid.
 constexpr unsigned kCountedAlone = 2048;
 
-template <class U>
-__device__ __forceinline__ bool is_counted_alone(const Vector<U>& u) {
+template <class U> SEMIRA_INLINE bool is_counted_alone(const Vector<U>& u) {
   return (u.listed ? static_cast<unsigned>(u.nvals) : u.num_words()) <= kCountedAlone;
 }
 
 // The same sum, which every block makes for itself; all threads of the block get it.
-template <class U>
-__device__ __forceinline__ Count count_degrees(const Vector<U>& u, DrivenDegrees degrees) {
+template <class U> SEMIRA_INLINE Count count_degrees(const Vector<U>& u, DrivenDegrees degrees) {
   __shared__ Count partial[kWarp];
   __shared__ Count sum;
   Count mine = 0;

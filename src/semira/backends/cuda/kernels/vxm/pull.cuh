@@ -18,7 +18,7 @@ constexpr int kPullBatch = 4;
 constexpr int kLaneEdges = 8;
 
 // Place of bit n, counted from 0, of those that `word` has set.
-__device__ __forceinline__ int nth_bit(unsigned word, unsigned n) {
+SEMIRA_INLINE int nth_bit(unsigned word, unsigned n) {
   int place = 0;
 #pragma unroll
   for (int half = kWarp / 2; half > 0; half /= 2) {
@@ -33,36 +33,32 @@ __device__ __forceinline__ int nth_bit(unsigned word, unsigned n) {
 // Everything the gather of one row needs. `present` is the presence of the operand, or of what
 // may be read in its place; null means that every position is present. Held is how the matrix is
 // kept: a copy lies in registers, a reference leaves it in shared memory.
-template <class Semiring, class U, class A, class Held = Compressed<A>>
-struct Gather {
+template <class Semiring, class U, class A, class Held = Compressed<A>> struct Gather {
   using Add = typename Semiring::Add;
   const unsigned* present;
   const U* u;
   Held matrix;
 
   // The same in registers, where every position is known to have an entry.
-  __device__ __forceinline__ Gather<Semiring, U, A> of_full() const { return {nullptr, u, matrix}; }
+  SEMIRA_INLINE Gather<Semiring, U, A> of_full() const { return {nullptr, u, matrix}; }
 
   // Walks edges first, first + step, ... below end, kPullBatch in flight; returns edges read.
   template <bool kExit>
-  __device__ __forceinline__ unsigned walk(Partial<Add>& sum, Index to, Offset first, Offset end,
-                                           int step) const {
+  SEMIRA_INLINE unsigned walk(
+      Partial<Add>& sum, Index to, Offset first, Offset end, int step) const {
     Index from[kPullBatch];
     unsigned word[kPullBatch];
     unsigned read = 0;
-#pragma unroll
-    for (int b = 0; b < kPullBatch; ++b) {
+    SEMIRA_UNROLLED(b, kPullBatch) {
       const Offset at = first + b * step;
       from[b] = at < end ? matrix.indices[at] : -1;
     }
-#pragma unroll
-    for (int b = 0; b < kPullBatch; ++b) {
+    SEMIRA_UNROLLED(b, kPullBatch) {
       word[b] = from[b] < 0 ? 0 : ~0u;
       if (present != nullptr && from[b] >= 0)
         word[b] = present[static_cast<unsigned>(from[b]) / kWarp];
     }
-#pragma unroll
-    for (int b = 0; b < kPullBatch; ++b) {
+    SEMIRA_UNROLLED(b, kPullBatch) {
       read += from[b] >= 0 ? 1 : 0;
       const bool hit = word[b] >> (static_cast<unsigned>(from[b]) % kWarp) & 1u;
       if (hit && !sum.template settled<kExit>()) {
@@ -75,8 +71,8 @@ struct Gather {
   // Walks the rows of a word, of which this lane's goes from `at` to `end`, until none is
   // unfinished; at most kRows of them at a time.
   template <bool kExit, int kRows>
-  __device__ __forceinline__ unsigned walk_rows(Partial<Add>& sum, Index first_row, Offset at,
-                                                const Offset end, const unsigned lane) const {
+  SEMIRA_INLINE unsigned walk_rows(
+      Partial<Add>& sum, Index first_row, Offset at, const Offset end, const unsigned lane) const {
     unsigned read = 0, patience = 1;
     unsigned unfinished = __ballot_sync(kAllLanes, at < end);
     while (unfinished != 0) {
@@ -104,19 +100,14 @@ struct Gather {
         walked += kPullBatch * kWarp;
       }
       for (unsigned step = lanes / 2; step > 0; step /= 2) {
-        const int other = static_cast<int>(lane ^ step);
-        const bool has = __shfl_sync(kAllLanes, part.has, other) != 0;
-        const typename Add::T value = shuffle(part.value, other);
-        if (has) part.add(value);
+        part.add(part.of_lane(static_cast<int>(lane ^ step)));
       }
       // Back to the lanes whose rows these were.
       const unsigned rank = __popc(unfinished & ((1u << lane) - 1));
       const bool took_part = (unfinished >> lane & 1u) && rank < rows;
-      const int place = static_cast<int>(rank % rows * lanes);
-      const bool has = __shfl_sync(kAllLanes, part.has, place) != 0;
-      const typename Add::T value = shuffle(part.value, place);
+      part = part.of_lane(static_cast<int>(rank % rows * lanes));
       if (took_part) {
-        sum = Partial<Add>{value, has};
+        sum = part;
         at += walked;
       }
       unfinished = __ballot_sync(kAllLanes, at < end && !sum.template settled<kExit>());
@@ -127,8 +118,7 @@ struct Gather {
 
 // Positions that a warp takes at once: a word of them, or fewer where that leaves warps without.
 // Sums that are made in the order of the walk must not depend on the number of warps.
-template <bool kExit>
-__device__ __forceinline__ unsigned rows_of_turn(unsigned rows, unsigned warps) {
+template <bool kExit> SEMIRA_INLINE unsigned rows_of_turn(unsigned rows, unsigned warps) {
   unsigned count = kWarp;
   if (kExit) {
     while (count > 1 && rows / count < warps) count /= 2;
@@ -136,26 +126,22 @@ __device__ __forceinline__ unsigned rows_of_turn(unsigned rows, unsigned warps) 
   return count;
 }
 
-template <bool kExit, int kRows>
-__device__ __forceinline__ unsigned turn_of_pull(Index rows, unsigned warps) {
-  return rows_of_turn<kExit && kRows != kAlone>(static_cast<unsigned>(rows), warps);
+template <bool kExit, int kRows> SEMIRA_INLINE unsigned turn_of_pull(Index rows, unsigned warps) {
+  return rows_of_turn < kExit && kRows != kAlone > (static_cast<unsigned>(rows), warps);
 }
 
 // Whether each word of the result is one warp's.
-template <bool kExit, int kRows>
-__device__ __forceinline__ bool pulls_words(const Team& team, Index rows) {
+template <bool kExit, int kRows> SEMIRA_INLINE bool pulls_words(const Team& team, Index rows) {
   return turn_of_pull<kExit, kRows>(rows, team.warps) == kWarp;
 }
 
 // `out` is empty before, or `stale`: then every word of it is one warp's, and written. `epilogue` is
 // called for all positions of a word that has new entries.
 template <bool kExit, int kRows, class Semiring, class U, class A, class MaskT, class Degrees,
-          class Epilogue = NoEpilogue>
+    class Epilogue = NoEpilogue>
 SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A> gather,
-                                   Index rows, const MaskT mask,
-                                   const Plane<typename Semiring::Add::T> out,
-                                   const Degrees degrees, Counters* counters,
-                                   const Epilogue epilogue = {}, const bool stale = false) {
+    Index rows, const MaskT mask, const Plane<SumOf<Semiring>> out, const Degrees degrees,
+    Counters* counters, const Epilogue epilogue = {}, const bool stale = false) {
   using Add = typename Semiring::Add;
   Count inserted = 0, touched = 0, edges = 0;
   const unsigned num_rows = static_cast<unsigned>(rows);
@@ -185,8 +171,8 @@ SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A
         }
         if (sum.template settled<kExit>()) at = end;
       }
-      touched += gather.template walk_rows<kExit, kRows>(sum, static_cast<Index>(first), at, end,
-                                                         team.lane);
+      touched += gather.template walk_rows<kExit, kRows>(
+          sum, static_cast<Index>(first), at, end, team.lane);
     }
     // One store of presence a warp.
     const unsigned word = __ballot_sync(kAllLanes, sum.has);
@@ -206,39 +192,33 @@ SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A
     }
     epilogue(ByRow{}, row, sum.has, sum.value);
   }
-  const Count values[3] = {inserted, touched, edges};
-  Count* const sums[3] = {&counters->inserted, &counters->touched, &counters->edges};
-  add_over_block(values, sums);
+  add_over_block<3>(
+      {inserted, touched, edges}, {&counters->inserted, &counters->touched, &counters->edges});
 }
 
 // Each row by a whole block. `out` is empty before.
 template <bool kExit, class Semiring, class U, class A, class MaskT, class Degrees>
-SEMIRA_PHASE void spmv_pull_block(const Team& team, const Gather<Semiring, U, A> gather,
-                                  Index rows, const MaskT mask,
-                                  const Plane<typename Semiring::Add::T> out,
-                                  const Degrees degrees, Counters* counters) {
+SEMIRA_PHASE void spmv_pull_block(const Team& team, const Gather<Semiring, U, A> gather, Index rows,
+    const MaskT mask, const Plane<SumOf<Semiring>> out, const Degrees degrees, Counters* counters) {
   using Add = typename Semiring::Add;
   Count inserted = 0, touched = 0, edges = 0;
   const int threads = static_cast<int>(blockDim.x);
   for (Index row = static_cast<Index>(team.block); row < rows;
-       row += static_cast<Index>(team.blocks)) {
+      row += static_cast<Index>(team.blocks)) {
     if (!mask.allows(row)) continue;
     const Offset end = gather.matrix.indptr[row + 1];
     Partial<Add> sum{typename Add::T{}, false};
     for (Offset at = gather.matrix.indptr[row]; at < end; at += kPullBatch * threads) {
-      touched += gather.template walk<kExit>(sum, row, at + static_cast<Offset>(threadIdx.x), end,
-                                             threads);
+      touched += gather.template walk<kExit>(
+          sum, row, at + static_cast<Offset>(threadIdx.x), end, threads);
       if (kExit && __syncthreads_or(sum.template settled<kExit>())) break;
     }
     reduce_block<Add>(sum.value, sum.has);
     if (threadIdx.x != 0 || !sum.has) continue;
-    out.values[row] = sum.value;
-    atomicOr(&out.words[static_cast<unsigned>(row) / kWarp],
-             1u << (static_cast<unsigned>(row) % kWarp));
+    out.put(row, sum.value);
     ++inserted;
     if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(row));
   }
-  const Count values[3] = {inserted, touched, edges};
-  Count* const sums[3] = {&counters->inserted, &counters->touched, &counters->edges};
-  add_over_block(values, sums);
+  add_over_block<3>(
+      {inserted, touched, edges}, {&counters->inserted, &counters->touched, &counters->edges});
 }

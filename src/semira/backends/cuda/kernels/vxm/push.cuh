@@ -29,8 +29,7 @@ struct BlockPieces {
   // Leaves all edges of a warp's vertices but the first kBatchEdges, if there is room for all of
   // them. Half of the room is for long rows, which would need the grid otherwise. All lanes of the
   // warp call it.
-  __device__ __forceinline__ bool leave(unsigned vertex, unsigned edges, bool has_long,
-                                        unsigned lane) {
+  SEMIRA_INLINE bool leave(unsigned vertex, unsigned edges, bool has_long, unsigned lane) {
     const unsigned more = (edges - 1) / kBatchEdges, room = has_long ? kPieces : kPieces / 2;
     unsigned start = 0, found = *const_cast<volatile unsigned*>(&count);
     bool fits = false;
@@ -60,64 +59,57 @@ struct QueueDescriptor {
   void* starts;
 };
 
-__device__ __forceinline__ ChunkQueue open_queue(const QueueDescriptor& d) {
+SEMIRA_INLINE ChunkQueue open_queue(const QueueDescriptor& d) {
   return {static_cast<Index*>(d.rows), static_cast<Offset*>(d.starts)};
 }
 
 // Which products are sent: all, or those that a later comparison with `held` will not discard.
 struct KeepAll {
   template <class T>
-  __device__ __forceinline__ void narrow(const Index (&)[kBatch], const T (&)[kBatch],
-                                         bool (&)[kBatch]) const {}
+  SEMIRA_INLINE void narrow(const Index (&)[kBatch], const T (&)[kBatch], bool (&)[kBatch]) const {}
 };
 template <class Op, bool kProductFirst, class T>
-struct KeepUnless {
+SEMIRA_INLINE bool is_discarded(T z, T other, Index i) {
+  return kProductFirst ? Op::apply(z, other, i, 0, 0) : Op::apply(other, z, i, 0, 0);
+}
+template <class Op, bool kProductFirst, class T> struct KeepUnless {
   const Plane<T>& held;
   bool is_full;  // every position has an entry
   __device__ KeepUnless(const Plane<T>& plane, bool full) : held(plane), is_full(full) {}
 
   // Takes the products z[b] at i[b] that are not sent out of `open`; all i[b] are positions.
-  __device__ __forceinline__ void narrow(const Index (&i)[kBatch], const T (&z)[kBatch],
-                                         bool (&open)[kBatch]) const {
+  SEMIRA_INLINE void narrow(
+      const Index (&i)[kBatch], const T (&z)[kBatch], bool (&open)[kBatch]) const {
     unsigned word[kBatch];
     T other[kBatch];
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
+    SEMIRA_UNROLLED(b, kBatch) {
       word[b] = is_full ? ~0u : in_global(held.words)[static_cast<unsigned>(i[b]) / kWarp];
     }
     __syncwarp();
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
+    SEMIRA_UNROLLED(b, kBatch) {
       const bool has = word[b] >> (static_cast<unsigned>(i[b]) % kWarp) & 1u;
       word[b] = open[b] && has;
       if (word[b]) other[b] = in_global(held.values)[i[b]];
     }
     __syncwarp();
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
-      if (!word[b]) continue;
-      open[b] = !(kProductFirst ? Op::apply(z[b], other[b], i[b], 0, 0)
-                                : Op::apply(other[b], z[b], i[b], 0, 0));
+    SEMIRA_UNROLLED(b, kBatch) {
+      if (word[b]) open[b] = !is_discarded<Op, kProductFirst>(z[b], other[b], i[b]);
     }
   }
 };
 
 // The same where absent values of what is held are NaN, against which nothing is discarded.
-template <class Op, bool kProductFirst, class T>
-struct KeepUnlessBlank {
+template <class Op, bool kProductFirst, class T> struct KeepUnlessBlank {
   const T* values;
   __device__ explicit KeepUnlessBlank(const T* held) : values(held) {}
 
-  __device__ __forceinline__ void narrow(const Index (&i)[kBatch], const T (&z)[kBatch],
-                                         bool (&open)[kBatch]) const {
+  SEMIRA_INLINE void narrow(
+      const Index (&i)[kBatch], const T (&z)[kBatch], bool (&open)[kBatch]) const {
     T other[kBatch];
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) other[b] = in_global(values)[i[b]];
+    SEMIRA_UNROLLED(b, kBatch) other[b] = in_global(values)[i[b]];
     __syncwarp();
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
-      open[b] = open[b] && !(kProductFirst ? Op::apply(z[b], other[b], i[b], 0, 0)
-                                           : Op::apply(other[b], z[b], i[b], 0, 0));
+    SEMIRA_UNROLLED(b, kBatch) {
+      open[b] = open[b] && !is_discarded<Op, kProductFirst>(z[b], other[b], i[b]);
     }
   }
 };
@@ -140,7 +132,7 @@ SEMIRA_PHASE void fill_absent(const Team& team, const Vector<T>& v, const T valu
 // Everything the scatter of one edge needs. `epilogue` is called for each new entry, with its
 // final value, by the thread that owns it: only where any operand will do.
 template <class Semiring, class U, class A, class MaskT, class KeepT, class Degrees,
-          class Epilogue = NoEpilogue, class List = BlockList<kListed>>
+    class Epilogue = NoEpilogue, class List = BlockList<kListed>>
 struct Scatter {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
@@ -158,9 +150,8 @@ struct Scatter {
   Epilogue epilogue;
 
   // Scatters up to kBatch edges a lane. All lanes of the warp call it.
-  __device__ __forceinline__ void operator()(const Index (&from)[kBatch],
-                                             const Offset (&at)[kBatch], const bool (&live)[kBatch],
-                                             unsigned lane) {
+  SEMIRA_INLINE void operator()(const Index (&from)[kBatch], const Offset (&at)[kBatch],
+      const bool (&live)[kBatch], unsigned lane) {
     Index to[kBatch];
     bool open[kBatch], seen[kBatch], fresh[kBatch];
     // Loads that depend on one condition each wait for each other: these read something in any case.
@@ -170,24 +161,20 @@ struct Scatter {
     U x[kBatch];
     A a[kBatch];
     if constexpr (kLoadsFirst) load_operands(from, at, live, x, a);
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) to[b] = in_global(matrix.indices)[live[b] ? at[b] : 0];
+    SEMIRA_UNROLLED(b, kBatch) to[b] = in_global(matrix.indices)[live[b] ? at[b] : 0];
     __syncwarp();
     unsigned word[kBatch] = {};
     if constexpr (!kTellsPresence<Add>) {
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
+      SEMIRA_UNROLLED(b, kBatch) {
         word[b] = in_global(out.words)[static_cast<unsigned>(to[b]) / kWarp];
       }
       if constexpr (!Add::kIsAny) __syncwarp();
     }
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
+    SEMIRA_UNROLLED(b, kBatch) {
       const bool allowed = mask.allows(to[b]);
       open[b] = live[b] && allowed;
     }
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
+    SEMIRA_UNROLLED(b, kBatch) {
       seen[b] = word[b] >> (static_cast<unsigned>(to[b]) % kWarp) & 1u;
     }
     // Rows of the next product, for their lengths.
@@ -195,12 +182,10 @@ struct Scatter {
     if constexpr (Add::kIsAny) {
       claim_entries(out, to, open, seen, fresh, [&] {
         bool may_be_new[kBatch];
-#pragma unroll
-        for (int b = 0; b < kBatch; ++b) may_be_new[b] = open[b] && !seen[b];
+        SEMIRA_UNROLLED(b, kBatch) may_be_new[b] = open[b] && !seen[b];
         find_rows(to, may_be_new, begin, end);
       });
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
+      SEMIRA_UNROLLED(b, kBatch) {
         if (!fresh[b]) continue;
         const T value = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
         out.values[to[b]] = value;
@@ -210,8 +195,7 @@ struct Scatter {
       static_assert(Same<Epilogue, NoEpilogue>::value, "a sum is final when all have added to it");
       if constexpr (!kLoadsFirst) load_operands(from, at, open, x, a);
       T z[kBatch];
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
+      SEMIRA_UNROLLED(b, kBatch) {
         if (open[b]) z[b] = multiply_values<Semiring>(x[b], a[b], from[b], to[b]);
       }
       keep.narrow(to, z, open);
@@ -219,21 +203,31 @@ struct Scatter {
       find_rows(to, fresh, begin, end);
     }
     unsigned num_fresh = 0;
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) num_fresh += fresh[b] ? 1 : 0;
+    SEMIRA_UNROLLED(b, kBatch) num_fresh += fresh[b] ? 1 : 0;
     append(to, fresh, num_fresh, lane);
     if constexpr (Degrees::kCounted) {
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) edges += fresh[b] ? static_cast<Count>(end[b] - begin[b]) : 0;
+      SEMIRA_UNROLLED(b, kBatch) edges += fresh[b] ? static_cast<Count>(end[b] - begin[b]) : 0;
     }
   }
 
+  // Scatters edges at, at + step, ... below `end` of a row, up to kBatch a lane.
+  SEMIRA_INLINE void row(Index row, Offset at, Offset step, Offset end, unsigned lane) {
+    Index from[kBatch];
+    Offset edge[kBatch];
+    bool live[kBatch];
+    SEMIRA_UNROLLED(b, kBatch) {
+      from[b] = row;
+      edge[b] = at + b * step;
+      live[b] = edge[b] < end;
+    }
+    (*this)(from, edge, live, lane);
+  }
+
   // The offsets of rows of the next product, where `wanted`; nobody waits for them yet.
-  __device__ __forceinline__ void find_rows(const Index (&to)[kBatch], const bool (&wanted)[kBatch],
-                                            Offset (&begin)[kBatch], Offset (&end)[kBatch]) const {
+  SEMIRA_INLINE void find_rows(const Index (&to)[kBatch], const bool (&wanted)[kBatch],
+      Offset (&begin)[kBatch], Offset (&end)[kBatch]) const {
     if constexpr (Degrees::kCounted) {
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
+      SEMIRA_UNROLLED(b, kBatch) {
         const Offset* const row = in_global(degrees.indptr) + (wanted[b] ? to[b] : 0);
         begin[b] = row[0];
         end[b] = row[1];
@@ -242,48 +236,35 @@ struct Scatter {
   }
 
   // The operands of each product where `wanted`; those that the operator ignores are not loaded.
-  __device__ __forceinline__ void load_operands(const Index (&from)[kBatch],
-                                                const Offset (&at)[kBatch],
-                                                const bool (&wanted)[kBatch], U (&x)[kBatch],
-                                                A (&a)[kBatch]) const {
-    using Op = typename Semiring::Multiply;
-    constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
-    constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
-      if constexpr (kReadsU) {
+  SEMIRA_INLINE void load_operands(const Index (&from)[kBatch], const Offset (&at)[kBatch],
+      const bool (&wanted)[kBatch], U (&x)[kBatch], A (&a)[kBatch]) const {
+    SEMIRA_UNROLLED(b, kBatch) {
+      if constexpr (kReadsU<Semiring>) {
         if (wanted[b]) x[b] = in_global(u)[from[b]];
       }
-      if constexpr (kReadsMatrix) {
+      if constexpr (kReadsMatrix<Semiring>) {
         a[b] = in_global(matrix.values)[wanted[b] ? at[b] * matrix.value_stride : 0];
       }
     }
   }
 
   // Gives the warp's new entries their places in the list, with one atomic for all of them.
-  __device__ __forceinline__ void append(const Index (&to)[kBatch], const bool (&fresh)[kBatch],
-                                         unsigned num_fresh, unsigned lane) {
+  SEMIRA_INLINE void append(
+      const Index (&to)[kBatch], const bool (&fresh)[kBatch], unsigned num_fresh, unsigned lane) {
     if (!__any_sync(kAllLanes, num_fresh != 0)) return;
-    unsigned place = num_fresh;
-#pragma unroll
-    for (int step = 1; step < kWarp; step *= 2) {
-      const unsigned other = __shfl_up_sync(kAllLanes, place, step);
-      if (lane >= static_cast<unsigned>(step)) place += other;
-    }
+    unsigned place = sum_upto(lane, num_fresh);
     Room room = {};
     if (lane == kWarp - 1) room = fresh_list.reserve(place, &counters->inserted, most_listed);
     if (__shfl_sync(kAllLanes, room.none, kWarp - 1)) return;
     place += __shfl_sync(kAllLanes, room.start, kWarp - 1) - num_fresh;
-    Index* const list =
-        __shfl_sync(kAllLanes, room.here, kWarp - 1) ? fresh_list.items : out.list;
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
+    Index* const list = __shfl_sync(kAllLanes, room.here, kWarp - 1) ? fresh_list.items : out.list;
+    SEMIRA_UNROLLED(b, kBatch) {
       if (fresh[b]) list[place++] = to[b];
     }
   }
 
   // Ends a phase, and counts the matrix entries that it read: all threads of the block call it.
-  __device__ __forceinline__ void close(Count touched) {
+  SEMIRA_INLINE void close(Count touched) {
     const Count values[2] = {touched, edges};
     Count* const sums[2] = {&counters->touched, &counters->edges};
     add_over_block_around(values, sums, [&] {
@@ -295,12 +276,9 @@ struct Scatter {
 
 // Cuts the rows of the lanes in `long_rows` into chunks.
 template <class ScatterT>
-__device__ __forceinline__ void enqueue(ScatterT& scatter, const ChunkQueue& queue,
-                                        unsigned long_rows, Index row, Offset begin, Offset degree,
-                                        unsigned lane) {
-  while (long_rows != 0) {
-    const int source = __ffs(long_rows) - 1;
-    long_rows &= long_rows - 1;
+SEMIRA_INLINE void enqueue(ScatterT& scatter, const ChunkQueue& queue, unsigned long_rows,
+    Index row, Offset begin, Offset degree, unsigned lane) {
+  for (const int source : SetBits{long_rows}) {
     const Index its_row = __shfl_sync(kAllLanes, row, source);
     const Offset its_begin = __shfl_sync(kAllLanes, begin, source);
     const Offset chunks = (__shfl_sync(kAllLanes, degree, source) + kChunkEdges - 1) / kChunkEdges;
@@ -321,8 +299,7 @@ __device__ __forceinline__ void enqueue(ScatterT& scatter, const ChunkQueue& que
 // warps have left what they do not scatter themselves; then it takes pieces.
 template <bool kEmpties = false, class ScatterT, class U>
 SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, ScatterT scatter,
-                                    BlockPieces& pieces, const ChunkQueue queue,
-                                    const Count edges = 0) {
+    BlockPieces& pieces, const ChunkQueue queue, const Count edges = 0) {
   const unsigned num = static_cast<unsigned>(u.nvals);
   unsigned take = kLeastVertices;
   // What fills a batch on average, where the edges are known: nothing is left to the block then.
@@ -377,12 +354,7 @@ SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, Scatte
     }
     if (degree > longest) degree = 0;
     // The warp shares out the edges.
-    int running = static_cast<int>(degree);
-#pragma unroll
-    for (int step = 1; step < kWarp; step *= 2) {
-      const int other = __shfl_up_sync(kAllLanes, running, step);
-      if (team.lane >= static_cast<unsigned>(step)) running += other;
-    }
+    const int running = sum_upto(team.lane, static_cast<int>(degree));
     const int total = __shfl_sync(kAllLanes, running, kWarp - 1);
     if (end > total) end = total;
     const Offset shift = begin - (running - static_cast<int>(degree));
@@ -390,8 +362,7 @@ SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, Scatte
       Index from[kBatch];
       Offset at[kBatch];
       bool live[kBatch];
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
+      SEMIRA_UNROLLED(b, kBatch) {
         const int e = first + b * kWarp + static_cast<int>(team.lane);
         live[b] = e < end;
         if (first + b * kWarp < end) {
@@ -412,24 +383,15 @@ SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, Scatte
 
 // Second phase, if anything was queued: one chunk a warp.
 template <class ScatterT>
-SEMIRA_PHASE void spmspv_push_chunks(const Team& team, ScatterT scatter, const ChunkQueue queue,
-                                     Count queued) {
+SEMIRA_PHASE void spmspv_push_chunks(
+    const Team& team, ScatterT scatter, const ChunkQueue queue, Count queued) {
   for (Count c = team.warp; c < queued; c += team.warps) {
     const Index row = queue.rows[c];
     const Offset start = queue.starts[c];
     const Offset row_end = scatter.matrix.indptr[row + 1];
     const Offset end = row_end - start < kChunkEdges ? row_end : start + kChunkEdges;
     for (Offset first = start; first < end; first += kBatch * kWarp) {
-      Index from[kBatch];
-      Offset at[kBatch];
-      bool live[kBatch];
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
-        from[b] = row;
-        at[b] = first + b * kWarp + static_cast<int>(team.lane);
-        live[b] = at[b] < end;
-      }
-      scatter(from, at, live, team.lane);
+      scatter.row(row, first + static_cast<int>(team.lane), kWarp, end, team.lane);
     }
   }
   scatter.close(0);
@@ -451,17 +413,8 @@ SEMIRA_PHASE void spmspv_push_rows(const Team& team, const Vector<U>& u, Scatter
     if (rank == 0) touched += static_cast<Count>(end - at0);
     if (kEmpties && rank == 0 && k < num) u.here.words[static_cast<unsigned>(row) / kWarp] = 0;
     for (at0 += static_cast<Offset>(rank); __any_sync(kAllLanes, at0 < end);
-         at0 += static_cast<Offset>(kBatch * group)) {
-      Index from[kBatch];
-      Offset at[kBatch];
-      bool live[kBatch];
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
-        from[b] = row;
-        at[b] = at0 + static_cast<Offset>(b * group);
-        live[b] = at[b] < end;
-      }
-      scatter(from, at, live, team.lane);
+        at0 += static_cast<Offset>(kBatch * group)) {
+      scatter.row(row, at0, static_cast<Offset>(group), end, team.lane);
     }
   }
   scatter.close(touched);
@@ -481,16 +434,7 @@ SEMIRA_PHASE void spmspv_push_positions(const Team& team, const Vector<U>& u, Sc
     const Offset end = mine ? scatter.matrix.indptr[row + 1] : 0;
     touched += static_cast<Count>(end - at0);
     for (; __any_sync(kAllLanes, at0 < end); at0 += kBatch) {
-      Index from[kBatch];
-      Offset at[kBatch];
-      bool live[kBatch];
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
-        from[b] = row;
-        at[b] = at0 + b;
-        live[b] = at[b] < end;
-      }
-      scatter(from, at, live, team.lane);
+      scatter.row(row, at0, 1, end, team.lane);
     }
   }
   scatter.close(touched);

@@ -13,16 +13,14 @@ constexpr int kShortRow = 2 * kShortBatch;
 // triangulation of 65,536 points it takes PageRank from 25 to 15 us an iteration.
 constexpr int kLongestShort = 32, kMeanShort = 8;
 
-template <class A>
-__device__ __forceinline__ bool is_short(const Compressed<A>& matrix, Index rows) {
+template <class A> SEMIRA_INLINE bool is_short(const Compressed<A>& matrix, Index rows) {
   if (matrix.longest <= kShortRow) return true;
   return matrix.longest <= kLongestShort &&
          matrix.nvals <= static_cast<long long>(kMeanShort) * rows;
 }
 
 // One lane is enough for a row, on average: half of the instructions, which bound large matrices.
-template <class A>
-__device__ __forceinline__ bool is_for_one_lane(const Compressed<A>& matrix, Index rows) {
+template <class A> SEMIRA_INLINE bool is_for_one_lane(const Compressed<A>& matrix, Index rows) {
   return matrix.nvals <= static_cast<long long>(kShortBatch) * rows;
 }
 
@@ -32,10 +30,9 @@ struct Tally {
   Count edges;
 
   // All threads of the block.
-  __device__ __forceinline__ void add_to(Counters* counters) const {
-    const Count values[3] = {inserted, touched, edges};
-    Count* const sums[3] = {&counters->inserted, &counters->touched, &counters->edges};
-    add_over_block(values, sums);
+  SEMIRA_INLINE void add_to(Counters* counters) const {
+    add_over_block<3>(
+        {inserted, touched, edges}, {&counters->inserted, &counters->touched, &counters->edges});
   }
 };
 
@@ -50,14 +47,10 @@ struct KeptRows {
 
 // The rows of a word of presence, kLanes lanes a row and kLanes rows a lane. With kHot the kernel has
 // pulls with a table of hot columns: what saves instructions here took registers of theirs.
-template <int kLanes, bool kHot, class Semiring, class U, class A, class Held>
-struct ShortRows {
+template <int kLanes, bool kHot, class Semiring, class U, class A, class Held> struct ShortRows {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
-  using Op = typename Semiring::Multiply;
   static_assert(kLanes == 1 || kLanes == 2);
-  static constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
-  static constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
   static constexpr int kRows = kLanes, kApart = kWarp / kRows;
 
   const Gather<Semiring, U, A, Held>& gather;
@@ -65,35 +58,33 @@ struct ShortRows {
   Offset begin;  // of this lane's row
   int length;
 
-  __device__ __forceinline__ bool has(Index from) const {
+  SEMIRA_INLINE bool has(Index from) const {
     const unsigned place = static_cast<unsigned>(from);
     return in_global(gather.present)[place / kWarp] >> (place % kWarp) & 1u;
   }
 
   // Of the row that lane `source` looked up.
-  __device__ __forceinline__ Offset begin_of(int source) const {
+  SEMIRA_INLINE Offset begin_of(int source) const {
     return kLanes == 1 ? begin : __shfl_sync(kAllLanes, begin, source);
   }
-  __device__ __forceinline__ int length_of(int source) const {
+  SEMIRA_INLINE int length_of(int source) const {
     return kLanes == 1 ? length : __shfl_sync(kAllLanes, length, source);
   }
 
   // Sums the rows; lane k gets the sum of row k. Their columns are taken from `kept` if they
   // are there, and left there if there is such a place.
-  __device__ __forceinline__ Partial<Add> sum_word(Index first_row, KeptRows* kept = nullptr,
-                                                   bool is_kept = false) const {
+  SEMIRA_INLINE Partial<Add> sum_word(
+      Index first_row, KeptRows* kept = nullptr, bool is_kept = false) const {
     const Compressed<A>& matrix = gather.matrix;
     const int rank = lane % kLanes;
     Index column[kRows][kShortBatch];
     A a[kRows][kShortBatch];
     bool hit[kRows][kShortBatch];
-#pragma unroll
-    for (int h = 0; h < kRows; ++h) {
+    SEMIRA_UNROLLED(h, kRows) {
       const int source = h * kApart + lane / kLanes;
       const Offset row_begin = begin_of(source);
       const int row_length = length_of(source);
-#pragma unroll
-      for (int b = 0; b < kShortBatch; ++b) {
+      SEMIRA_UNROLLED(b, kShortBatch) {
         const int e = kLanes * b + rank;
         const Offset at = row_begin + e;
         hit[h][b] = e < row_length;
@@ -103,37 +94,31 @@ struct ShortRows {
           column[h][b] = hit[h][b] ? in_global(matrix.indices)[at] : 0;
           if (kept != nullptr) kept->columns[h * kShortBatch + b][threadIdx.x] = column[h][b];
         }
-        if constexpr (kReadsMatrix) {
+        if constexpr (kReadsMatrix<Semiring>) {
           a[h][b] = hit[h][b] ? in_global(matrix.values)[at * matrix.value_stride] : A{};
         }
       }
     }
     if (gather.present != nullptr) {
-#pragma unroll
-      for (int h = 0; h < kRows; ++h) {
-#pragma unroll
-        for (int b = 0; b < kShortBatch; ++b) hit[h][b] = hit[h][b] && has(column[h][b]);
+      SEMIRA_UNROLLED(h, kRows) {
+        SEMIRA_UNROLLED(b, kShortBatch) hit[h][b] = hit[h][b] && has(column[h][b]);
       }
     }
     U x[kRows][kShortBatch];
-    if constexpr (kReadsU) {
+    if constexpr (kReadsU<Semiring>) {
       // Where nothing was hit any value will do. The first is there even if `u` has no positions
       // (`plane_sizes`), so that this needs no branch.
       const U* const u = in_global(gather.u);
-#pragma unroll
-      for (int h = 0; h < kRows; ++h) {
-#pragma unroll
-        for (int b = 0; b < kShortBatch; ++b) x[h][b] = u[hit[h][b] ? column[h][b] : 0];
+      SEMIRA_UNROLLED(h, kRows) {
+        SEMIRA_UNROLLED(b, kShortBatch) x[h][b] = u[hit[h][b] ? column[h][b] : 0];
       }
     }
     Partial<Add> sum{T{}, false};
-#pragma unroll
-    for (int h = 0; h < kRows; ++h) {
+    SEMIRA_UNROLLED(h, kRows) {
       const int source = h * kApart + lane / kLanes;
       const Index to = first_row + source;
       Partial<Add> part{T{}, false};
-#pragma unroll
-      for (int b = 0; b < kShortBatch; ++b) {
+      SEMIRA_UNROLLED(b, kShortBatch) {
         if (!hit[h][b]) continue;
         const T z = multiply_values<Semiring>(x[h][b], a[h][b], column[h][b], to);
         if (!kHot && b > 0 && gather.present == nullptr) {
@@ -155,7 +140,7 @@ struct ShortRows {
   }
 
   // The entries of a row behind those that were asked for at once.
-  __device__ __forceinline__ void walk_on(int source, Index to, Partial<Add>& part) const {
+  SEMIRA_INLINE void walk_on(int source, Index to, Partial<Add>& part) const {
     const Compressed<A>& matrix = gather.matrix;
     const int row_length = length_of(source);
     const Offset row_begin = begin_of(source);
@@ -170,13 +155,9 @@ struct ShortRows {
   }
 
   // Adds up what the two lanes of a row have; lane k gets what the row of lane 2 k came to.
-  __device__ __forceinline__ Partial<Add> over_lanes(Partial<Add> part) const {
-    const bool other_has = __shfl_sync(kAllLanes, part.has, lane ^ 1) != 0;
-    const T other = shuffle(part.value, lane ^ 1);
-    if (other_has) part.add(other);
-    const int source = kLanes * (lane % kApart);
-    const bool has_sum = __shfl_sync(kAllLanes, part.has, source) != 0;
-    return {shuffle(part.value, source), has_sum};
+  SEMIRA_INLINE Partial<Add> over_lanes(Partial<Add> part) const {
+    part.add(part.of_lane(lane ^ 1));
+    return part.of_lane(kLanes * (lane % kApart));
   }
 };
 
@@ -185,11 +166,10 @@ struct ShortRows {
 // the row will drive. With kFilled only for the rows of words that have 32. Sums of floats depend on
 // the lanes of a row.
 template <int kLanes, bool kFilled = false, bool kHot = false, class Semiring, class U, class A,
-          class Held, class MaskT, class Begin>
+    class Held, class MaskT, class Begin>
 SEMIRA_PHASE void sum_short_rows(const Team& team, const Gather<Semiring, U, A, Held>& gather,
-                                 Index rows, const MaskT& mask, Begin begin, Tally& tally,
-                                 unsigned from = 0, KeptRows* kept = nullptr,
-                                 bool is_kept = false) {
+    Index rows, const MaskT& mask, Begin begin, Tally& tally, unsigned from = 0,
+    KeptRows* kept = nullptr, bool is_kept = false) {
   const Compressed<A>& matrix = gather.matrix;
   const unsigned size = static_cast<unsigned>(rows);
   const unsigned num_words = (kFilled ? size : size + kWarp - 1) / kWarp;
@@ -215,8 +195,8 @@ SEMIRA_PHASE void sum_short_rows(const Team& team, const Gather<Semiring, U, A, 
     const Index row = static_cast<Index>(w * kWarp + team.lane);
     const bool live = next_end > next_begin && mask.allows(row);
     const int length = live ? static_cast<int>(next_end - next_begin) : 0;
-    const ShortRows<kLanes, kHot, Semiring, U, A, Held> walk{gather, static_cast<int>(team.lane),
-                                                       next_begin, length};
+    const ShortRows<kLanes, kHot, Semiring, U, A, Held> walk{
+        gather, static_cast<int>(team.lane), next_begin, length};
     tally.touched += static_cast<unsigned>(length);
     // On their way while these rows are summed.
     next_begin = bound_of(w + team.warps, 0);
@@ -238,8 +218,7 @@ SEMIRA_PHASE void sum_short_rows(const Team& team, const Gather<Semiring, U, A, 
 }
 
 // Of what does nothing before a row is summed.
-template <class Finish>
-__device__ __forceinline__ auto begins_nothing(const Finish& finish) {
+template <class Finish> SEMIRA_INLINE auto begins_nothing(const Finish& finish) {
   return [&](const Index row, bool live) {
     return [&, row, live](const auto& sum, Count& edges) { finish(row, live, sum, edges); };
   };
@@ -247,8 +226,7 @@ __device__ __forceinline__ auto begins_nothing(const Finish& finish) {
 
 // What walks over rows do with every 32 of them: store the sums in `out`, which is empty before.
 template <class T, class Degrees>
-__device__ __forceinline__ auto store_rows(const Team& team, const Plane<T>& out,
-                                           const Degrees& degrees) {
+SEMIRA_INLINE auto store_rows(const Team& team, const Plane<T>& out, const Degrees& degrees) {
   return [&](const Index row, bool, const auto& sum, Count& edges) {
     const unsigned word = __ballot_sync(kAllLanes, sum.has);
     if (word == 0) return;
@@ -261,13 +239,13 @@ __device__ __forceinline__ auto store_rows(const Team& team, const Plane<T>& out
 }
 
 // `out` is empty before.
-template <int kLanes, bool kHot = false, class Semiring, class U, class A, class MaskT, class Degrees>
+template <int kLanes, bool kHot = false, class Semiring, class U, class A, class MaskT,
+    class Degrees>
 SEMIRA_PHASE void spmv_pull_short(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                  Index rows, const MaskT& mask,
-                                  const Plane<typename Semiring::Add::T>& out,
-                                  const Degrees& degrees, Counters* counters) {
+    Index rows, const MaskT& mask, const Plane<SumOf<Semiring>>& out, const Degrees& degrees,
+    Counters* counters) {
   Tally tally = {};
-  const Plane<typename Semiring::Add::T> plane = out;
+  const Plane<SumOf<Semiring>> plane = out;
   const auto finish = store_rows(team, plane, degrees);
   const auto begin = begins_nothing(finish);
   unsigned done = 0;

@@ -14,11 +14,10 @@ template <class Semiring, class U, class A>
 using SharedGather = Gather<Semiring, U, A, const Compressed<A>&>;
 
 // Neighbouring entries of a lane: few where values are large, which leaves the others registers.
-template <class T>
-constexpr int kLaneItems = sizeof(T) <= 8 ? 4 : 2;
+template <class T> constexpr int kLaneItems = sizeof(T) <= 8 ? 4 : 2;
 
 // Columns are read once and leave L1 to the values of the vector.
-__device__ __forceinline__ Pack<int, 4> load_once(const Pack<int, 4>* place) {
+SEMIRA_INLINE Pack<int, 4> load_once(const Pack<int, 4>* place) {
   Pack<int, 4> p;
   asm("ld.global.nc.L1::no_allocate.v4.s32 {%0, %1, %2, %3}, [%4];"
       : "=r"(p.items[0]), "=r"(p.items[1]), "=r"(p.items[2]), "=r"(p.items[3])
@@ -26,26 +25,23 @@ __device__ __forceinline__ Pack<int, 4> load_once(const Pack<int, 4>* place) {
   return p;
 }
 template <class V, int kItems>
-__device__ __forceinline__ Pack<V, kItems> load_once(const Pack<V, kItems>* place) {
+SEMIRA_INLINE Pack<V, kItems> load_once(const Pack<V, kItems>* place) {
   return *in_global(place);
 }
 
 // Elements array[0], array[1], ...: together if all are there and aligned, else the first `count`.
 template <int kItems, class V>
-__device__ __forceinline__ void load_items(const V* array, bool together, int count,
-                                           V (&items)[kItems]) {
+SEMIRA_INLINE void load_items(const V* array, bool together, int count, V (&items)[kItems]) {
   if (together) {
     const auto pack = load_once(reinterpret_cast<const Pack<V, kItems>*>(array));
-#pragma unroll
-    for (int k = 0; k < kItems; ++k) items[k] = pack.items[k];
+    SEMIRA_UNROLLED(k, kItems) items[k] = pack.items[k];
   } else {
-#pragma unroll
-    for (int k = 0; k < kItems; ++k) items[k] = k < count ? in_global(array)[k] : V{};
+    SEMIRA_UNROLLED(k, kItems) items[k] = k < count ? in_global(array)[k] : V{};
   }
 }
 
 // Lane whose share of the warp's items holds item `e`, given where each lane's share ends.
-__device__ __forceinline__ int owner_of(int e, int running) {
+SEMIRA_INLINE int owner_of(int e, int running) {
   int owner = 0;
 #pragma unroll
   for (int step = kWarp / 2; step > 0; step /= 2) {
@@ -56,8 +52,7 @@ __device__ __forceinline__ int owner_of(int e, int running) {
 
 // left + right, where `left` is there and `right` may be missing.
 template <class Add>
-__device__ __forceinline__ typename Add::T joined(typename Add::T left, bool has_right,
-                                                  typename Add::T right) {
+SEMIRA_INLINE typename Add::T joined(typename Add::T left, bool has_right, typename Add::T right) {
   return has_right ? Add::apply(left, right) : left;
 }
 
@@ -72,15 +67,13 @@ struct Rows {
   int lane;
 
   // Bit k: a row begins at entry k of this lane, in the stripe from `base` on.
-  template <int kItems>
-  __device__ __forceinline__ unsigned heads(int base, int low, int stop) const {
+  template <int kItems> SEMIRA_INLINE unsigned heads(int base, int low, int stop) const {
     constexpr int kLanes = kWarp / kItems;
     const bool begins = live && begin >= low && begin < stop;
     const int place = begin - base;
     const unsigned bit = begins ? 1u << (place % kWarp) : 0u;
     unsigned mine = 0;
-#pragma unroll
-    for (int j = 0; j < kItems; ++j) {
+    SEMIRA_UNROLLED(j, kItems) {
       const unsigned word = __reduce_or_sync(kAllLanes, place / kWarp == j ? bit : 0u);
       if (lane / kLanes == j) mine = word;
     }
@@ -89,11 +82,11 @@ struct Rows {
 };
 
 // Dynamic shared memory, and its size.
-__device__ __forceinline__ unsigned char* shared_table() {
+SEMIRA_INLINE unsigned char* shared_table() {
   extern __shared__ __align__(16) unsigned char semira_dynamic[];
   return semira_dynamic;
 }
-__device__ __forceinline__ unsigned shared_table_bytes() {
+SEMIRA_INLINE unsigned shared_table_bytes() {
   unsigned bytes;
   asm("mov.u32 %0, %dynamic_smem_size;" : "=r"(bytes));
   return bytes;
@@ -101,31 +94,26 @@ __device__ __forceinline__ unsigned shared_table_bytes() {
 
 // What a stripe reads of the vector. With kHot a column may name a value in a table of shared memory
 // (the variant `hot_columns` of a pull).
-template <bool kHot, class U>
-struct StripeSource;
+template <bool kHot, class U> struct StripeSource;
 
 // Where no column is hot: columns as they are.
-template <class U>
-struct StripeSource<false, U> {
+template <class U> struct StripeSource<false, U> {
   const unsigned* present;
   const U* u;
 
   template <class A>
-  __device__ __forceinline__ StripeSource(const unsigned* p, const U* v, const Compressed<A>&)
+  SEMIRA_INLINE StripeSource(const unsigned* p, const U* v, const Compressed<A>&)
       : present(p), u(v) {}
 
-  static __device__ __forceinline__ unsigned place(Index column) {
-    return static_cast<unsigned>(column);
-  }
-  __device__ __forceinline__ U value(Index column) const { return in_global(u)[column]; }
-  __device__ __forceinline__ unsigned word(Index column) const {
+  static SEMIRA_INLINE unsigned place(Index column) { return static_cast<unsigned>(column); }
+  SEMIRA_INLINE U value(Index column) const { return in_global(u)[column]; }
+  SEMIRA_INLINE unsigned word(Index column) const {
     return in_global(present)[place(column) / kWarp];
   }
 };
 
 // Columns as the walk reads them: the hot ones negative, if it knows them.
-template <bool kHot, class A>
-__device__ __forceinline__ const Index* columns_of(const Compressed<A>& matrix) {
+template <bool kHot, class A> SEMIRA_INLINE const Index* columns_of(const Compressed<A>& matrix) {
   return kHot ? matrix.coded : matrix.indices;
 }
 
@@ -134,13 +122,9 @@ __device__ __forceinline__ const Index* columns_of(const Compressed<A>& matrix) 
 // loads of all entries follow one another without a branch. With kHot the table of hot columns is
 // in shared memory.
 template <bool kOwners, bool kHot, int kItems, class Semiring, class U, class A>
-__device__ __forceinline__ unsigned multiply_stripe(const SharedGather<Semiring, U, A>& gather,
-                                                const Rows& rows, int base, int low, int stop,
-                                                typename Semiring::Add::T (&z)[kItems]) {
-  using Op = typename Semiring::Multiply;
-  using T = typename Semiring::Add::T;
-  constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
-  constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
+SEMIRA_INLINE unsigned multiply_stripe(const SharedGather<Semiring, U, A>& gather, const Rows& rows,
+    int base, int low, int stop, SumOf<Semiring> (&z)[kItems]) {
+  using T = SumOf<Semiring>;
   const Compressed<A>& matrix = gather.matrix;
   const StripeSource<kHot, U> source(gather.present, gather.u, matrix);
   const int first = base + kItems * rows.lane;
@@ -150,16 +134,14 @@ __device__ __forceinline__ unsigned multiply_stripe(const SharedGather<Semiring,
   bool hit[kItems];
   load_items(columns_of<kHot>(matrix) + at, together, stop - first, column);
   A a[kItems] = {};
-  if constexpr (kReadsMatrix) {
+  if constexpr (kReadsMatrix<Semiring>) {
     if (matrix.value_stride == 0) {
-#pragma unroll
-      for (int k = 0; k < kItems; ++k) a[k] = in_global(matrix.values)[0];
+      SEMIRA_UNROLLED(k, kItems) a[k] = in_global(matrix.values)[0];
     } else {
       load_items(matrix.values + at, together, stop - first, a);
     }
   }
-#pragma unroll
-  for (int k = 0; k < kItems; ++k) {
+  SEMIRA_UNROLLED(k, kItems) {
     hit[k] = first + k >= low && first + k < stop;
     if (!hit[k]) column[k] = 0;
     if constexpr (kOwners) {
@@ -168,22 +150,18 @@ __device__ __forceinline__ unsigned multiply_stripe(const SharedGather<Semiring,
   }
   if (gather.present != nullptr) {
     unsigned word[kItems];
-#pragma unroll
-    for (int k = 0; k < kItems; ++k) word[k] = source.word(column[k]);
-#pragma unroll
-    for (int k = 0; k < kItems; ++k) {
+    SEMIRA_UNROLLED(k, kItems) word[k] = source.word(column[k]);
+    SEMIRA_UNROLLED(k, kItems) {
       hit[k] = hit[k] && (word[k] >> (source.place(column[k]) % kWarp) & 1u);
       if (!hit[k]) column[k] = 0;
     }
   }
   U x[kItems] = {};
-  if constexpr (kReadsU) {
-#pragma unroll
-    for (int k = 0; k < kItems; ++k) x[k] = source.value(column[k]);
+  if constexpr (kReadsU<Semiring>) {
+    SEMIRA_UNROLLED(k, kItems) x[k] = source.value(column[k]);
   }
   unsigned hits = 0;
-#pragma unroll
-  for (int k = 0; k < kItems; ++k) {
+  SEMIRA_UNROLLED(k, kItems) {
     z[k] = T{};
     if (hit[k]) z[k] = multiply_values<Semiring>(x[k], a[k], column[k], row[k]);
     hits |= hit[k] ? 1u << k : 0u;
@@ -194,8 +172,7 @@ __device__ __forceinline__ unsigned multiply_stripe(const SharedGather<Semiring,
 // `tail` of each lane becomes the sum of those of the lanes from `start` on; `tails` has a bit for
 // each that there is. Without kGaps there are all.
 template <bool kGaps, class Add>
-__device__ __forceinline__ void add_tails(int lane, int start, typename Add::T& tail,
-                                          unsigned& tails) {
+SEMIRA_INLINE void add_tails(int lane, int start, typename Add::T& tail, unsigned& tails) {
 #pragma unroll
   for (int step = 1; step < kWarp; step *= 2) {
     const int other = lane >= step ? lane - step : lane;
@@ -210,9 +187,8 @@ __device__ __forceinline__ void add_tails(int lane, int start, typename Add::T& 
 // gets its sum. `z` becomes the sums since the last beginning of a row, `hits` says which of them
 // there are: with kGaps some may be missing.
 template <bool kGaps, class Add, int kItems>
-__device__ __forceinline__ void add_stripe(const Rows& rows, int base, int low, int stop,
-                                           typename Add::T (&z)[kItems], unsigned& hits,
-                                           Partial<Add>& sum) {
+SEMIRA_INLINE void add_stripe(const Rows& rows, int base, int low, int stop,
+    typename Add::T (&z)[kItems], unsigned& hits, Partial<Add>& sum) {
   using T = typename Add::T;
   const int lane = rows.lane;
   const unsigned heads = rows.heads<kItems>(base, low, stop);
@@ -234,8 +210,7 @@ __device__ __forceinline__ void add_stripe(const Rows& rows, int base, int low, 
   const int left = lane > 0 ? lane - 1 : 0;
   const T carry = shuffle(tail, left);
   if (lane > 0 && (tails >> left & 1u)) {
-#pragma unroll
-    for (int k = 0; k < kItems; ++k) {
+    SEMIRA_UNROLLED(k, kItems) {
       if (heads & ((2u << k) - 1)) continue;
       z[k] = joined<Add>(carry, hits >> k & 1u, z[k]);
       hits |= 1u << k;
@@ -258,7 +233,7 @@ __device__ __forceinline__ void add_stripe(const Rows& rows, int base, int low, 
 // Sums 32 rows, whose entries begin at `from`; each lane gets its row's. With kMasked not every
 // row is live, with kOwners the multiplication may ask for the row it belongs to.
 template <bool kMasked, bool kOwners, bool kHot, class Semiring, class U, class A>
-__device__ __forceinline__ Partial<typename Semiring::Add> sum_rows(
+SEMIRA_INLINE Partial<typename Semiring::Add> sum_rows(
     const SharedGather<Semiring, U, A>& gather, const Rows& rows, int from) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
@@ -285,8 +260,7 @@ __device__ __forceinline__ Partial<typename Semiring::Add> sum_rows(
     T z[kItems];
     unsigned hits = multiply_stripe<kOwners, kHot>(gather, rows, base, low, stop, z);
     if (first_end >= stop) {
-#pragma unroll
-      for (int k = 0; k < kItems; ++k) {
+      SEMIRA_UNROLLED(k, kItems) {
         if (hits >> k & 1u) hub.add(z[k]);
       }
       goes_on = first_end > stop;

@@ -15,8 +15,7 @@
 #include "vxm/short.cuh"
 
 // Neighbouring entries of a lane: fewer where sums are large, which leaves room for all.
-template <class T>
-constexpr int kTileLane = sizeof(T) <= 4 ? 16 : (sizeof(T) <= 8 ? 8 : 4);
+template <class T> constexpr int kTileLane = sizeof(T) <= 4 ? 16 : (sizeof(T) <= 8 ? 8 : 4);
 // Dynamic shared memory of each of a block's warps: a tile's sums, then three bits for each entry.
 constexpr int kTileWarps = 16, kTileBytes = 64 * kWarp, kTileWords = 16;
 constexpr unsigned kTileRoom = kTileWarps * (kTileBytes + 3 * kTileWords * sizeof(unsigned));
@@ -28,14 +27,13 @@ constexpr unsigned kKeptRoom = kTileWarps * (kKeptEntries * sizeof(Index) + kKep
 constexpr int kTileWindows = 4;
 
 // A warp's place in shared memory.
-template <class T>
-struct TileRoom {
+template <class T> struct TileRoom {
   T* sums;          // of the row that ends with this entry of the tile
   unsigned* ends;   // bits: a row ends with the entry
   unsigned* there;  // bits: the sum that ends there has an operand
   unsigned* open;   // bits: the entry belongs to a row that is wanted
 
-  __device__ __forceinline__ TileRoom() {
+  SEMIRA_INLINE TileRoom() {
     const unsigned warp = threadIdx.x / kWarp;
     sums = reinterpret_cast<T*>(shared_table() + warp * kTileBytes);
     ends = reinterpret_cast<unsigned*>(shared_table() + kTileWarps * kTileBytes) +
@@ -44,26 +42,25 @@ struct TileRoom {
     open = there + kTileWords;
   }
   // `words` of each kind.
-  __device__ __forceinline__ void clear(unsigned lane, unsigned words) const {
+  SEMIRA_INLINE void clear(unsigned lane, unsigned words) const {
     if (lane < words) ends[lane] = there[lane] = open[lane] = 0;
     __syncwarp();
   }
   // The bits of a lane's kItems entries.
-  template <int kItems>
-  static __device__ __forceinline__ unsigned of_lane(const unsigned* bits, int lane) {
+  template <int kItems> static SEMIRA_INLINE unsigned of_lane(const unsigned* bits, int lane) {
     static_assert(kWarp % kItems == 0, "a lane's bits lie in one word");
     const int from = lane * kItems;
     return bits[from / kWarp] >> (from % kWarp) & ((1u << kItems) - 1);
   }
   template <int kItems>
-  static __device__ __forceinline__ void set_of_lane(unsigned* bits, int lane, unsigned mine) {
+  static SEMIRA_INLINE void set_of_lane(unsigned* bits, int lane, unsigned mine) {
     const int from = lane * kItems;
     atomicOr(&bits[from / kWarp], mine << (from % kWarp));
   }
-  static __device__ __forceinline__ void set(unsigned* bits, int at) {
+  static SEMIRA_INLINE void set(unsigned* bits, int at) {
     atomicOr(&bits[at / kWarp], 1u << (at % kWarp));
   }
-  static __device__ __forceinline__ void set_range(unsigned* bits, int from, int upto) {
+  static SEMIRA_INLINE void set_range(unsigned* bits, int from, int upto) {
     for (int word = from / kWarp; word * kWarp < upto; ++word) {
       const int low = from > word * kWarp ? from - word * kWarp : 0;
       const int high = upto - word * kWarp < kWarp ? upto - word * kWarp : kWarp;
@@ -80,38 +77,32 @@ struct KeptTiles {
   Pack<Index, 4>* columns;
   unsigned* ends;
 
-  __device__ __forceinline__ KeptTiles() {
+  SEMIRA_INLINE KeptTiles() {
     const unsigned warp = threadIdx.x / kWarp;
     unsigned char* const room = shared_table() + kTileRoom;
     columns = reinterpret_cast<Pack<Index, 4>*>(room) + warp * (kKeptEntries / 4);
     ends = reinterpret_cast<unsigned*>(room + kTileWarps * kKeptEntries * sizeof(Index)) +
            warp * (kKeptEntries / kWarp);
   }
-  static __device__ __forceinline__ bool has_room() {
-    return shared_table_bytes() >= kTileRoom + kKeptRoom;
-  }
+  static SEMIRA_INLINE bool has_room() { return shared_table_bytes() >= kTileRoom + kKeptRoom; }
 };
 
 // One share of a matrix as a warp walks it. Entries are counted from `origin` on, a multiple of
 // what is loaded together.
-template <bool kOwners, bool kFull, class Semiring, class U, class A, class MaskT>
-struct TileWalk {
+template <bool kOwners, bool kFull, class Semiring, class U, class A, class MaskT> struct TileWalk {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
-  using Op = typename Semiring::Multiply;
   static constexpr int kItems = kTileLane<T>, kTile = kItems * kWarp, kPack = 4;
   static constexpr bool kMasked = !Same<MaskT, NoMask>::value;
   static_assert(!(kFull && kMasked), "what is open differs from walk to walk");
   enum Keeping { kNothing, kForNextTime, kSinceLastTime };
-  static constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
-  static constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
 
   const SharedGather<Semiring, U, A>& gather;
   const MaskT& mask;
   TileRoom<T> room;
   Index rows, last_window;
   Offset first, last, origin;
-  int whole;           // entries that may be loaded together end here
+  int whole;            // entries that may be loaded together end here
   int base, low, stop;  // the tile begins at `base`, its entries of this share are low <= e < stop
   int lane;
   Index first_row, last_row;
@@ -119,12 +110,12 @@ struct TileWalk {
   Partial<Add> carry;  // of the row that goes on in the next tile
   Keeping keeping;     // of the columns and ends of the first tiles, with kFull
 
-  __device__ __forceinline__ TileWalk(const SharedGather<Semiring, U, A>& g, const MaskT& m,
-                                      Index num_rows, unsigned l)
+  SEMIRA_INLINE TileWalk(
+      const SharedGather<Semiring, U, A>& g, const MaskT& m, Index num_rows, unsigned l)
       : gather(g), mask(m), rows(num_rows), lane(static_cast<int>(l)) {}
 
   // Begins a share, whose rows are known, at these items of the path; returns its first entry.
-  __device__ __forceinline__ int open(long long from_item, long long upto_item) {
+  SEMIRA_INLINE int open(long long from_item, long long upto_item) {
     const Compressed<A>& matrix = gather.matrix;
     const bool packed = is_packed<kPack>(matrix.indices) &&
                         (matrix.value_stride == 0 || is_packed<kPack>(matrix.values));
@@ -141,37 +132,32 @@ struct TileWalk {
     return low;
   }
 
-  __device__ __forceinline__ bool has_no_gaps() const {
-    return kFull || gather.present == nullptr;
-  }
-  __device__ __forceinline__ int total() const { return static_cast<int>(last - origin); }
+  SEMIRA_INLINE bool has_no_gaps() const { return kFull || gather.present == nullptr; }
+  SEMIRA_INLINE int total() const { return static_cast<int>(last - origin); }
 
   // Where this lane's row of a word ends.
-  __device__ __forceinline__ Offset end_of(Index window) const {
+  SEMIRA_INLINE Offset end_of(Index window) const {
     const Index row = window * kWarp + lane;
     return row < rows ? in_global(gather.matrix.indptr)[row + 1] : last;
   }
   // The same as far as the share goes.
-  __device__ __forceinline__ int within(Offset end) const {
+  SEMIRA_INLINE int within(Offset end) const {
     return static_cast<int>((end < first ? first : (end > last ? last : end)) - origin);
   }
 
   // Marks where rows end in this tile, those of `window` and behind it.
-  __device__ __forceinline__ void mark(Index window) {
+  SEMIRA_INLINE void mark(Index window) {
     int before = low;
     // What was loaded from before the share is summed apart.
     if (low > base && lane == 0) room.set(room.ends, low - 1 - base);
     for (bool more = true; more; window += kTileWindows) {
       Offset ends[kTileWindows];
       int end[kTileWindows];
-#pragma unroll
-      for (int k = 0; k < kTileWindows; ++k) {
+      SEMIRA_UNROLLED(k, kTileWindows) {
         ends[k] = window + k <= last_window ? end_of(window + k) : last;
       }
-#pragma unroll
-      for (int k = 0; k < kTileWindows; ++k) end[k] = within(ends[k]);
-#pragma unroll
-      for (int k = 0; k < kTileWindows; ++k) {
+      SEMIRA_UNROLLED(k, kTileWindows) end[k] = within(ends[k]);
+      SEMIRA_UNROLLED(k, kTileWindows) {
         int begin = __shfl_up_sync(kAllLanes, end[k], 1);
         if (lane == 0) begin = before;
         begin = begin < low ? low : begin;
@@ -191,22 +177,13 @@ struct TileWalk {
   }
 
   // Row of an entry that this share has.
-  __device__ __forceinline__ Index owner(Offset at) const {
-    Index from = first_row, upto = last_row < rows ? last_row : rows - 1;
-    while (from < upto) {
-      const Index middle = from + (upto - from) / 2;
-      if (gather.matrix.indptr[middle + 1] <= at) {
-        from = middle + 1;
-      } else {
-        upto = middle;
-      }
-    }
-    return from;
+  SEMIRA_INLINE Index owner(Offset at) const {
+    return first_where(first_row, last_row < rows ? last_row : rows - 1,
+        [&](Index row) { return gather.matrix.indptr[row + 1] > at; });
   }
 
   // Asks for an array's items of this lane's entries.
-  template <class V>
-  __device__ __forceinline__ void fetch(const V* array, V (&items)[kItems]) const {
+  template <class V> SEMIRA_INLINE void fetch(const V* array, V (&items)[kItems]) const {
     const int from = base + kItems * lane;
     const bool together = base + kTile <= whole;
 #pragma unroll
@@ -215,17 +192,15 @@ struct TileWalk {
       if (from + p < stop) {
         load_items(array + (origin + from) + p, together, stop - from - p, pack);
       }
-#pragma unroll
-      for (int k = 0; k < kPack; ++k) items[p + k] = pack[k];
+      SEMIRA_UNROLLED(k, kPack) items[p + k] = pack[k];
     }
   }
   // Asks for the values of this lane's entries.
-  __device__ __forceinline__ void fetch_values(A (&a)[kItems]) const {
-    if constexpr (kReadsMatrix) {
+  SEMIRA_INLINE void fetch_values(A (&a)[kItems]) const {
+    if constexpr (kReadsMatrix<Semiring>) {
       const Compressed<A>& matrix = gather.matrix;
       if (matrix.value_stride == 0) {
-#pragma unroll
-        for (int k = 0; k < kItems; ++k) a[k] = in_global(matrix.values)[0];
+        SEMIRA_UNROLLED(k, kItems) a[k] = in_global(matrix.values)[0];
       } else {
         fetch(matrix.values, a);
       }
@@ -233,8 +208,8 @@ struct TileWalk {
   }
 
   // The products of this lane's entries; returns a bit for each that there is.
-  __device__ __forceinline__ unsigned multiply(Index (&column)[kItems], const A (&a)[kItems],
-                                               T (&z)[kItems]) const {
+  SEMIRA_INLINE unsigned multiply(
+      Index (&column)[kItems], const A (&a)[kItems], T (&z)[kItems]) const {
     const Compressed<A>& matrix = gather.matrix;
     const int from = base + kItems * lane;
     // Bits low <= e < stop of this lane.
@@ -243,33 +218,28 @@ struct TileWalk {
     hits &= tail >= kItems ? (1u << kItems) - 1 : (tail > 0 ? (1u << tail) - 1 : 0u);
     if constexpr (kMasked) {
       hits &= room.template of_lane<kItems>(room.open, lane);
-#pragma unroll
-      for (int k = 0; k < kItems; ++k) column[k] = hits >> k & 1u ? column[k] : 0;
+      SEMIRA_UNROLLED(k, kItems) column[k] = hits >> k & 1u ? column[k] : 0;
     }
     if (!has_no_gaps()) {
       const unsigned* const present = in_global(gather.present);
       unsigned word[kItems];
-#pragma unroll
-      for (int k = 0; k < kItems; ++k) word[k] = present[static_cast<unsigned>(column[k]) / kWarp];
-#pragma unroll
-      for (int k = 0; k < kItems; ++k) {
+      SEMIRA_UNROLLED(k, kItems) word[k] = present[static_cast<unsigned>(column[k]) / kWarp];
+      SEMIRA_UNROLLED(k, kItems) {
         const bool has = word[k] >> (static_cast<unsigned>(column[k]) % kWarp) & 1u;
         hits &= ~(has ? 0u : 1u << k);
         column[k] = has ? column[k] : 0;
       }
     }
     U x[kItems] = {};
-    if constexpr (kReadsU) {
-#pragma unroll
-      for (int k = 0; k < kItems; ++k) x[k] = in_global(gather.u)[column[k]];
+    if constexpr (kReadsU<Semiring>) {
+      SEMIRA_UNROLLED(k, kItems) x[k] = in_global(gather.u)[column[k]];
     }
     const Offset at = origin + from;
     Index row = 0;
     if constexpr (kOwners) {
       if (hits != 0) row = owner(at + (__ffs(hits) - 1));
     }
-#pragma unroll
-    for (int k = 0; k < kItems; ++k) {
+    SEMIRA_UNROLLED(k, kItems) {
       if constexpr (kOwners) {
         while ((hits >> k & 1u) && matrix.indptr[row + 1] <= at + k) ++row;
       }
@@ -281,8 +251,7 @@ struct TileWalk {
 
   // Adds the products up from each row's beginning on and keeps the sums at which rows end. With
   // kGaps some products may be missing: `hits` has a bit for each that there is.
-  template <bool kGaps>
-  __device__ __forceinline__ void add(T (&z)[kItems], unsigned hits) {
+  template <bool kGaps> SEMIRA_INLINE void add(T (&z)[kItems], unsigned hits) {
     const unsigned ends = room.template of_lane<kItems>(room.ends, lane);
     if constexpr (!kGaps) hits = kAllLanes;
     if (lane == 0 && carry.has) {
@@ -312,8 +281,7 @@ struct TileWalk {
     // ptxas must not keep these tests from above on: where sums are loops it has no place for them.
     unsigned stored = ends;
     asm volatile("" : "+r"(stored));
-#pragma unroll
-    for (int k = 0; k < kItems; ++k) {
+    SEMIRA_UNROLLED(k, kItems) {
       if (stored >> k & 1u) mine[k] = z[k];
     }
     unsigned there = ends & hits;
@@ -329,16 +297,13 @@ struct TileWalk {
 
   // Takes the columns of this lane's entries from where they are kept, or puts them there: pieces of
   // four, those of a warp side by side.
-  template <bool kPut>
-  __device__ __forceinline__ void keep(Index (&column)[kItems]) const {
+  template <bool kPut> SEMIRA_INLINE void keep(Index (&column)[kItems]) const {
     Pack<Index, kPack>* const pieces = KeptTiles().columns + base / kPack + lane;
-#pragma unroll
-    for (int p = 0; p < kItems / kPack; ++p) {
+    SEMIRA_UNROLLED(p, kItems / kPack) {
       Pack<Index, kPack>& kept = pieces[p * kWarp];
       Pack<Index, kPack> piece;
       if constexpr (!kPut) piece = kept;
-#pragma unroll
-      for (int k = 0; k < kPack; ++k) {
+      SEMIRA_UNROLLED(k, kPack) {
         if constexpr (kPut) {
           piece.items[k] = column[p * kPack + k];
         } else {
@@ -350,7 +315,7 @@ struct TileWalk {
   }
 
   // Sums the tile from entry `from` on, whose row is one of `window`.
-  __device__ __forceinline__ void load(Index window, int from) {
+  SEMIRA_INLINE void load(Index window, int from) {
     base = from - from % kPack;
     low = from;
     stop = base + kTile < total() ? base + kTile : total();
@@ -394,7 +359,7 @@ struct TileWalk {
 
   // What this share has of the rows of a word, each lane its row's; words are asked for in order.
   // `begin` is where the word's first row begins, and becomes where its last one ends.
-  __device__ __forceinline__ Partial<Add> sum_word(Index window, int& begin, unsigned& touched) {
+  SEMIRA_INLINE Partial<Add> sum_word(Index window, int& begin, unsigned& touched) {
     const int end = within(next_end);
     // On its way while these rows are finished.
     next_end = end_of(window + 1);
@@ -423,8 +388,7 @@ struct TileWalk {
 
 // The first of the shares before `s` that end in the word from `row` on, if s - 1 does; `near` of
 // lane k is the row in which share s + 1 - k begins.
-__device__ __forceinline__ Index first_that_ends(const Index* slices, Index s, Index near,
-                                                 Index row, int lane) {
+SEMIRA_INLINE Index first_that_ends(const Index* slices, Index s, Index near, Index row, int lane) {
   Index from = s;
   unsigned more = __ballot_sync(kAllLanes, lane == 0 || near >= row);
   while (from > 0) {
@@ -443,11 +407,10 @@ __device__ __forceinline__ Index first_that_ends(const Index* slices, Index s, I
 // With kFull operands have no gaps, and `keeps` says that the first tiles of a warp are to be kept,
 // `is_kept` that they are.
 template <bool kOwners, bool kFull = false, class Semiring, class U, class A, class MaskT,
-          class Begin>
+    class Begin>
 SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                            Index rows, const MaskT& mask, Begin begin,
-                            const Handed<typename Semiring::Add::T> handed, Tally& tally,
-                            bool keeps = false, bool is_kept = false) {
+    Index rows, const MaskT& mask, Begin begin, const Handed<SumOf<Semiring>> handed, Tally& tally,
+    bool keeps = false, bool is_kept = false) {
   using Add = typename Semiring::Add;
   const Compressed<A>& matrix = gather.matrix;
   const int lane = static_cast<int>(team.lane);
@@ -456,7 +419,7 @@ SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>
   Walk walk(gather, mask, rows, team.lane);
   walk.keeping = !keeps ? Walk::kNothing : is_kept ? Walk::kSinceLastTime : Walk::kForNextTime;
   for (Index s = static_cast<Index>(team.warp); s < matrix.num_slices;
-       s += static_cast<Index>(team.warps)) {
+      s += static_cast<Index>(team.warps)) {
     const long long from_item = s * matrix.slice_items, upto_item = from_item + matrix.slice_items;
     // Cut for more entries than there are.
     if (from_item >= path) break;
@@ -507,9 +470,8 @@ SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>
 // behind the words that were done before: all of them, or of short rows those that have 32.
 template <bool kOwners, class Semiring, class U, class A, class MaskT, class Begin>
 SEMIRA_PHASE void sum_all_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                               Index rows, const MaskT& mask, Begin begin,
-                               const Handed<typename Semiring::Add::T> handed, Tally& tally,
-                               unsigned done = 0) {
+    Index rows, const MaskT& mask, Begin begin, const Handed<SumOf<Semiring>> handed, Tally& tally,
+    unsigned done = 0) {
   if (is_short(gather.matrix, rows)) {
     sum_short_rows<2>(team, gather, rows, mask, begin, tally, done);
   } else if (done == 0) {
@@ -522,19 +484,17 @@ SEMIRA_PHASE void sum_all_rows(const Team& team, const SharedGather<Semiring, U,
 // next time. Both may be null.
 template <bool kOwners, class Semiring, class U, class A, class Begin>
 SEMIRA_PHASE unsigned sum_full_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                    Index rows, Begin begin,
-                                    const Handed<typename Semiring::Add::T> handed, Tally& tally,
-                                    KeptRows* kept = nullptr, bool* is_kept = nullptr) {
+    Index rows, Begin begin, const Handed<SumOf<Semiring>> handed, Tally& tally,
+    KeptRows* kept = nullptr, bool* is_kept = nullptr) {
   const unsigned size = static_cast<unsigned>(rows);
   const bool was_kept = is_kept != nullptr && *is_kept;
   unsigned done = size / kWarp;
   if (is_short(gather.matrix, rows)) {
-    sum_short_rows<2, true>(team, gather.of_full(), rows, NoMask{}, begin, tally, 0, kept,
-                            was_kept);
+    sum_short_rows<2, true>(
+        team, gather.of_full(), rows, NoMask{}, begin, tally, 0, kept, was_kept);
   } else {
     const bool keeps = kept != nullptr && KeptTiles::has_room();
-    sum_tiles<kOwners, true>(team, gather, rows, NoMask{}, begin, handed, tally, keeps,
-                             was_kept);
+    sum_tiles<kOwners, true>(team, gather, rows, NoMask{}, begin, handed, tally, keeps, was_kept);
     done = (size + kWarp - 1) / kWarp;
   }
   if (is_kept != nullptr) *is_kept = true;
@@ -544,11 +504,8 @@ SEMIRA_PHASE unsigned sum_full_rows(const Team& team, const SharedGather<Semirin
 // `out` is empty before.
 template <bool kOwners, class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_tiles(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                  Index rows, const MaskT& mask,
-                                  const Plane<typename Semiring::Add::T>& out,
-                                  const Degrees& degrees,
-                                  const Handed<typename Semiring::Add::T> handed,
-                                  Counters* counters) {
+    Index rows, const MaskT& mask, const Plane<SumOf<Semiring>>& out, const Degrees& degrees,
+    const Handed<SumOf<Semiring>> handed, Counters* counters) {
   Tally tally = {};
   const auto finish = store_rows(team, out, degrees);
   sum_all_rows<kOwners>(team, gather, rows, mask, begins_nothing(finish), handed, tally);
