@@ -76,16 +76,17 @@ def rows_of(matrix: Any, *, values: bool = True, dtype: Any = None) -> Rows:
     >>> rows.indptr.tolist(), rows.indices.tolist(), rows.values.tolist()
     ([0, 2, 3], [1, 2, 0], [1.0, 2.0, 3.0])
     """
-    # Until the matrix is written, or moves.
     device = matrix.device
+    if device_traits(device).lends_arrays:
+        recording.refuse_host_read("kernels need the rows of a matrix", "run them after the loop")
+        wanted = lookup_dtype(dtype) if values and dtype is not None else None
+        lent = matrix._value.export("csr", device, dtype=wanted, copy=False, repeats=values)
+        return Rows(*lent.indices, lent.values if values else None, matrix.shape)
+    # Until the matrix is written.
     known, key = matrix._value.facts, (_ROWS, device, values, dtype)
     found: Rows | None = known.get(key)
     if found is not None and recording.current() is None:
         return found
-    if device_traits(device).lends_arrays:
-        wanted = dtype if values else None
-        indptr, indices, given = matrix._compressed("csr", wanted, device, False, repeats=values)
-        return Rows(indptr, indices, given if values else None, matrix.shape)
     held = reading.matrix_arrays(matrix, "rows_of")
     arrays = reading.as_csr(held).ordinary()
     stored = arrays.entry_values() if values else None
