@@ -202,9 +202,9 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
     edges: list[Any] = []
     several: list[Any] = []
     for matrix in (A, backward(A)):
-        edges += rows_of(matrix, values=False)[:2]
-        parts = matrix.derived("parts of long rows", partial(_long_parts, xp, edges[-2], has_own))
-        several += [parts, len(parts) // 2]
+        found = matrix.derived("edges of searches", partial(_edges, xp, matrix, has_own))
+        edges += found.rows
+        several += [found.parts, len(found.parts) // 2]
     size = n if has_own else 0
     num_sums = len(out[3])
     kind, limit, level, sums, far, state = out
@@ -229,6 +229,19 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
         _DECIDE.launch(1, *chosen),
         device=where,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Edges:
+    """The rows of a matrix as arrays, which are its own, and the parts of long ones."""
+
+    rows: tuple[Any, Any]
+    parts: Any
+
+
+def _edges(xp: Any, matrix: Matrix, has_own: bool) -> _Edges:
+    rows = rows_of(matrix, values=False)
+    return _Edges((rows.indptr, rows.indices), _long_parts(xp, rows.indptr, has_own))
 
 
 def _long_parts(xp: Any, indptr: Any, has_own: bool) -> Any:
