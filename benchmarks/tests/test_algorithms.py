@@ -69,7 +69,7 @@ def test_results_are_right_and_timed(measured: list[Record]) -> None:
     mine = [each for each in measured if each.library == "semira"]
     assert len(mine) == 2 * len(CASES)
     assert all(each.verified for each in mine), [(each.kernel, each.note) for each in mine]
-    assert all(len(each.warm_s) == 1 and each.verified_by and each.environment for each in mine)
+    assert all(each.warm_s and each.verified_by and each.environment for each in mine)
     theirs = [each for each in measured if each.library != "semira"]
     assert {(each.kernel, each.library) for each in theirs} == PEERS
     assert all(each.verified is None for each in theirs)
