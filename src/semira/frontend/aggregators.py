@@ -16,7 +16,7 @@ from typing import Any
 from semira.base.dtypes import ALL_DTYPES, BOOL, FC64, FP64, INT64, DataType, lookup_dtype, unify
 from semira.base.errors import DtypeUnsupported, InvalidValue
 from semira.base.locks import cached_property
-from semira.base.nearest import did_you_mean
+from semira.base.text import did_you_mean
 from semira.frontend.call import Template, expression
 from semira.frontend.checks import composing
 from semira.frontend.kinds import AGGREGATORS

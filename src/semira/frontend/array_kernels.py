@@ -89,7 +89,7 @@ def rows_of(matrix: Any, *, values: bool = True, dtype: Any = None) -> Rows:
     if found is not None and recording.current() is None:
         return found
     held = reading.matrix_arrays(matrix, "rows_of")
-    arrays = reading.as_csr(held).ordinary()
+    arrays = reading.oriented(held, "csr").ordinary()
     stored = arrays.entry_values() if values else None
     given = reading.cast_values(stored, dtype) if values else None
     found = Rows(arrays.indptr, arrays.indices, given, matrix.shape)

@@ -13,8 +13,8 @@ from semira.engine.values import Value
 from semira.frontend import construct, raw, reading
 from semira.frontend.collection import Collection
 from semira.frontend.compose import setdiag
-from semira.frontend.derived import Result, derived, derived_usage
 from semira.frontend.exports import ReadableMatrix
+from semira.frontend.facts import Result, derived, derived_usage
 from semira.frontend.indexing import extract_expression
 from semira.frontend.infix import Made_co
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from semira.base.errors import DimensionMismatch
-from semira.frontend.call import Template, expression
+from semira.frontend.call import Deferred, Template, expression
 from semira.frontend.checks import bad_type, expect
-from semira.frontend.deferred import Deferred
 from semira.frontend.operators import as_semiring
 from semira.ops.registry import binary
 
