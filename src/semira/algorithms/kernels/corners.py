@@ -81,9 +81,7 @@ def share_pairs(low, high, counts, degrees, out):
 
 
 @kernel
-def count_all(
-    low: Any, high: Any, indptr: Any, indices: Any, total: Any, mark: Any, stop: Any
-) -> None:
+def count_all(low, high, indptr, indices, total, mark, stop):
     """Add up the triangles whose edges lead away from some vertices. Looks do not branch."""
     found = np.int64(0)
     for u in range(low, high):
