@@ -44,6 +44,9 @@ _STATE = 44
 #: Graphs of more vertices than entries by this factor have products search them.
 _SPARSE = 16
 
+#: Bytes that are taken without a look at what is free.
+_UNASKED = 1 << 24
+
 
 @dataclass(slots=True)
 class Searches:
@@ -111,8 +114,10 @@ def can_search(A: Matrix, sources: int, kept: int) -> bool:
     n = A.nrows
     if sources == 0 or n == 0 or n >= 2**31 or n > _SPARSE * (A.nvals + sources):
         return False
-    free = free_memory(A.device)
-    return free is None or memory(n, sources, kept, _threads(A)) <= free
+    needed = memory(n, sources, kept, _threads(A))
+    # To ask takes longer than to search a small graph.
+    free = free_memory(A.device) if needed > _UNASKED else None
+    return free is None or needed <= free
 
 
 def _threads(A: Matrix) -> int:
