@@ -81,7 +81,8 @@ def rows_of(matrix: Any, *, values: bool = True, dtype: Any = None) -> Rows:
         recording.refuse_host_read("kernels need the rows of a matrix", "run them after the loop")
         wanted = lookup_dtype(dtype) if values and dtype is not None else None
         lent = matrix._value.export("csr", device, dtype=wanted, copy=False, repeats=values)
-        return Rows(*lent.indices, lent.values if values else None, matrix.shape)
+        indptr, indices = lent.indices
+        return Rows(indptr, indices, lent.values if values else None, matrix.shape)
     # Until the matrix is written.
     known, key = matrix._value.facts, (_ROWS, device, values, dtype)
     found: Rows | None = known.get(key)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from semira.base.dtypes import DataType
 from semira.base.memory import raise_with_figures
@@ -11,29 +12,20 @@ from semira.engine.values import Value
 from semira.frontend.call import Template, expression
 
 
+@dataclass(eq=False, slots=True)
 class Deferred:
     """An intermediate result: computed whenever the expression around it is."""
 
-    __slots__ = ("_make", "call", "dtype", "kind", "shape", "source")
+    kind: str
+    dtype: DataType
+    shape: tuple[int, ...]
+    _make: Callable[[], Any]
+    #: The expression it is the result of, if it is of a single one.
+    source: Any = None
+    #: The method, its operands and its operator, as they are printed.
+    call: tuple[str, tuple[Any, ...], Any] | None = None
 
-    _is_transposed = False
-
-    def __init__(
-        self,
-        kind: str,
-        dtype: DataType,
-        shape: tuple[int, ...],
-        make: Callable[[], Any],
-        source: Any = None,
-    ) -> None:
-        self.kind = kind
-        self.dtype = dtype
-        self.shape = shape
-        self._make = make
-        #: The expression it is the result of, if it is of a single one.
-        self.source = source
-        #: The method, its operands and its operator, as they are printed.
-        self.call: tuple[str, tuple[Any, ...], Any] | None = None
+    _is_transposed: ClassVar[bool] = False
 
     @classmethod
     def of(cls, source: Any) -> Deferred:
@@ -57,8 +49,7 @@ def composed(
     call: tuple[str, tuple[Any, ...], Any] | None = None,
 ) -> Any:
     """Return an expression whose value is what `make` returns when it is computed."""
-    later = Deferred(kind, dtype, shape, make)
-    later.call = call
+    later = Deferred(kind, dtype, shape, make, call=call)
     if dims is None:
         dims = tuple((0, axis) for axis in range(len(shape)))
     return expression(Template("copy", (later,), kind, dtype, shape, dims))

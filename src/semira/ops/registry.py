@@ -186,7 +186,7 @@ def near_operator(name: str, *opclasses: str, others: Iterable[str] = ()) -> str
     elsewhere = [
         f"semira.{space}.{name}"
         for space, opclass in MODULE_CLASSES.items()
-        if opclass not in opclasses and _is_known(opclass, name)
+        if opclass not in opclasses and is_known(opclass, name)
     ]
     if elsewhere:
         return f"; there is {' and '.join(elsewhere)}"
@@ -196,7 +196,8 @@ def near_operator(name: str, *opclasses: str, others: Iterable[str] = ()) -> str
     return did_you_mean(meant if meant in known else name, known)
 
 
-def _is_known(opclass: str, name: str) -> bool:
+def is_known(opclass: str, name: str) -> bool:
+    """Return whether a name is that of an operator."""
     try:
         look_up(opclass, name)
     except KeyError:
@@ -226,7 +227,7 @@ def equivalent(function: Any, *opclasses: str) -> str:
     for space, opclass in MODULE_CLASSES.items():
         if opclass in opclasses:
             for key in (f"numpy.{name}", name):
-                if _is_known(opclass, key):
+                if is_known(opclass, key):
                     return f"; use semira.{space}.{look_up(opclass, key).name}"
     return ""
 

@@ -85,12 +85,16 @@ __device__ __forceinline__ void settle_set(const Searches& all, long long set, u
         counts[2 * v] += came;
         counts[2 * v + 1] += came * depth;
       }
-    } else if (kind == 1) {
-      L* const to = level + all.first * all.n + all.many * v + 64 * j;
-      for (Word left = fresh[i]; left != 0; left &= left - 1) {
-        to[__popcll(~left & (left - 1))] = static_cast<L>(depth);
-      }
     }
+  }
+  if (kind != 1) return;
+  // Equal parts of a vertex' words for each thread: one may have few words, or none of another.
+  const int bits = 8 * all.words, from = own * bits % 64;
+  for (unsigned left = ready; left != 0; left &= left - 1) {
+    const long long v = kLanes * set + __ffs(static_cast<int>(left)) - 1;
+    Word x = all.now[all.words * v + own * bits / 64] >> from & ~0ull >> (64 - bits);
+    L* const to = level + all.first * all.n + all.many * v + own * bits;
+    for (; x != 0; x &= x - 1) to[__popcll(~x & (x - 1))] = static_cast<L>(depth);
   }
 }
 

@@ -45,34 +45,29 @@ from semira.ops import TypedMonoid, TypedOp
 _KERNELS = CpuKernels()
 
 
-class CpuStore:
+class _Store:
     """Vectors, matrices and scalars of this backend; see `renumbering.objects.Store`."""
 
     name, library = "cpu", np
 
     def lists(self, shape: tuple[int, ...], nvals: int) -> tuple[bool, ...]:
-        """Return which sides are renumbered."""
         if len(shape) == 1:
             return (shape[0] >= WIDE,)
         return tuple(is_hypersparse(side, nvals) for side in shape)
 
     def describe(self, thing: Any) -> tuple[tuple[int, ...], DataType]:
-        """Return shape and dtype."""
         return shape_of(thing), thing.dtype
 
     def nvals(self, thing: Any) -> int:
-        """Return the number of entries."""
         return int(thing.nvals)
 
     def places(self, thing: Any) -> tuple[Array, ...]:
-        """Return where the entries stand."""
         if isinstance(thing, CpuVector):
             return (thing.entry_indices().astype(np.int64, copy=False),)
         rows = thing.rows()
         return tuple(at.astype(np.int64) for at in (rows.entry_majors(), rows.indices))
 
     def values(self, thing: Any) -> Array:
-        """Return the values of the entries, in the order of `places`."""
         values, is_single = _held(thing)
         return repeated(values, thing.nvals) if is_single else values
 
@@ -86,20 +81,17 @@ class CpuStore:
         return _made(shape, places, values, thing.dtype, iso=is_single)
 
     def valued(self, thing: Any, values: Array, dtype: DataType) -> Any:
-        """Return an object with the pattern of `thing`."""
         values = np.ascontiguousarray(values, dtype.array_dtype)
         if isinstance(thing, CpuMatrix):
             return matrix_of(thing.rows().replaced(values, iso=False), dtype)
         return sparse_vector(thing.size, dtype, thing.entry_indices(), values)
 
     def empty(self, shape: tuple[int, ...], dtype: DataType) -> Any:
-        """Return an object without entries."""
         if len(shape) == 1:
             return empty_vector(shape[0], dtype)
         return empty_matrix(shape[0], shape[1], dtype)
 
     def duplicate(self, thing: Any) -> Any:
-        """Return what may be written in the place of `thing`."""
         return copy_vector(thing) if isinstance(thing, CpuVector) else thing
 
     def applied(
@@ -111,11 +103,9 @@ class CpuStore:
         return at_positions(self.values(thing), rows, cols, call_of(op, other, left=left))
 
     def order(self, keys: Array) -> Array:
-        """Return the stable order of positions."""
         return radix_order(keys, int(keys.max(initial=0)).bit_length())
 
     def scanned(self, monoid: TypedMonoid, values: Array, dtype: DataType, heads: Array) -> Array:
-        """Return the running results of a monoid; a head starts anew."""
         del dtype
         return segments.scanned(monoid, values, heads)
 
@@ -133,36 +123,28 @@ class CpuStore:
         return segments.ranked(before, values, starts, lengths)
 
     def scalar(self, binding: Any) -> Any:
-        """Return the value of a bound scalar, None if it is empty."""
         return binding.value if isinstance(binding, ScalarArrays) else binding
 
     def upload(self, array: Any) -> Array:
-        """Return the array."""
         made: Array = np.asarray(array)
         return made
 
     def download(self, array: Array) -> Any:
-        """Return the array."""
         return array
 
     def put(self, arrays: Any) -> Any:
-        """Return an ordinary object."""
         return from_arrays(arrays)
 
     def get(self, thing: Any) -> Any:
-        """Return the arrays of an ordinary object."""
         return to_arrays(thing)
 
     def need(self, matrix: CpuMatrix, orientation: str) -> None:
-        """Make an orientation of a matrix resident."""
         matrix.oriented(by_columns=orientation == "csc")
 
     def take(self, thing: Any, made: Any) -> None:
-        """Never asked: cells hold what a loop makes."""
         raise NotImplementedError
 
     def run(self, program: Program, bindings: list[Any]) -> tuple[Outcome, Any]:
-        """Run a statement; return its new output as well."""
         (statement,) = program.body
         assert isinstance(statement, Statement)
         cells = [
@@ -199,7 +181,7 @@ def _made(
     )
 
 
-STORE = CpuStore()
+STORE = _Store()
 
 
 class _Kernels(HugeKernels):

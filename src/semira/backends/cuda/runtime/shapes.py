@@ -156,14 +156,10 @@ def _check_diag(number: int, statement: Statement, things: list[Any]) -> None:
 
 
 _CHECKS = {
-    "assign": _check_assign,
-    "diag": _check_diag,
-    "extract": _check_extract,
-    "gather": _check_gather,
-    "mode_rows": _check_mode_rows,
-    "reduce_rows": _check_reduce_rows,
+    "assign": _check_assign, "diag": _check_diag, "extract": _check_extract,
+    "gather": _check_gather, "mode_rows": _check_mode_rows, "reduce_rows": _check_reduce_rows,
     "scatter": _check_scatter,
-}
+}  # fmt: skip
 
 
 def _require(number: int, statement: Statement, what: str, found: Any, wanted: Any) -> None:
