@@ -233,12 +233,12 @@ def workspace(xp: Any, *wanted: tuple[tuple[int, ...], Any]) -> list[Any]:
     """
     sizes = [math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in wanted]
     ends = list(accumulate(-(-size // _LINE) * _LINE for size in sizes))
-    block = xp.empty(ends[-1], np.uint8)
-    begins = [0, *ends[:-1]]
-    return [
-        block[begin : begin + size].view(dtype).reshape(shape)
-        for (shape, dtype), begin, size in zip(wanted, begins, sizes, strict=True)
-    ]
+    block = xp.empty(max(1, ends[-1]), np.uint8)
+    parts = zip(wanted, [0, *ends[:-1]], strict=True)
+    if xp is np:
+        return [np.ndarray(shape, dtype, block, begin) for (shape, dtype), begin in parts]
+    first = block.data
+    return [xp.ndarray(shape, dtype, first + begin) for (shape, dtype), begin in parts]
 
 
 def kernel(function: Any) -> Any:
@@ -369,7 +369,7 @@ class ArrayKernel:
         )
 
     def beside(self, other: tuple[KernelText, Launch], items: int) -> tuple[KernelText, Launch]:
-        """Return a call for `ArrayLoop` with the arguments of another one, which are checked."""
+        """Return a call for `run_loop` with the arguments of another one, which are checked."""
         return self._text, Launch(items, other[1].arguments)
 
 

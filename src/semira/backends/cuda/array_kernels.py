@@ -66,19 +66,24 @@ def run_loop(
 
     Raises JitError if it does not compile.
     """
-    # Kernels share most of their arrays.
+    # Kernels share most of their arrays, and those that stand `beside` another all arguments.
     known: dict[int, tuple[str, int]] = {}
+    together: dict[int, list[tuple[str, int]]] = {}
     kinds: list[str] = []
     words = [0, int(state.data.ptr)]
     calls, wanted = (*before, *launches), 1
     for text, launch in calls:
         words.append(launch.items)
-        for argument in launch.arguments:
-            found = known.get(id(argument))
-            if found is None:
-                found = known[id(argument)] = _described(argument)
-            kinds.append(found[0])
-            words.append(found[1])
+        described = together.get(id(launch.arguments))
+        if described is None:
+            described = together[id(launch.arguments)] = []
+            for argument in launch.arguments:
+                found = known.get(id(argument))
+                if found is None:
+                    found = known[id(argument)] = _described(argument)
+                described.append(found)
+        kinds += [kind for kind, _ in described]
+        words += [word for _, word in described]
         wanted = max(wanted, -(-launch.items * text.lanes // text.threads))
     kernel, words[0] = _loop_of(runtime, calls, tuple(kinds), len(before))
     most = min(kernel.fitting, LOOP_BLOCKS) * runtime.multiprocessors
