@@ -118,11 +118,11 @@ def loop_source_of(calls: Sequence[Call], before: int = 0) -> str:
 
     Examples
     --------
-    >>> begin, move = (KernelText("package", "file", name) for name in ("begin", "move"))
+    >>> begin, move = (KernelText("package", "file", name, blocks=4) for name in ("begin", "move"))
     >>> stop = KernelText("package", "file", "stop", lanes=0)
     >>> print(loop_source_of([(begin, ()), (move, ("int*",)), (stop, ("double",))], before=1))
     #include "package:file.cuh"
-    extern "C" __global__ void __launch_bounds__(256) semira_program(
+    extern "C" __global__ void __launch_bounds__(256, 4) semira_program(
         long long counter, long long state, long long a, long long b, long long b0, long long c,
         long long c0) {
       GridBarrier all(reinterpret_cast<BarrierCounter*>(counter));
