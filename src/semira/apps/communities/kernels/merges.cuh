@@ -25,7 +25,7 @@ struct Openings {
     if (is_directed) totals_in[v] = strengths_in[v];
     return true;
   }
-  __device__ __forceinline__ Sum visit(int v, long long p) const {
+  __device__ __forceinline__ Sum look(int v, long long p) const {
     const int u = static_cast<int>(indices[p]);
     return u != v && groups[u] == groups[v] ? static_cast<Sum>(weights[is_iso ? 0 : p]) : Sum(0);
   }
@@ -161,7 +161,7 @@ struct Mergers {
   long long moved;
 
   __device__ __forceinline__ bool wants(int v) { return targets[v] >= 0; }
-  __device__ __forceinline__ Sum visit(int v, long long p) const {
+  __device__ __forceinline__ Sum look(int v, long long p) const {
     const int u = static_cast<int>(indices[p]), target = targets[v], there = targets[u];
     if (u == v || groups[u] != groups[v]) return 0;
     const Sum weight = static_cast<Sum>(weights[is_iso ? 0 : p]);

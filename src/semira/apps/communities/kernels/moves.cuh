@@ -131,11 +131,12 @@ struct Movers {
     ++moved;
     return true;
   }
-  __device__ __forceinline__ void visit(int v, long long p) {
+  __device__ __forceinline__ int look(int v, long long p) const {
     const int u = static_cast<int>(indices[p]);
     const int there = targets[u], stays = labels[u];
-    if ((there < 0 ? stays : there) != targets[v]) active[u] = 1;
+    return (there < 0 ? stays : there) != targets[v] ? u : -1;
   }
+  __device__ __forceinline__ void act(int, long long, int u) const { active[u] = 1; }
 };
 
 template <class P, class I, class L, class K>

@@ -402,16 +402,18 @@ __device__ __forceinline__ void best_of_queue(const Rows& rows, const int* queue
   }
 }
 
-// Calls `visit(v, p)` for the entries of rows for which `wants(v)`, by all threads of the block, of
-// all its rows together: rows of any length cost what their entries cost. `end(v, sum)` is called once
-// for a row, with the sum of what `visit` returned, unless `Sum` is `Nothing`. All threads of the
-// block call it.
+// Walks the entries of rows for which `wants(v)`, by all threads of the block, of all its rows
+// together: rows of any length cost what their entries cost. `look(v, p)` only reads. What it returns
+// is summed up for each row, and `end(v, sum)` called once; or, if `Sum` is `Nothing`, it is a number,
+// with which `act(v, p, found)` is called unless it is below 0. All threads of the block call it.
 struct Nothing {};
 
 template <class P, class Visitor>
 __device__ __forceinline__ void visit_rows(long long items, const P* indptr, Visitor& visitor) {
   using S = typename Visitor::Sum;
-  constexpr int kRows = kBlockWarps * kWarp;
+  using Found = Choose<(sizeof(S) > 1), S, int>;
+  // A thread looks at some entries before the first one is waited for: hubs are walked by one block.
+  constexpr int kRows = kBlockWarps * kWarp, kAtOnce = 4;
   constexpr bool kSums = sizeof(S) > 1;
   __shared__ int row_of[kRows], num_rows[kBlockWarps];
   // Where the entries of a row end, among those of the block; what is to be added to come to `p`.
@@ -419,7 +421,7 @@ __device__ __forceinline__ void visit_rows(long long items, const P* indptr, Vis
   __shared__ S sums[kSums ? kRows : 1];
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   // Neighbouring rows, which are often alike, fall to several blocks.
-  constexpr int kTogether = 4;
+  constexpr int kTogether = 2;
   const long long step = static_cast<long long>(gridDim.x) * kRows;
   const long long own = (static_cast<long long>(threadIdx.x / kTogether) * gridDim.x +
                          block_number()) * kTogether + threadIdx.x % kTogether;
@@ -460,20 +462,32 @@ __device__ __forceinline__ void visit_rows(long long items, const P* indptr, Vis
     __syncthreads();
     int reach = 1;
     while (reach < rows) reach *= 2;
-    for (P k = static_cast<P>(threadIdx.x); k - static_cast<P>(lane) < total; k += blockDim.x) {
-      // The first row that ends behind k.
-      int at = 0;
-      for (int half = reach / 2; half > 0; half /= 2) {
-        if (at + half <= rows && ends[at + half - 1] <= k) at += half;
+    const P width = static_cast<P>(blockDim.x);
+    for (P k = static_cast<P>(threadIdx.x); k - static_cast<P>(lane) < total; k += kAtOnce * width) {
+      int at[kAtOnce];
+      Found found[kAtOnce];
+#pragma unroll
+      for (int e = 0; e < kAtOnce; ++e) {
+        // The first row that ends behind k.
+        const P place = k + e * width;
+        at[e] = 0;
+        for (int half = reach / 2; half > 0; half /= 2) {
+          if (at[e] + half <= rows && ends[at[e] + half - 1] <= place) at[e] += half;
+        }
+        found[e] = kSums ? Found(0) : Found(-1);
+        if (place < total) found[e] = visitor.look(row_of[at[e]], shifts[at[e]] + place);
       }
-      const bool is_in = k < total;
-      if constexpr (kSums) {
-        S sum = is_in ? visitor.visit(row_of[at], shifts[at] + k) : S(0);
-        const bool is_one = shuffle(at, 0) == shuffle(at, kWarp - 1);
-        if (is_one) sum = sum_of_warp(sum);
-        if (is_in && sum != 0 && (!is_one || lane == 0)) atomic_add(&sums[at], sum);
-      } else if (is_in) {
-        visitor.visit(row_of[at], shifts[at] + k);
+#pragma unroll
+      for (int e = 0; e < kAtOnce; ++e) {
+        const P place = k + e * width;
+        if constexpr (kSums) {
+          S sum = found[e];
+          const bool is_one = shuffle(at[e], 0) == shuffle(at[e], kWarp - 1);
+          if (is_one) sum = sum_of_warp(sum);
+          if (place < total && sum != 0 && (!is_one || lane == 0)) atomic_add(&sums[at[e]], sum);
+        } else if (found[e] >= 0) {
+          visitor.act(row_of[at[e]], shifts[at[e]] + place, found[e]);
+        }
       }
     }
     if constexpr (kSums) {
