@@ -1,6 +1,6 @@
 // Weights, contraction and what proves a result; see graphs.py.
 #pragma once
-#include "semira.apps.communities.kernels:tables.cuh"
+#include "semira.apps.communities.kernels:rows.cuh"
 
 __device__ __forceinline__ unsigned long long mixed_pair(unsigned long long a, unsigned long long b) {
   unsigned long long x = a * 0x9E3779B97F4A7C15ull + b * 0xC2B2AE3D27D4EB4Full;

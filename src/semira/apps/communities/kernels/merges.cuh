@@ -89,6 +89,7 @@ struct PartChoices {
     if (labels[v] != v || sizes[v] != 1 || !is_turn_of(v)) return false;
     return is_connected(groups[v], outside[v], strengths[v], is_directed ? strengths_in[v] : 0);
   }
+  __device__ __forceinline__ int halvings() const { return turn < 2 ? 0 : 2; }
   __device__ __forceinline__ long long first(int v) const { return indptr[v]; }
   __device__ __forceinline__ long long length(int v) const { return indptr[v + 1] - indptr[v]; }
   __device__ __forceinline__ int load(int v, long long p, int& label, Sum& weight) const {

@@ -1,6 +1,6 @@
 // Labels as 0, 1, 2, ..., and groups of equal keys; see numbers.py.
 #pragma once
-#include "semira.apps.communities.kernels:tables.cuh"
+#include "semira.apps.communities.kernels:rows.cuh"
 
 constexpr long long kNoKey = 0x7FFFFFFFFFFFFFFFll;
 // Blocks that count marks, at most.
