@@ -378,6 +378,7 @@ def run_loop(
     *launches: tuple[KernelText, Launch],
     device: str,
     before: Sequence[tuple[KernelText, Launch]] = (),
+    most_blocks: int | None = None,
 ) -> None:
     """Run kernels in turn, again and again, until one of them writes ``state[0]``.
 
@@ -396,6 +397,9 @@ def run_loop(
     device : "reference", "cpu", "cuda" or "suitesparse"
     before : sequence
         Launches of kernels that run once, before the state is read.
+    most_blocks : int, optional
+        Blocks of a GPU at most. One block joins its threads in less time than several: where there
+        is little to do.
 
     Raises
     ------
@@ -416,7 +420,7 @@ def run_loop(
         if text.threads != launches[0][0].threads:
             raise InvalidValue(f"{text.name}: kernels of a loop have equal threads a block")
     if hasattr(backend, "run_kernel_loop"):
-        backend.run_kernel_loop(state, launches, before)
+        backend.run_kernel_loop(state, launches, before, most_blocks)
         return
     with interrupts.deferred():
         _run_in_turn(backend, before)

@@ -37,6 +37,10 @@ _LONG_ROW = 100
 #: They take no more memory than sorting the entries.
 _CELLS, _CELLS_EACH = 300**2, 6
 
+#: Vertices or entries that one block of a GPU does in less time than all, which have to wait for
+#: each other.
+_FEW = 2048
+
 #: The key of entries that contraction leaves out: the greatest of int64.
 _NO_KEY = (1 << 63) - 1
 
@@ -81,6 +85,11 @@ class Graph:
     def nvals(self) -> int:
         """Entries."""
         return len(self.indices)
+
+    @property
+    def most_blocks(self) -> int | None:
+        """Blocks of a GPU for a loop over rows, at most."""
+        return 1 if max(self.n, self.nvals) <= _FEW else None
 
     @property
     def edges(self) -> tuple[Any, Any, Any, bool]:
@@ -245,6 +254,7 @@ def numbering(
         ),
         device=device,
         before=(_clear_marks.launch(n, marks, has_groups, others, state, work=n),),
+        most_blocks=1 if n <= _FEW else None,
     )  # fmt: skip
     count = int(state[1])
     return Numbering(dense, count, out[:count], inwards[:count], inner[:count])

@@ -85,6 +85,7 @@ def move_vertices(
         _decide.launch(1, state),
         device=device,
         before=(begin, *adds),
+        most_blocks=graph.most_blocks,
     )  # fmt: skip
     return totals, totals_in
 
@@ -177,6 +178,7 @@ def refine(
         _decide.launch(1, state),
         device=graph.device,
         before=(begin,),
+        most_blocks=graph.most_blocks,
     )  # fmt: skip
     return labels, totals, totals_in, state[STATE - 1 :]
 

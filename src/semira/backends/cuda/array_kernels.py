@@ -61,6 +61,7 @@ def run_loop(
     state: Any,
     launches: Sequence[tuple[KernelText, Launch]],
     before: Sequence[tuple[KernelText, Launch]],
+    most_blocks: int | None,
 ) -> None:
     """Start one cooperative launch that runs kernels in turn until ``state[0]`` is not 0.
 
@@ -87,10 +88,11 @@ def run_loop(
         wanted = max(wanted, -(-launch.items * text.lanes // text.threads))
     kernel, words[0] = _loop_of(runtime, calls, tuple(kinds), len(before))
     most = min(kernel.fitting, LOOP_BLOCKS) * runtime.multiprocessors
+    blocks = min(wanted, most, most_blocks or most)
     given = array("q", words)
     first = given.buffer_info()[0]
     places = array("q", range(first, first + 8 * len(words), 8))
-    runtime.launch(kernel, min(wanted, most), calls[0][0].threads, places.buffer_info()[0])
+    runtime.launch(kernel, blocks, calls[0][0].threads, places.buffer_info()[0])
 
 
 def _loop_of(

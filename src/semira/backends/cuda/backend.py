@@ -354,11 +354,12 @@ class CudaBackend:
         state: Any,
         launches: Sequence[tuple[KernelText, Launch]],
         before: Sequence[tuple[KernelText, Launch]],
+        most_blocks: int | None,
     ) -> None:
         """Run kernels over arrays in turn, until one of them says that it is done."""
         with self._lock:
             self.runtime.check_process()
-            array_kernels.run_loop(self.runtime, state, launches, before)
+            array_kernels.run_loop(self.runtime, state, launches, before, most_blocks)
 
     def copies(self) -> dict[str, Callable[[Handle], Any]]:
         """Return what makes each copy that a matrix keeps beside its rows, for measurements.

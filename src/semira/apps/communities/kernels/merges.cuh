@@ -25,7 +25,7 @@ struct Openings {
     if (is_directed) totals_in[v] = strengths_in[v];
     return true;
   }
-  __device__ __forceinline__ Sum visit(int v, long long p) const {
+  __device__ __forceinline__ Sum look(int v, long long p) const {
     const int u = static_cast<int>(indices[p]);
     return u != v && groups[u] == groups[v] ? static_cast<Sum>(weights[is_iso ? 0 : p]) : Sum(0);
   }
@@ -89,6 +89,7 @@ struct PartChoices {
     if (labels[v] != v || sizes[v] != 1 || !is_turn_of(v)) return false;
     return is_connected(groups[v], outside[v], strengths[v], is_directed ? strengths_in[v] : 0);
   }
+  __device__ __forceinline__ int halvings() const { return turn < 2 ? 0 : 2; }
   __device__ __forceinline__ long long first(int v) const { return indptr[v]; }
   __device__ __forceinline__ long long length(int v) const { return indptr[v + 1] - indptr[v]; }
   __device__ __forceinline__ int load(int v, long long p, int& label, Sum& weight) const {
@@ -161,7 +162,7 @@ struct Mergers {
   long long moved;
 
   __device__ __forceinline__ bool wants(int v) { return targets[v] >= 0; }
-  __device__ __forceinline__ Sum visit(int v, long long p) const {
+  __device__ __forceinline__ Sum look(int v, long long p) const {
     const int u = static_cast<int>(indices[p]), target = targets[v], there = targets[u];
     if (u == v || groups[u] != groups[v]) return 0;
     const Sum weight = static_cast<Sum>(weights[is_iso ? 0 : p]);

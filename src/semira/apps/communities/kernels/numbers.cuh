@@ -1,6 +1,6 @@
 // Labels as 0, 1, 2, ..., and groups of equal keys; see numbers.py.
 #pragma once
-#include "semira.apps.communities.kernels:tables.cuh"
+#include "semira.apps.communities.kernels:rows.cuh"
 
 constexpr long long kNoKey = 0x7FFFFFFFFFFFFFFFll;
 // Blocks that count marks, at most.
@@ -186,11 +186,14 @@ struct Pairs {
   K* sums;
 
   __device__ __forceinline__ bool wants(int) const { return true; }
-  __device__ __forceinline__ void visit(int i, long long p) const {
-    const long long row = labels[i], column = labels[indices[p]];
-    if (row == column) return;
-    marks[row * count + column] = 1;
-    atomic_add(&sums[row * count + column], static_cast<K>(weights[is_iso ? 0 : p]));
+  __device__ __forceinline__ int look(int i, long long p) const {
+    const int column = labels[indices[p]];
+    return labels[i] == column ? -1 : column;
+  }
+  __device__ __forceinline__ void act(int i, long long p, int column) const {
+    const long long cell = labels[i] * count + column;
+    marks[cell] = 1;
+    atomic_add(&sums[cell], static_cast<K>(weights[is_iso ? 0 : p]));
   }
 };
 
