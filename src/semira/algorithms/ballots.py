@@ -6,10 +6,13 @@ from semira import Matrix, Vector
 from semira.kernels import ArrayKernel, array_module, rows_of, run_loop
 
 _PLACE = "semira.algorithms.kernels:ballots"
+#: Entries of a row for each part of it that waits in a queue, at least: of kernels/ballots.cuh.
+_LONG_ROW = 128
 _BEGIN = ArrayKernel(_PLACE, "begin_ballots")
 _VOTE = ArrayKernel(_PLACE, "vote", lanes=8)
 _VOTE_LONG = ArrayKernel(_PLACE, "vote_long")
 _SETTLE = ArrayKernel(_PLACE, "settle", lanes=8)
+_SETTLE_LONG = ArrayKernel(_PLACE, "settle_long")
 _NEXT = ArrayKernel(_PLACE, "next_ballot", lanes=0)
 
 
@@ -29,15 +32,19 @@ def vote_in_rounds(
 
     Notes
     -----
-    21 bytes for each vertex; on hosts 4 for each and thread.
+    21 bytes for each vertex, and 24 for each 128 entries; on hosts 4 for each vertex and thread.
     """
     n = edges.nrows
     with array_module(edges.device) as xp:
         rows = rows_of(edges, values=False)
         edge = rows.indptr, rows.indices
-        label, best, queue = (xp.empty(n, xp.int32) for _ in range(3))
+        # Most parts of long rows that wait.
+        most = edges.nvals // _LONG_ROW + 1
+        label, best = xp.empty(n, xp.int32), xp.empty(n, xp.int32)
+        queue, picks = xp.empty(n + most, xp.int32), xp.empty(2 * most, xp.int64)
+        tickets = xp.zeros(most, xp.int32)
         draw, active = xp.empty(n, xp.float64), xp.empty(n, xp.int8)
-        state = xp.empty(9, xp.int64)
+        state = xp.empty(10, xp.int64)
 
         def counts() -> list[tuple[str, int, int | None]]:
             return [("int32", n, 0), ("int32", n, None)]
@@ -48,8 +55,9 @@ def vote_in_rounds(
                 n, *edge, label, best, draw, active, queue, state,
                 work=rows.indptr, host_scratch=counts,
             ),
-            _VOTE_LONG.launch(1, n, *edge, label, best, draw, queue, state),
-            _SETTLE.launch(n, *edge, label, best, draw, active, state, work=rows.indptr),
+            _VOTE_LONG.launch(1, n, *edge, label, best, draw, queue, state, picks, tickets),
+            _SETTLE.launch(n, *edge, label, best, draw, active, queue, state, work=rows.indptr),
+            _SETTLE_LONG.launch(1, *edge, label, best, draw, active, queue, state),
             _NEXT.launch(1, state),
             device=edges.device,
             before=[_BEGIN.launch(n, few, limit, *keys, label, best, active, state)],

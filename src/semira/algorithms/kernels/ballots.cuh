@@ -8,10 +8,11 @@
 typedef unsigned long long Word;
 
 // What is in `state`.
-enum : int { kRounds = 1, kWanted, kFew, kLimit, kTie, kTurn, kQueued, kConverged };
+enum : int { kRounds = 1, kWanted, kFew, kLimit, kTie, kTurn, kQueued, kConverged, kLongMoves };
 
 constexpr int kEight = 32, kMedium = 128, kOwnSlots = 2 * kMedium;
 constexpr int kBlockWarps = 8, kSlots = kOwnSlots * kBlockWarps, kMostLabels = kSlots / 4 * 3;
+constexpr int kLikely = kMostLabels / 4 * 3;
 // Into how many parts the labels of a row are divided, at most.
 constexpr unsigned kMostParts = 1u << 20;
 
@@ -164,26 +165,46 @@ __device__ __forceinline__ bool count_label(int* keys, int* counts, unsigned use
   return is_new;
 }
 
-// What a row wants, by all threads of the crew.
+// The most votes for another label, and one of those that have so many; the votes for the own one.
+struct Tally {
+  int most, owns;
+  Drawn drawn;
+
+  __device__ __forceinline__ void take(int votes, const Drawn& other) {
+    if (votes > most) drawn = {0, -1};
+    if (votes >= most) drawn.take(other);
+    most = votes > most ? votes : most;
+  }
+  __device__ __forceinline__ int wanted() const { return owns >= most ? -1 : drawn.label; }
+};
+
+// Into how many parts the labels of a long row are divided, each for a block, while they are many.
+__device__ __forceinline__ unsigned parts_of(long long length, long long round) {
+  unsigned parts = 1;
+  while (round < 4 && parts < kMostParts && static_cast<long long>(parts) * kLikely < length) parts *= 2;
+  return parts;
+}
+
+// The votes of a row for the labels of part `from` of `of`, by all threads of the crew.
 template <bool kBlock, class P, class I>
-__device__ __forceinline__ int want_of_crew(const Ballot<P, I>& all, int v, int* keys, int* counts) {
+__device__ __forceinline__ Tally tally_of(const Ballot<P, I>& all, int v, int* keys, int* counts,
+                                          unsigned from, unsigned of) {
   const Crew<kBlock> crew;
   constexpr int kAtOnce = 4;
   __shared__ int filled;
   const long long first = all.indptr[v], length = all.indptr[v + 1] - first;
   const int own = all.label[v];
-  unsigned used = kBlock ? kSlots : kOwnSlots, parts = 1;
+  unsigned used = kBlock ? kSlots : kOwnSlots, parts = of;
   while (used / 4 >= length) used /= 2;
-  int most = 0, owns = 0;
-  Drawn drawn{0, -1};
-  for (unsigned part = 0; part < parts; ++part) {
+  Tally mine{0, 0, {0, -1}};
+  for (unsigned part = from; part < parts; part += of) {
     for (unsigned slot = crew.thread; slot < used; slot += crew.threads) {
       keys[slot] = -1;
       counts[slot] = 0;
     }
     if (kBlock && threadIdx.x == 0) filled = 0;
     crew.meet();
-    owns = 0;
+    mine.owns = 0;
     bool is_full = false;
     for (long long p = crew.thread; p < length && !is_full; p += kAtOnce * crew.threads) {
       int key[kAtOnce];
@@ -194,7 +215,7 @@ __device__ __forceinline__ int want_of_crew(const Ballot<P, I>& all, int v, int*
       }
 #pragma unroll
       for (int e = 0; e < kAtOnce; ++e) {
-        owns += key[e] == own ? 1 : 0;
+        mine.owns += key[e] == own ? 1 : 0;
         if (key[e] < 0 || key[e] == own || (part_bits(key[e]) & (parts - 1)) != part) continue;
         // Of the threads each may add one label more.
         is_full = is_full || (kBlock && *static_cast<volatile int*>(&filled) > kMostLabels);
@@ -206,10 +227,9 @@ __device__ __forceinline__ int want_of_crew(const Ballot<P, I>& all, int v, int*
     if (kBlock && filled > kMostLabels) {
       // Once more, in parts that should fit.
       do parts *= 2;
-      while (parts < kMostParts && static_cast<long long>(parts) * (kMostLabels / 4 * 3) < length);
-      part = ~0u;
-      most = 0;
-      drawn = {0, -1};
+      while (parts < kMostParts && static_cast<long long>(parts) * kLikely < length);
+      part = from - of;
+      mine = {0, 0, {0, -1}};
       crew.meet();
       continue;
     }
@@ -218,18 +238,18 @@ __device__ __forceinline__ int want_of_crew(const Ballot<P, I>& all, int v, int*
       here = counts[slot] > here ? counts[slot] : here;
     }
     here = crew.joined(here, [](int& a, int b) { a = b > a ? b : a; });
-    if (here > most) drawn = {0, -1};
-    if (here >= most && here > 0) {
-      most = here;
-      for (unsigned slot = crew.thread; slot < used; slot += crew.threads) {
-        if (counts[slot] == most) drawn.take(all.drawn(v, keys[slot]));
-      }
+    if (here > mine.most) {
+      mine.most = here;
+      mine.drawn = {0, -1};
+    }
+    for (unsigned slot = crew.thread; here == mine.most && here > 0 && slot < used; slot += crew.threads) {
+      if (counts[slot] == here) mine.drawn.take(all.drawn(v, keys[slot]));
     }
     crew.meet();
   }
-  owns = crew.joined(owns, [](int& a, int b) { a += b; });
-  drawn = crew.joined(drawn, [](Drawn& a, const Drawn& b) { a.take(b); });
-  return owns >= most ? -1 : drawn.label;
+  mine.owns = crew.joined(mine.owns, [](int& a, int b) { a += b; });
+  mine.drawn = crew.joined(mine.drawn, [](Drawn& a, const Drawn& b) { a.take(b); });
+  return mine;
 }
 
 __device__ __forceinline__ void begin_ballots(long long items, long long few, long long limit, long long tie,
@@ -241,7 +261,7 @@ __device__ __forceinline__ void begin_ballots(long long items, long long few, lo
     best[v] = -1;
     active[v] = 1;
     if (v != 0) continue;
-    for (int k = 0; k <= kConverged; ++k) state[k] = 0;
+    for (int k = 0; k <= kLongMoves; ++k) state[k] = 0;
     state[kFew] = few;
     state[kLimit] = limit;
     state[kTie] = tie;
@@ -294,14 +314,18 @@ __device__ void vote(long long items, const P* indptr, const I* indices, int* la
         return true;
       },
       [&](int v, bool is_longer, long long, long long length) {
-        // Both queues lie in one array, one from each end.
+        // Parts of long rows lie behind the others.
         const bool is_medium = is_longer && length <= kMedium;
         const unsigned those = __ballot_sync(kAllLanes, is_medium);
         int place = 0;
         if (those != 0 && lane == 0) place = atomicAdd(&queued[1], __popc(those));
         place = shuffle(place, 0) + __popc(those & ((1u << lane) - 1));
-        if (is_medium) queue[items - 1 - place] = v;
-        if (is_longer && !is_medium) queue[atomicAdd(&queued[0], 1)] = v;
+        if (is_medium) queue[place] = v;
+        if (!is_longer || is_medium) return;
+        // The row, then how far back it is.
+        const int parts = static_cast<int>(parts_of(length, state[kRounds]));
+        int* const own = queue + items + atomicAdd(&queued[0], parts);
+        for (int part = 0; part < parts; ++part) own[part] = part == 0 ? v : -part;
       },
       [&](int v, long long first, int length, bool has) {
         const int wanted = want_of_eight(all, v, first, length);
@@ -309,23 +333,56 @@ __device__ void vote(long long items, const P* indptr, const I* indices, int* la
       });
 }
 
+// Keeps the votes of a part of a row that begins at `head`; the last part gets those of all.
+__device__ __forceinline__ bool is_last_part(Tally& mine, int head, int part, int parts,
+                                             long long* picks, int* tickets) {
+  volatile long long* const those = picks + 2 * static_cast<long long>(head);
+  those[2 * part] = static_cast<long long>(mine.drawn.number);
+  those[2 * part + 1] = static_cast<long long>(mine.most) << 32 | static_cast<unsigned>(mine.drawn.label);
+  __threadfence();
+  if (atomicAdd(&tickets[head], 1) != parts - 1) return false;
+  tickets[head] = 0;
+  __threadfence();
+  mine.most = 0;
+  mine.drawn = {0, -1};
+  for (int k = 0; k < parts; ++k) {
+    const Word number = static_cast<Word>(those[2 * k]);
+    const long long rest = those[2 * k + 1];
+    mine.take(static_cast<int>(rest >> 32), {number, static_cast<int>(rest)});
+  }
+  return true;
+}
+
 template <class P, class I>
 __device__ void vote_long(long long, long long n, const P* indptr, const I* indices, int* label,
-                          int* best, double* draw, int* queue, long long* state) {
+                          int* best, double* draw, int* queue, long long* state, long long* picks,
+                          int* tickets) {
   __shared__ int keys[kSlots], counts[kSlots];
   const Ballot<P, I> all{indptr, indices, label, best, draw, state[kTie], state[kTurn]};
   const int* const queued = reinterpret_cast<const int*>(&state[kQueued]);
   for (int k = static_cast<int>(block_number()); k < queued[0]; k += gridDim.x) {
-    const int wanted = want_of_crew<true>(all, queue[k], keys, counts);
-    if (threadIdx.x == 0) all.finish(queue[k], wanted);
+    const int* const item = queue + n + k;
+    const int part = *item < 0 ? -*item : 0, v = item[-part];
+    const unsigned parts = parts_of(indptr[v + 1] - indptr[v], state[kRounds]);
+    Tally found = tally_of<true>(all, v, keys, counts, part, parts);
+    if (threadIdx.x != 0) continue;
+    if (parts == 1 || is_last_part(found, k - part, part, static_cast<int>(parts), picks, tickets)) {
+      all.finish(v, found.wanted());
+    }
   }
   const unsigned warp = threadIdx.x / kWarp;
-  for (long long k = static_cast<long long>(warp) * gridDim.x + block_number(); k < queued[1];
-       k += static_cast<long long>(gridDim.x) * kBlockWarps) {
-    const int v = queue[n - 1 - k];
-    const int wanted = want_of_crew<false>(all, v, keys + warp * kOwnSlots, counts + warp * kOwnSlots);
-    if (threadIdx.x % kWarp == 0) all.finish(v, wanted);
+  // The last blocks first: the first ones have long rows to do.
+  for (long long k = static_cast<long long>(warp) * gridDim.x + (gridDim.x - 1 - block_number());
+       k < queued[1]; k += static_cast<long long>(gridDim.x) * kBlockWarps) {
+    const int v = queue[k];
+    const Tally found =
+        tally_of<false>(all, v, keys + warp * kOwnSlots, counts + warp * kOwnSlots, 0, 1);
+    if (threadIdx.x % kWarp == 0) all.finish(v, found.wanted());
   }
+}
+
+__device__ __forceinline__ double share_of(long long round) {
+  return round >= 32 ? 0 : (round & 1) != 0 ? 0.5 : 0.75;
 }
 
 // A row of which `kLanes` lanes do the entries; those without one pass `has` as false. All lanes of
@@ -359,9 +416,9 @@ __device__ __forceinline__ void settle_row(int v, long long first, long long len
 
 template <class P, class I>
 __device__ void settle(long long items, const P* indptr, const I* indices, int* label, int* best,
-                       double* draw, signed char* active, long long* state) {
-  const long long round = state[kRounds];
-  const double share = round >= 32 ? 0 : (round & 1) != 0 ? 0.5 : 0.75;
+                       double* draw, signed char* active, int* queue, long long* state) {
+  const double share = share_of(state[kRounds]);
+  int* const long_moves = reinterpret_cast<int*>(&state[kLongMoves]);
   long long wanted = 0;
   each_row(
       items, indptr,
@@ -371,7 +428,8 @@ __device__ void settle(long long items, const P* indptr, const I* indices, int* 
         return true;
       },
       [&](int v, bool is_longer, long long first, long long length) {
-        unsigned open = __ballot_sync(kAllLanes, is_longer);
+        if (is_longer && length > kMedium) queue[atomicAdd(long_moves, 1)] = v;
+        unsigned open = __ballot_sync(kAllLanes, is_longer && length <= kMedium);
         while (open != 0) {
           const int source = __ffs(static_cast<int>(open)) - 1;
           open &= open - 1;
@@ -386,11 +444,43 @@ __device__ void settle(long long items, const P* indptr, const I* indices, int* 
   if (threadIdx.x % kWarp == 0 && wanted != 0) atomic_add(&state[kWanted], wanted);
 }
 
+// Long rows that `settle` left in the queue, by blocks.
+template <class P, class I>
+__device__ void settle_long(long long, const P* indptr, const I* indices, int* label,
+                            const int* best, const double* draw, signed char* active,
+                            const int* queue, const long long* state) {
+  constexpr int kAtOnce = 8;
+  const double share = share_of(state[kRounds]);
+  const int rows = *reinterpret_cast<const int*>(&state[kLongMoves]);
+  for (int k = static_cast<int>(block_number()); k < rows; k += gridDim.x) {
+    const int v = queue[k];
+    const long long first = indptr[v], last = indptr[v + 1], step = kAtOnce * blockDim.x;
+    const double mine = draw[v];
+    bool waits = false;
+    for (long long start = first; mine >= share && start < last && !waits; start += step) {
+      bool is_less = false;
+#pragma unroll
+      for (int e = 0; e < kAtOnce; ++e) {
+        const long long p = start + e * blockDim.x + threadIdx.x;
+        const int u = static_cast<int>(indices[p < last ? p : first]);
+        is_less = is_less || (best[u] >= 0 && draw[u] > mine);
+      }
+      waits = __syncthreads_or(is_less) != 0;
+    }
+    if (threadIdx.x == 0) active[v] = 1;
+    if (waits) continue;
+    if (threadIdx.x == 0) label[v] = best[v];
+#pragma unroll 8
+    for (long long p = first + threadIdx.x; p < last; p += blockDim.x) active[indices[p]] = 1;
+  }
+}
+
 __device__ __forceinline__ void next_ballot(long long, long long* state) {
   state[kRounds] += 1;
   state[kTie] += 1;
   state[kTurn] += 1;
   state[kQueued] = 0;
+  state[kLongMoves] = 0;
   if (state[kWanted] <= state[kFew]) state[0] = state[kConverged] = 1;
   if (state[kRounds] >= state[kLimit]) state[0] = 1;
   state[kWanted] = 0;

@@ -2,7 +2,7 @@
 
 The state: whether it is done; rounds; vertices that want another label; how few of them end it;
 most rounds; keys of the random numbers, of ties and of turns; rows in the queues of a GPU; whether
-few vertices want another label.
+few vertices want another label; long rows of a GPU that want another one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def begin_ballots(
         best[v] = -1
         active[v] = 1
         if v == 0:
-            for k in range(9):
+            for k in range(10):
                 state[k] = 0
             state[3] = few
             state[4] = limit
@@ -66,7 +66,7 @@ def vote(
 @kernel
 def vote_long(
     low: Any, high: Any, n: Any, indptr: Any, indices: Any, label: Any, best: Any, draw: Any,
-    queue: Any, state: Any,
+    queue: Any, state: Any, picks: Any, tickets: Any,
 ) -> None:  # fmt: skip
     """Do the rows that `vote` left in queues: on a GPU longer ones, on hosts none."""
     pass  # noqa: PIE790 - docstrings are left out of compiled kernels
@@ -75,7 +75,7 @@ def vote_long(
 @kernel
 def settle(
     low: Any, high: Any, indptr: Any, indices: Any, label: Any, best: Any, draw: Any, active: Any,
-    state: Any,
+    queue: Any, state: Any,  # noqa: ARG001 - hosts leave no rows
 ) -> None:  # fmt: skip
     """Move who draws less than the share, or no less than neighbours that want to move too.
 
@@ -103,6 +103,15 @@ def settle(
             active[indices[p]] = 1
     if wanted > 0:
         atomic_add(state, 2, wanted)
+
+
+@kernel
+def settle_long(
+    low: Any, high: Any, indptr: Any, indices: Any, label: Any, best: Any, draw: Any, active: Any,
+    queue: Any, state: Any,
+) -> None:  # fmt: skip
+    """Do the rows that `settle` left in a queue: on a GPU long ones, on hosts none."""
+    pass  # noqa: PIE790 - docstrings are left out of compiled kernels
 
 
 @kernel

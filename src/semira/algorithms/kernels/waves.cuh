@@ -6,9 +6,10 @@ typedef unsigned long long Word;
 // What is in `state`.
 enum : int { kFirst = 2, kEnd, kNext, kFirstLong, kEndLong, kNextLong };
 
-// Entries of the rows that have a block each; lanes that count a row together.
-constexpr long long kLong = 512;
-constexpr int kCounting = 8;
+// Neighbours that a thread looks at together; entries of the rows that have a block each; lanes that
+// count a row together.
+constexpr int kAtOnce = 4, kCounting = 8;
+constexpr long long kLong = kAtOnce * kWarp;
 
 // The bits of all threads that do a row, a warp or the block; all of them call it.
 template <bool kBlock>
@@ -94,35 +95,72 @@ __device__ void count_greater(long long items, const P* indptr, const I* indices
   }
 }
 
+// The neighbours of a vertex `v`, a few for each thread of its row, with their colours; `v` itself
+// stands for those behind the end.
+template <class V>
+struct Neighbours {
+  V vertex[kAtOnce], colour[kAtOnce];
+
+  template <class I>
+  __device__ __forceinline__ void load(V v, long long p, long long last, int threads,
+                                       const I* indices, const V* colours) {
+#pragma unroll
+    for (int e = 0; e < kAtOnce; ++e) {
+      const long long at = p + e * threads;
+      vertex[e] = at < last ? static_cast<V>(indices[at]) : v;
+    }
+#pragma unroll
+    for (int e = 0; e < kAtOnce; ++e) colour[e] = vertex[e] == v ? V(0) : colours[vertex[e]];
+  }
+};
+
 template <bool kBlock, class P, class I, class V>
 __device__ __forceinline__ void colour_vertex(V v, long long n, const P* indptr, const I* indices,
                                               V* waits, V* colour, V* queue, long long* state) {
   const int thread = static_cast<int>(kBlock ? threadIdx.x : threadIdx.x % kWarp);
-  const int threads = kBlock ? static_cast<int>(blockDim.x) : kWarp;
+  const int threads = kBlock ? static_cast<int>(blockDim.x) : kWarp, step = kAtOnce * threads;
   const long long first = indptr[v], last = indptr[v + 1];
+  Neighbours<V> near;
   long long chosen = 0;
   while (true) {
     // The colours from `chosen` on.
-    Word used = 0;
-#pragma unroll 4
-    for (long long p = first + thread; p < last; p += threads) {
-      const long long c = static_cast<long long>(colour[indices[p]]) - chosen;
-      if (c >= 0 && c < 64) used |= 1ull << c;
+    Word low = 0, high = 0;
+    for (long long p = first; p < last; p += step) {
+      near.load(v, p + thread, last, threads, indices, colour);
+#pragma unroll
+      for (int e = 0; e < kAtOnce; ++e) {
+        const long long c = static_cast<long long>(near.colour[e]) - chosen;
+        if (near.vertex[e] == v || c < 0 || c >= 128) continue;
+        if (c < 64) low |= 1ull << c;
+        else high |= 1ull << (c - 64);
+      }
     }
-    used = all_bits<kBlock>(used);
-    if (~used != 0) {
+    low = all_bits<kBlock>(low);
+    if (~low != 0) {
       // Its lowest bit that is 0.
-      chosen += __popcll((~used & (used + 1)) - 1);
+      chosen += __popcll((~low & (low + 1)) - 1);
       break;
     }
-    chosen += 64;
+    high = all_bits<kBlock>(high);
+    if (~high != 0) {
+      chosen += 64 + __popcll((~high & (high + 1)) - 1);
+      break;
+    }
+    chosen += 128;
   }
   if (thread == 0) colour[v] = static_cast<V>(chosen);
-  for (long long start = first; start < last; start += threads) {
-    const long long p = start + thread;
-    const V u = p < last ? static_cast<V>(indices[p]) : v;
-    const bool is_ready = u != v && colour[u] < 0 && atomic_add(&waits[u], -1) == 1;
-    put(is_ready, u, n, indptr, queue, state);
+  for (long long p = first; p < last; p += step) {
+    if (last - first > step) near.load(v, p + thread, last, threads, indices, colour);
+    bool is_ready[kAtOnce];
+#pragma unroll
+    for (int e = 0; e < kAtOnce; ++e) {
+      const V u = near.vertex[e];
+      is_ready[e] = u != v && near.colour[e] < 0 && atomic_add(&waits[u], -1) == 1;
+    }
+#pragma unroll
+    for (int e = 0; e < kAtOnce; ++e) {
+      if (__any_sync(kAllLanes, is_ready[e])) put(is_ready[e], near.vertex[e], n, indptr, queue, state);
+    }
   }
 }
 
