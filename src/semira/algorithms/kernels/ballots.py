@@ -11,8 +11,30 @@ from typing import Any
 
 import numpy as np
 
-from semira.algorithms.kernels.votes import winner
-from semira.kernels import atomic_add, kernel, philox
+from semira.kernels import atomic_add, helper, kernel, philox
+
+
+@helper
+def winner(used, distinct, counts, most, v, tie):
+    """Return the label that was counted most; of several the one with the greatest number."""
+    best = np.int64(-1)
+    best_draw = np.uint64(0)
+    is_drawn = False
+    for k in range(distinct):
+        key = np.int64(used[k])
+        if counts[key] != most:
+            continue
+        if best < 0:
+            best = key
+            continue
+        if not is_drawn:
+            best_draw = philox(best, v, 0, tie, 0)
+            is_drawn = True
+        mine = philox(key, v, 0, tie, 0)
+        if mine > best_draw or (mine == best_draw and key < best):
+            best = key
+            best_draw = mine
+    return best
 
 
 @kernel
@@ -56,7 +78,7 @@ def vote(
                 distinct += 1
         best[v] = -1
         if distinct > 0 and counts[np.int64(label[v])] != most:
-            best[v] = winner(used, 0, distinct, counts, 0, most, v, state[5])
+            best[v] = winner(used, distinct, counts, most, v, state[5])
             bits = philox(np.int64(best[v]), v, 0, state[6], 0)
             draw[v] = np.float64(bits >> np.uint64(11)) * 1.1102230246251565e-16
         for d in range(distinct):
