@@ -71,9 +71,8 @@ def _vector_of_entries(
 ) -> CudaVector:
     positions = shop.indices(indices[0], "indices")
     size = shop.size(positions, raw.shape[0], "indices")
-    return _vector(
-        shop, size, dtype, compress(shop, (size, 1), (positions, None), values, dtype, raw)
-    )
+    lines = compress(shop, (size, 1), (positions, None), values, dtype, raw)
+    return _vector(shop, size, dtype, lines)
 
 
 def _matrix_of_entries(
