@@ -32,7 +32,7 @@ from semira.backends.cuda.wide.entry_source import (
 from semira.backends.renumbering.objects import Array
 from semira.base.dtypes import DataType
 from semira.base.recent import Recent
-from semira.contract import Backend, Program, Statement
+from semira.contract import Backend, Program, walk_statements
 from semira.contract.backend import Arrays, Outcome
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 from semira.formats.index import WIDE
@@ -320,6 +320,5 @@ class CudaStore:
         executable = self._prepared.get(program)
         if executable is None:
             executable = self._prepared[program] = self._backend.prepare(program)
-        (statement,) = program.body
-        assert isinstance(statement, Statement)
+        (statement,) = walk_statements(program.body)
         return self._backend.execute(executable, bindings), bindings[statement.out]
