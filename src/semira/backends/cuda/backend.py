@@ -48,7 +48,6 @@ from semira.backends.renumbering.objects import WideObject
 from semira.backends.renumbering.programs import has_wide, run_program
 from semira.backends.renumbering.rearrangements import rearrange
 from semira.base import locks
-from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue, NotImplementedException
 from semira.contract import COLUMNS, INTERSECTIONS, Backend, Capabilities, Preview, Program
 from semira.contract.array_kernels import KernelText, Launch
@@ -181,18 +180,11 @@ class CudaBackend:
                 return handle.download()
             return get_scalar(handle)
 
-    def export(
-        self,
-        handle: Handle,
-        layout: str,
-        *,
-        transposed: bool = False,
-        dtype: DataType | None = None,
-        fill: Any = None,
-        copy: bool = True,
-        repeats: bool = True,
-    ) -> RawArrays:
-        """Return an object's entries as CuPy arrays, ordered with CuPy's current stream."""
+    def export(self, handle: Handle, layout: str, **options: Any) -> RawArrays:
+        """Return an object's entries as CuPy arrays, ordered with CuPy's current stream.
+
+        `options` are those of `build.export`.
+        """
         with self._lock:
             self.runtime.check_process()
             if isinstance(handle, CudaScalar):
@@ -203,10 +195,7 @@ class CudaBackend:
                     "leave `device` out, which copies them to the host"
                 )
             check_alive(handle)
-            return export(
-                self.runtime, handle, layout,
-                transposed=transposed, dtype=dtype, fill=fill, copy=copy, repeats=repeats,
-            )  # fmt: skip
+            return export(self.runtime, handle, layout, **options)
 
     def convert(self, handle: Handle, layout: str) -> Handle:
         """Return a copy, or make an orientation of a matrix resident.

@@ -178,9 +178,7 @@ class _Cutter:
         """Return two statements as one piece, if the first one's matrix need not be made."""
         if len(body) != 2 or not all(isinstance(item, Statement) for item in body):
             return None
-        first, second = body
-        assert isinstance(first, Statement)
-        assert isinstance(second, Statement)
+        first, second = walk_statements(body)
         made = first.out
         is_temporary = self.program.slots[made].role == "temp" and first.param("new")
         # Written once and read once, by the second statement.

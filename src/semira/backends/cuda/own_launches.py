@@ -20,7 +20,7 @@ from semira.backends.cuda.runtime.launch import bind
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
 from semira.backends.cuda.runtime.primitives import Module, primitives_of
 from semira.backends.cuda.runtime.shapes import check_shapes
-from semira.contract import Arg, Method, Plan, Program, Slot, Statement, part_of
+from semira.contract import Arg, Method, Plan, Program, Slot, Statement, part_of, walk_statements
 from semira.contract.backend import Binding, Outcome
 
 
@@ -64,8 +64,7 @@ def own_text(program: Program) -> tuple[str, str]:
 
     Raises NotImplementedException if the method cannot multiply these values.
     """
-    (statement,) = program.body
-    assert isinstance(statement, Statement)
+    (statement,) = walk_statements(program.body)
     part = _part(statement)
     return part.ROOT, part.text(program, statement)
 
@@ -87,8 +86,7 @@ def ending_of(program: Program) -> Program:
 
     Its slots are those of `written_slots`, then the result's.
     """
-    (statement,) = program.body
-    assert isinstance(statement, Statement)
+    (statement,) = walk_statements(program.body)
     written = written_slots(statement)
     slots = tuple(program.slots[slot] for slot in written)
     result = Slot("vector", statement.operator.monoid.type)
@@ -110,8 +108,7 @@ def prepare_own(
     Raises NotImplementedException if the method cannot multiply these values. Raises JitError if
     the compiler refuses.
     """
-    (statement,) = program.body
-    assert isinstance(statement, Statement)
+    (statement,) = walk_statements(program.body)
     root, source = own_text(program)
     module = Module(runtime, named(statement.op, source), source, root)
     module.load("int")

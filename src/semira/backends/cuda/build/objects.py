@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.companions import Companions
-from semira.backends.cuda.build.entries import Lines, compress, listed
+from semira.backends.cuda.build.entries import Lines, compress
 from semira.backends.cuda.build.exchange import borrowed, kept
 from semira.backends.cuda.build.generated import Generated
 from semira.backends.cuda.build.shop import Shop, check_side, parts
@@ -71,7 +71,8 @@ def _vector_of_entries(
 ) -> CudaVector:
     positions = shop.indices(indices[0], "indices")
     size = shop.size(positions, raw.shape[0], "indices")
-    return _vector(shop, size, dtype, listed(shop, size, positions, values, dtype, raw))
+    lines = compress(shop, (size, 1), (positions, None), values, dtype, raw)
+    return _vector(shop, size, dtype, lines)
 
 
 def _matrix_of_entries(

@@ -20,12 +20,12 @@ from semira.backends.cuda.lower.product import (
     driven_degrees,
     fill,
     gather_line,
-    handed,
     need_matrix,
     next_degrees,
     note_work,
     open_counters,
     own_plane,
+    passed_on,
     pulled_rows,
     rests,
     swaps,
@@ -166,7 +166,7 @@ def _walks_of_rows(
         full = (f"{name}, true>({whole}, begin, {tally});", done)
         return f"{name}>({given}, begin, {tally});", () if counts else full
     owners, monoid = asks_owner(operator), operator.monoid
-    rest = f"begin, {handed(product.number, monoid)}, {tally});"
+    rest = f"begin, {passed_on('Handed', product.number, monoid)}, {tally});"
     call = f"{'count' if counts else 'sum'}_all_rows<{owners}>({given}, {rest}"
     # A block's shared memory has room for those of one walk.
     rows = f"rows{product.number}"

@@ -284,18 +284,13 @@ def pull_by_shares(
     reserve_shares(ctx, number, monoid, matrix)
     if ctx.short:
         return f"spmv_pull_short<{ctx.short}>({given}, &sums{number});"
-    name, passed = ("merge", carried) if ctx.is_tight else ("tiles", handed)
-    return f"spmv_pull_{name}<{flags}>({given}, {passed(number, monoid)}, &sums{number});"
+    name, kind = ("merge", "Carries") if ctx.is_tight else ("tiles", "Handed")
+    return f"spmv_pull_{name}<{flags}>({given}, {passed_on(kind, number, monoid)}, &sums{number});"
 
 
-def carried(number: int, monoid: TypedMonoid) -> str:
-    """Return the object of what shares carry to the phase behind theirs."""
-    return f"Carries<{monoid.type.cuda_type}>(table->carries{number})"
-
-
-def handed(number: int, monoid: TypedMonoid) -> str:
-    """Return the object of what shares hand over to each other."""
-    return f"Handed<{monoid.type.cuda_type}>(table->handed{number})"
+def passed_on(kind: str, number: int, monoid: TypedMonoid) -> str:
+    """Return what shares carry to the phase behind theirs, or hand over to each other."""
+    return f"{kind}<{monoid.type.cuda_type}>(table->{kind.lower()}{number})"
 
 
 def carries_call(
@@ -304,7 +299,7 @@ def carries_call(
     """Return the call that adds the carries up."""
     return (
         f"add_carries<{ctx.monoid(monoid)}>(team, {matrix}.num_slices, "
-        f"{carried(number, monoid)}, {target}, {degrees}, &sums{number});"
+        f"{passed_on('Carries', number, monoid)}, {target}, {degrees}, &sums{number});"
     )
 
 

@@ -106,9 +106,7 @@ def is_summed(program: Program) -> bool:
     """
     if len(program.body) != 2 or not all(isinstance(item, Statement) for item in program.body):
         return False
-    product, total = program.body
-    assert isinstance(product, Statement)
-    assert isinstance(total, Statement)
+    product, total = walk_statements(program.body)
     made = program.slots[product.out]
     if product.op != "mxm" or total.op != "reduce" or made.role != "temp":
         return False

@@ -32,7 +32,7 @@ from semira.backends.cuda.wide.entry_source import (
 from semira.backends.renumbering.objects import Array
 from semira.base.dtypes import DataType
 from semira.base.recent import Recent
-from semira.contract import Backend, Program, Statement
+from semira.contract import Backend, Program, walk_statements
 from semira.contract.backend import Arrays, Outcome
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 from semira.formats.index import WIDE
@@ -107,12 +107,6 @@ class CudaStore:
             return self.library.zeros(0, thing.dtype.np_type)
         return self.library.ascontiguousarray(held).view(thing.dtype.np_type).ravel()
 
-    def _bytes(self, vector: CudaVector) -> Array:
-        """Return the values at all positions of a vector, each as a row of bytes."""
-        size, width = vector.size, vector.dtype.itemsize
-        _, plane = vector.read_state()
-        return self._viewed(plane[0], np.uint8, size * width).reshape(size, width)
-
     def _viewed(self, buffer: Any, dtype: Any, count: int) -> Array:
         return self._primitives.as_cupy(buffer, dtype, count)
 
@@ -151,7 +145,10 @@ class CudaStore:
         if isinstance(thing, CudaVector):
             (at,) = self.places(thing)
             at = at if entries is None else at[entries]
-            return self._bytes(thing)[at] if len(at) else self.library.zeros((0, width), np.uint8)
+            if len(at) == 0:
+                return self.library.zeros((0, width), np.uint8)
+            held = self._viewed(thing.read_state()[1][0], np.uint8, thing.size * width)
+            return held.reshape(thing.size, width)[at]
         stored = 1 if thing.iso else thing.nvals
         if thing.nvals == 0:
             return self.library.zeros((0, width), np.uint8)
@@ -323,6 +320,5 @@ class CudaStore:
         executable = self._prepared.get(program)
         if executable is None:
             executable = self._prepared[program] = self._backend.prepare(program)
-        (statement,) = program.body
-        assert isinstance(statement, Statement)
+        (statement,) = walk_statements(program.body)
         return self._backend.execute(executable, bindings), bindings[statement.out]

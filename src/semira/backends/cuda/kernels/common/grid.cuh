@@ -57,10 +57,8 @@ struct GridBarrier {
   unsigned blocks;  // that `wait` joins: all of the grid, or one
 
   __device__ explicit GridBarrier(BarrierCounter* given)
-      : counter(given),
-        arrived(&given->arrived),
-        target(*static_cast<volatile unsigned*>(&given->base)),
-        blocks(gridDim.x) {}
+      : counter(given), arrived(&given->arrived),
+        target(*static_cast<volatile unsigned*>(&given->base)), blocks(gridDim.x) {}
 
   // After the last barrier: the next launch counts on from here.
   SEMIRA_INLINE void close(const Team& team) const {

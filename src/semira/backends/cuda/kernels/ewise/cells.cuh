@@ -239,14 +239,10 @@ template <bool kOnes> struct Flag {
   static constexpr bool kOn = kOnes;
 };
 
-// A walk that brings along, in registers, what a product has for the position.
-template <class Sum> struct Given {
-  const Sum& sum;
-};
-template <class Sum> SEMIRA_INLINE Given<Sum> given_sum(const Sum& sum) { return {sum}; }
-// The cell of a product's result as it was brought.
-template <class T, class Sum> SEMIRA_INLINE Cell<T> filled_cell(const Given<Sum>& given) {
-  return {{given.sum.value}, given.sum.has, given.sum.has, false};
+// What a walk brings along, in registers, of a product's result at the position; and its cell.
+template <class Sum> SEMIRA_INLINE const Sum& given_sum(const Sum& sum) { return sum; }
+template <class T, class Sum> SEMIRA_INLINE Cell<T> filled_cell(const Sum& sum) {
+  return {{sum.value}, sum.has, sum.has, false};
 }
 
 // Calls `at` for the positions of a list; all lanes take part, those past the end without one.

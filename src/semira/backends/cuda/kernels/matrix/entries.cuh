@@ -67,12 +67,9 @@ template <class A> struct Entries {
   Offset nvals, most, value_stride;
 
   __device__ explicit Entries(const EntriesDescriptor& d)
-      : indptr(static_cast<const Offset*>(d.indptr)),
-        indices(static_cast<const Index*>(d.indices)),
-        values(static_cast<const A*>(d.values)),
-        rows(static_cast<const Index*>(d.rows)),
-        nvals(indptr[d.nrows]),
-        most(static_cast<Offset>(d.most)),
+      : indptr(static_cast<const Offset*>(d.indptr)), indices(static_cast<const Index*>(d.indices)),
+        values(static_cast<const A*>(d.values)), rows(static_cast<const Index*>(d.rows)),
+        nvals(indptr[d.nrows]), most(static_cast<Offset>(d.most)),
         value_stride(static_cast<Offset>(d.value_stride)) {}
 
   SEMIRA_INLINE A value(Offset at) const { return values[at * value_stride]; }

@@ -13,8 +13,7 @@ template <class B> struct Full {
   long long step_i, step_j;
 
   __device__ Full(const Entries<B>& entries, long long along_i, long long along_j)
-      : values(entries.values),
-        step_i(along_i * entries.value_stride),
+      : values(entries.values), step_i(along_i * entries.value_stride),
         step_j(along_j * entries.value_stride) {}
   SEMIRA_INLINE B value(long long i, long long j) const { return values[i * step_i + j * step_j]; }
 };

@@ -21,8 +21,7 @@ template <class T> struct Carries {
   bool* has;
   T* values;
   __device__ explicit Carries(const CarriesDescriptor& d)
-      : rows(static_cast<Index*>(d.rows)),
-        has(static_cast<bool*>(d.has)),
+      : rows(static_cast<Index*>(d.rows)), has(static_cast<bool*>(d.has)),
         values(static_cast<T*>(d.values)) {}
 };
 
