@@ -220,7 +220,7 @@ class ArrayKernel:
     def __init__(self, place: str, name: str, *, lanes: int = 1, threads: int = 256) -> None:
         package, _, file = place.partition(":")
         self._text = KernelText(package, file, name, lanes, threads)
-        self._alone: dict[str, Any] = {}
+        self._again: dict[str, Any] = {}
 
     def __call__(
         self,
@@ -267,10 +267,10 @@ class ArrayKernel:
         JitError
             The kernel does not compile.
         """
-        if items == 1 and not (scratch or stops) and host_scratch is tuple:
+        if not (scratch or stops) and host_scratch is tuple:
             # What was called with such arguments before is not checked again.
-            known = self._alone.get(device)
-            if known is not None and known.again(0, 1, *arguments):
+            again = self._again.get(device)
+            if again is not None and again(items, work, arguments):
                 return
         backend = _backend(device)
         launch = self.launch(
@@ -278,7 +278,7 @@ class ArrayKernel:
             shared=shared,
         )  # fmt: skip
         if items:
-            self._alone[device] = backend.run_kernel(self._text, launch[1])
+            self._again[device] = backend.run_kernel(self._text, launch[1])
 
     def launch(
         self,
