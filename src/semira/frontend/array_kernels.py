@@ -284,7 +284,7 @@ class ArrayKernel:
     ) -> None:
         package, _, file = place.partition(":")
         self._text = KernelText(package, file, name, lanes, threads, blocks)
-        self._alone: dict[str, Any] = {}
+        self._again: dict[str, Any] = {}
 
     def __call__(
         self,
@@ -331,10 +331,10 @@ class ArrayKernel:
         JitError
             The kernel does not compile.
         """
-        if items == 1 and not (scratch or stops) and host_scratch is tuple:
+        if not (scratch or stops) and host_scratch is tuple:
             # What was called with such arguments before is not checked again.
-            known = self._alone.get(device)
-            if known is not None and known.again(0, 1, *arguments):
+            again = self._again.get(device)
+            if again is not None and again(items, work, arguments):
                 return
         backend = _backend(device)
         launch = self.launch(
@@ -343,7 +343,7 @@ class ArrayKernel:
         )  # fmt: skip
         _check((launch,))
         if items:
-            self._alone[device] = backend.run_kernel(*launch)
+            self._again[device] = backend.run_kernel(*launch)
 
     def launch(
         self,
