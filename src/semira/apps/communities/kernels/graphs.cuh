@@ -102,7 +102,12 @@ __device__ void inner_weights(long long items, const P* indptr, const I* indices
 template <class L, class V, class S>
 __device__ void add_by_label(long long items, const L* labels, const V* values, S* sums) {
   const Group<1> mine;
-  for (long long i = mine.first; i < items; i += mine.step) atomic_add(&sums[labels[i]], values[i]);
+  const long long lane = threadIdx.x % kWarp;
+  for (long long i = mine.first; i - lane < items; i += mine.step) {
+    // Neighbours often have one label.
+    const bool has = i < items;
+    add_runs(has ? static_cast<long long>(labels[i]) : -1, has ? static_cast<S>(values[i]) : S(0), sums);
+  }
 }
 
 // The root of a tree, while other threads hang roots below others. Vertices on the way are hung one
@@ -130,7 +135,10 @@ struct United {
   __device__ __forceinline__ bool wants(int) const { return true; }
   __device__ __forceinline__ int look(int v, long long p) const {
     const int u = static_cast<int>(indices[p]);
-    return u < v && labels[u] == labels[v] ? u : -1;
+    if (u >= v || labels[u] != labels[v]) return -1;
+    // Those with one parent are in one tree.
+    const volatile L* const above = parents;
+    return above[u] != above[v] ? u : -1;
   }
   __device__ __forceinline__ void act(int v, long long, int u) const {
     int a = root_of(parents, v), b = root_of(parents, u);

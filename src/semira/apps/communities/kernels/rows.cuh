@@ -12,6 +12,25 @@ __device__ __forceinline__ S sum_of_warp(S value) {
   return value;
 }
 
+// Adds the values of lanes that follow each other with one place by the first of them; lanes without
+// a place pass -1. All lanes of the warp call it.
+template <class K>
+__device__ __forceinline__ void add_runs(long long place, K value, K* sums) {
+  const int lane = static_cast<int>(threadIdx.x % kWarp);
+  const long long before = shuffle(place, lane > 0 ? lane - 1 : 0);
+  const bool begins = lane == 0 || before != place;
+  // The lanes behind this one up to the next that begins a run.
+  const unsigned later = __ballot_sync(kAllLanes, begins) & ~((2u << lane) - 1);
+  const int end = later != 0 ? __ffs(static_cast<int>(later)) - 1 : kWarp;
+#pragma unroll
+  for (int distance = 1; distance < kWarp; distance *= 2) {
+    const int source = lane + distance;
+    const K more = shuffle(value, source < end ? source : lane);
+    if (source < end) value += more;
+  }
+  if (place >= 0 && begins) atomic_add(&sums[place], value);
+}
+
 // Walks the entries of rows for which `wants(v)`, by all threads of the block, of all its rows
 // together: rows of any length cost what their entries cost. `look(v, p)` only reads. What it returns
 // is summed up for each row, and `end(v, sum)` called once; or, if `Sum` is `Nothing`, it is a number,
