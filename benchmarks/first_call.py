@@ -16,7 +16,7 @@ import time
 
 from semira.algorithms.registry import REGISTRY
 from semira.bench.graphs import load_bench_graph
-from semira.cli.ahead import first_call_of, wait
+from semira.cli.ahead import calls_of, options_of, wait
 
 
 def main(name: str, device: str, graph: str) -> dict[str, float]:
@@ -30,7 +30,8 @@ def main(name: str, device: str, graph: str) -> dict[str, float]:
     """
     row, loaded = REGISTRY[name], load_bench_graph(graph)
     matrix = (loaded if row.directed else loaded.undirected).matrix.to(device)
-    places, options = first_call_of(row)
+    places, options = next(calls_of(row))
+    options = options_of(row, options, symmetric=False)
     taken_s, busy_s = [], []
     for _ in range(2):
         started, busy = time.perf_counter(), _busy_s()

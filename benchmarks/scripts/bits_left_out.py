@@ -4,8 +4,10 @@
 
 Prints bytes by those of compressed rows, alone and with scattered entries left in rows, of tiles
 of 4, 8, 16, 32 and 64 bits, in three orders of the vertices; milliseconds of processor time of
-products in the order of reverse Cuthill-McKee, and of moving the vector and the result; and those
-of weights as planes of bits, a product of pairs for each.
+products in the order of reverse Cuthill-McKee, and of moving the vector and the result; those of
+weights as planes of bits, a product of pairs for each; and those of pushes by rows and by tiles
+of 8 x 8 bits: of the levels of a search whose rows have less than half of all entries, and of every
+50th vertex by chance.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from benchmarks.scripts.bits import SIZES, least
+from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
@@ -82,6 +85,74 @@ def planes(name: str, at: Entries, n: int) -> None:
         print(name, count, f"planes {least(of_planes):.2f} rows {rows:.2f}")
 
 
+@njit  # type: ignore[untyped-decorator]
+def push_rows(front: Any, indptr: Any, indices: Any, out: Any) -> None:
+    """Mark the neighbours of vertices."""
+    for u in front:
+        for e in range(indptr[u], indptr[u + 1]):
+            out[indices[e]] = 1
+
+
+@njit  # type: ignore[untyped-decorator]
+def push_tiles(
+    front: Any,
+    bytes_of: Any,
+    indptr: Any,
+    tiles: Any,
+    words: Any,
+    chosen: Any,
+    lines: Any,
+    out: Any,
+) -> None:
+    """Mark the neighbours of vertices, a byte of them at a time; `chosen` and `lines` are room."""
+    num = 0
+    for u in front:
+        if chosen[u >> 3] == 0:
+            lines[num] = u >> 3
+            num += 1
+        chosen[u >> 3] |= np.uint8(1 << (u & 7))
+    for line in lines[:num]:
+        rows = bytes_of[chosen[line]]
+        chosen[line] = 0
+        for t in range(indptr[line], indptr[line + 1]):
+            met = words[t] & rows
+            for half in (32, 16, 8):
+                met |= met >> np.uint64(half)
+            out[tiles[t]] |= np.uint8(met & np.uint64(255))
+
+
+def pushes(name: str, A: gb.Matrix, at: Entries, n: int) -> None:  # noqa: N803
+    """Print times of pushes by rows and by tiles."""
+    rows = gb.kernels.rows_of(A, values=False)
+    across, length = -(-n // 8), np.diff(rows.indptr)
+    key, cell = at[0] // 8 * across + at[1] // 8, at[0] % 8 * 8 + at[1] % 8
+    order = np.argsort(key, kind="stable")
+    tile, first = np.unique(key[order], return_index=True)
+    words = np.bitwise_or.reduceat(np.uint64(1) << cell[order].astype(np.uint64), first)
+    starts = np.searchsorted(tile // across, np.arange(across + 1)).astype(np.int32)
+    bytes_of = np.array([sum(255 << 8 * b for b in range(8) if x >> b & 1) for x in range(256)],
+                        np.uint64)  # fmt: skip
+    held = bytes_of, starts, (tile % across).astype(np.int32), words
+    room = np.zeros(across, np.uint8), np.zeros(across, np.int64)
+    level = gb.algorithms.bfs(A, int(np.argmax(length))).level.to_dense(-1)
+    fronts = [np.flatnonzero(level == depth) for depth in range(level.max() + 1)]
+    fronts = [each for each in fronts if 2 * length[each].sum() < len(at[0])]
+    drawn = [np.random.default_rng(0).choice(n, n // 50, replace=False)]
+    for text, chosen in (("levels", fronts), ("every 50th", drawn)):
+        flags, bits = np.zeros(n, np.uint8), np.zeros(across, np.uint8)
+
+        def by_rows(chosen: list[Any] = chosen, flags: Any = flags) -> None:
+            for front in chosen:
+                push_rows(front, rows.indptr, rows.indices, flags)
+
+        def by_tiles(chosen: list[Any] = chosen, bits: Any = bits) -> None:
+            for front in chosen:
+                push_tiles(front, *held, *room, bits)
+
+        print(name, f"pushes of {text}: rows {least(by_rows):.3f} tiles {least(by_tiles):.3f}")
+        assert np.array_equal(np.unpackbits(bits, bitorder="little")[:n], flags)
+
+
 def main() -> None:
     """Measure each graph named on the command line."""
     for name in sys.argv[1:]:
@@ -94,6 +165,7 @@ def main() -> None:
             print(name, text, *(f"{alone:.2f}/{split:.2f}" for alone, split in told))
         renumbered(name, at, places["rcm"])
         planes(name, at, n)
+        pushes(name, A, at, n)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def test_goals_name_what_misses_them() -> None:
     def record(name: str, first_s: float | None, filled_s: float) -> Record:
         return Record(
             "first-call", name, Dataset("kron:12", 4, 9, ""), "semira", "cuda",
-            first_s=first_s, facts={"filled_s": filled_s},
+            first_s=first_s, warm_s=[0.09], facts={"filled_s": filled_s},
         )  # fmt: skip
 
     records = [record("bfs", 1.5, 0.1), record("sssp", 2.75, 0.2), record("hits", None, 0.0)]
@@ -48,4 +48,5 @@ def test_goals_name_what_misses_them() -> None:
         ["bfs, empty cache", "cuda", "1", "0 of 1", "bfs 1.5"],
         ["all, empty cache", "cuda", "2.5", "1 of 2", "sssp 2.75"],
         ["all, filled cache", "cuda", "0.15", "1 of 2", "sssp 0.2"],
+        ["all, filled cache, beyond a warm call", "cuda", "0.15", "2 of 2", ""],
     ]

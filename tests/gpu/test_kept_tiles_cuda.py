@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import semira as gb
-from semira.backends.cuda.lower.rooms import KEPT_ROOM, TILE_ROOM
+from semira.backends.cuda.lower.program import KEPT_ROOM, TILE_ROOM
 from semira.backends.cuda.runtime.shares import TILING_WARPS
 from semira.backends.registry import backend_for
 

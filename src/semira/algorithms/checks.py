@@ -118,7 +118,6 @@ def check_vertex(vertex: Any, size: int, what: str = "source") -> int:
 
 
 def _no_vertex(given: Any, what: str) -> InvalidIndex:
-    """Return the error that says what would be a vertex."""
     if isinstance(given, str):
         remedy = "; a gb.io.Graph knows its vertices by name"
     elif isinstance(given, float) and given.is_integer():
@@ -223,7 +222,14 @@ def _check_no_nan(A: Matrix, name: str, meaning: str) -> None:
 
 def _least_weight(A: Matrix) -> Any:
     """Return the least value of `A`; 0 if there is none, and for unsigned numbers."""
-    return 0 if A.dtype.kind in "BU" else A.reduce_scalar(monoid.min).get(0)
+    if A.dtype.kind in "BU":
+        return 0
+    return A.derived("least value", lambda: A.reduce_scalar(monoid.min).get(0))
+
+
+def _greatest_weight(A: Matrix) -> Any:
+    """Return the greatest value of `A`; 0 if there is none."""
+    return A.derived("greatest value", lambda: A.reduce_scalar(monoid.max).get(0))
 
 
 def _greatest_finite(A: Matrix) -> float:
@@ -270,8 +276,7 @@ def _sum_and_least(A: Matrix) -> tuple[float, float]:
 
 def has_negative(A: Matrix) -> bool:
     """Return whether a value of `A` is negative, as `check_weights` finds out."""
-    least = A.reduce_scalar(monoid.min).value if A.dtype.kind in "IF" else None
-    return least is not None and bool(least < 0)
+    return A.dtype.kind in "IF" and bool(_least_weight(A) < 0)
 
 
 def longest_row(A: Matrix) -> int:
@@ -288,7 +293,9 @@ def longest_row(A: Matrix) -> int:
 
 def has_nan(A: Matrix) -> bool:
     """Return whether a value of `A` is NaN. Synchronises, until the matrix is written not again."""
-    return A.dtype.kind == "F" and bool(A.apply(unary.isnan).reduce_scalar(monoid.lor).value)
+    if A.dtype.kind != "F":
+        return False
+    return A.derived("has nan", lambda: bool(A.apply(unary.isnan).reduce_scalar(monoid.lor).value))
 
 
 def check_no_nan(A: Matrix, name: str) -> None:
@@ -333,7 +340,7 @@ def distance_dtype(A: Matrix, wanted: Any, name: str) -> Any:
 
 
 def _check_exact(A: Matrix, name: str) -> None:
-    for extreme in (_least_weight(A), A.reduce_scalar(monoid.max).get(0)):
+    for extreme in (_least_weight(A), _greatest_weight(A)):
         if abs(int(extreme)) >= _EXACT:
             raise InvalidValue(
                 f"{name}: a weight is {extreme}, but FP64, the dtype of the distances, has every "
@@ -350,7 +357,7 @@ def check_exact_sums(A: Matrix, extremes: Callable[[], Iterable[float]], name: s
     """
     if A.dtype not in (dtypes.INT64, dtypes.UINT64):
         return
-    weights = _least_weight(A), A.reduce_scalar(monoid.max).get(0)
+    weights = _least_weight(A), _greatest_weight(A)
     if max(abs(int(each)) for each in weights) * max(A.nrows - 1, 0) < _EXACT:
         return
     for found in extremes():

@@ -14,6 +14,7 @@ import numpy as np
 from semira import Matrix, Vector, binary, device, indexunary, monoid, repeat, select, semiring
 from semira.algorithms.checks import vertex_dtype
 from semira.algorithms.connected_components import connected_components
+from semira.algorithms.neighbours import compared
 
 #: Labels of a smaller graph to labels of the one before: vertices of equal labels are a component.
 Expand: TypeAlias = Callable[[Vector], Vector]
@@ -160,14 +161,10 @@ def _trimmed(A: Matrix) -> Matrix:
 def _merged(A: Matrix, group: Vector) -> Matrix:
     """Return the edges between groups of vertices; each is named after one of its vertices."""
     n = A.nrows
-    with device(A.device):
-        name = Matrix(group.dtype, n, 1)
-    name[:, 0] << group
     # Edges with ends in two groups
-    between: Any = name.mxm(name.T, semiring.any_ne).new(mask=A.S)
-    between = between.select(select.valueeq, True).new()
+    between = compared(A, group, semiring.any_ne)
     if between.nvals == 0:
-        return between  # type: ignore[no-any-return]
+        return between
     with device(A.device):
         member = Matrix.from_csr(np.arange(n + 1), group.to_dense(), True, ncols=n)
     joined: Matrix = member.T.mxm(between, semiring.any_pair).new()

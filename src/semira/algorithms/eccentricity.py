@@ -218,7 +218,8 @@ def _bound(
     """Search until all that is asked for is known, or `searches` are made."""
     n = check_square(A, name, opts)
     limit = n if searches is None else check_count(searches, "searches", 1)
-    symmetric = symmetric or _goes_both_ways(A, opts)
+    # Hosts ask that sooner than they multiply against the edges.
+    symmetric = symmetric or (runs_loops(A, opts) and is_own_transpose(A))
     known = eccentricities_of_chains(A, symmetric)
     # A bound may be nearly 2 n: twice the distance from a vertex in the middle.
     number = vertex_dtype(2 * n)
@@ -269,11 +270,6 @@ def _bound(
     thin = A.nvals <= 2 * n and (A, symmetric, label)
     made, trace = _run(search, search_trees, limit, thin, search_rest)
     return EccentricityResult(int(levels), trace, lower, upper, made)
-
-
-def _goes_both_ways(A: Matrix, opts: Any) -> bool:
-    """Return whether edges go both ways, where to ask costs less than a product against them."""
-    return runs_loops(A, opts) and is_own_transpose(A)
 
 
 def _run(

@@ -114,7 +114,6 @@ def jaccard_similarity(
 
 
 def _as_matrix(pairs: Any, n: int) -> Matrix:
-    """Return the pairs as entries of a matrix."""
     if isinstance(pairs, Matrix):
         if pairs.shape != (n, n):
             raise DimensionMismatch(

@@ -157,7 +157,6 @@ def k_truss(
 
 
 def _squared_degrees(edges: Matrix) -> int:
-    """Return the sum over all vertices of their squared degrees."""
     with device(edges.device):
         ones, degree = Vector(dtypes.INT64, edges.nrows), Vector(dtypes.INT64, edges.nrows)
     total = Scalar(dtypes.INT64)

@@ -177,7 +177,6 @@ def minimum_spanning_forest(A: Matrix, /, *, algorithm: str = "auto") -> ForestR
 
 
 def _checked(A: Matrix) -> int:
-    """Check a graph; return its number of vertices."""
     n = check_square(A, "minimum_spanning_forest")
     if n > _MOST:
         raise InvalidValue(

@@ -55,21 +55,24 @@ def falling_edges(A: Matrix, seed: Any, symmetric: bool) -> Matrix:
     `seed` is negative or no integer.
     """
     number = priorities(A, seed)
-
-    def oriented() -> Matrix:
-        with device(A.device):
-            column = Matrix(number.dtype, A.nrows, 1)
-        column[:, 0] << number
-        edges = undirected(A, symmetric)
-        falls = column.mxm(column.T, semiring.any_gt).new(mask=edges.S)
-        made: Matrix = falls.select(select.valueeq, True).new()
-        return made
-
     kept: list[Any] = A.derived(("falling edges", symmetric), lambda: [None, None])
     if kept[0] != seed:
-        kept[:] = seed, oriented()
+        kept[:] = seed, compared(undirected(A, symmetric), number, semiring.any_gt)
     found: Matrix = kept[1]
     return found
+
+
+def compared(edges: Matrix, values: Any, op: Any) -> Matrix:
+    """Return the entries (i, j) of a matrix where values i and j compare, as True.
+
+    Each vertex has a value, in a Vector or an expression; `op` is such as `semiring.any_lt`.
+    """
+    with device(edges.device):
+        column = Matrix(values.dtype, edges.nrows, 1)
+    column[:, 0] << values
+    found = column.mxm(column.T, op).new(mask=edges.S)
+    kept: Matrix = found.select(select.valueeq, True).new()
+    return kept
 
 
 def falling_order(A: Matrix, seed: Any) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from semira import (
     select,
     semiring,
 )
-from semira.algorithms.neighbours import by_rows
+from semira.algorithms.neighbours import by_rows, compared
 from semira.exceptions import InvalidValue
 
 #: Edges are oriented by degree from this mean degree on (after the GAP benchmark's triangle
@@ -59,7 +59,6 @@ def oriented_edges(A: Matrix, *, symmetric: bool, order: str) -> Oriented:
 
 
 def _oriented(A: Matrix, symmetric: bool, order: str) -> Oriented:
-    """Return what `oriented_edges` keeps."""
     pairs = A if symmetric else _lower(A, symmetric=False)
     if A.nrows and order != "natural":
         mean = int(pairs.nvals) * (1 if symmetric else 2) / A.nrows
@@ -101,11 +100,16 @@ def _upwards(pairs: Matrix, symmetric: bool, least: float) -> Oriented | None:
     fused(count)
     if least and greatest.get(0) < least:
         return None
-    # A column: n times the degree of each vertex, and its number.
-    ranks = Matrix("INT64", n, 1)
-    ranks[:, 0] << degrees.apply(binary.times, right=n) + degrees.apply(indexunary.index)
-    rises = ranks.mxm(ranks.T, semiring.any_lt).new(mask=edges.S)
-    return Oriented(rises.select(select.valueeq, True).new(), by_degree=True)
+    return Oriented(rising(edges, degrees), by_degree=True)
+
+
+def rising(edges: Matrix, degrees: Vector) -> Matrix:
+    """Return the entries that lead to a vertex of higher degree, or the same and a higher number.
+
+    They are True.
+    """
+    ranks = degrees.apply(binary.times, right=edges.nrows) + degrees.apply(indexunary.index)
+    return compared(edges, ranks, semiring.any_lt)
 
 
 def _renumbered(pairs: Matrix, symmetric: bool, least: float) -> Oriented | None:

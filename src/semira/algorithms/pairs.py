@@ -35,7 +35,8 @@ def check_pairs(A: Matrix, number: Any, predecessors: bool) -> None:
         return
     pairs = _around_the_middle(A)
     if pairs * width <= room:
-        pairs = _within_components(A)
+        # All vertices of a strong component reach each other.
+        pairs = int((strongly_connected_components(A).sizes ** 2).sum())
     if pairs * width > room:
         needed = pairs * width
         raise OutOfMemory(
@@ -54,11 +55,6 @@ def _around_the_middle(A: Matrix) -> int:
     middle = int(vertices[np.argmax(degrees)])
     reached, reaching = (_count_reached(each, middle, A.device) for each in (A, A.T))
     return reached * reaching
-
-
-def _within_components(A: Matrix) -> int:
-    """Return the pairs in a strong component: all of its vertices reach each other."""
-    return int((strongly_connected_components(A).sizes ** 2).sum())
 
 
 def _count_reached(A: Any, source: int, where: str) -> int:

@@ -31,12 +31,10 @@ _AGAIN = {"searches": "Maximum number of searches. Default: until all is known."
 
 
 def _passes(times: float) -> Callable[[int, int], float]:
-    """Return the cost of `times` passes over the matrix."""
     return lambda n, nvals: times * (n + nvals)
 
 
 def _searches(n: int, nvals: int) -> float:
-    """Return the cost of a search from every vertex."""
     return float(n) * (n + nvals)
 
 
@@ -273,10 +271,12 @@ _ROWS = (
             Case("all pairs floyd_warshall", {"algorithm": "floyd_warshall"}, symmetrised=True,
                  most=_FEW, peers=(Peer("networkx:floyd_warshall_numpy"),
                                    Peer("scipy:floyd_warshall"))),
-            Case("all pairs sources", {"algorithm": "sources"}, symmetrised=True, most=_FEW,
+            Case("all pairs", symmetrised=True, most=_FEW,
                  peers=(Peer("networkx:all_pairs_dijkstra_path_length"), Peer("scipy:dijkstra"),
                         Peer("igraph:distances", {"weights": "weight"}),
                         Peer("networkit:distance.APSP"))),
+            Case("all pairs sources", {"algorithm": "sources"}, symmetrised=True, most=_FEW,
+                 peers=()),
         ),
         calls=('A, algorithm="floyd_warshall"',),
     ),

@@ -184,9 +184,7 @@ class Row:
     @property
     def needed(self) -> list[str]:
         """Names of the arguments that have no default, without the matrix."""
-        parameters = list(inspect.signature(self.function).parameters.values())[1:]
-        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        return [p.name for p in parameters if p.default is p.empty and p.kind not in variable]
+        return needed_of(self.function)
 
     @property
     def start(self) -> str:
@@ -219,6 +217,13 @@ class Row:
     def measured(self) -> tuple[Case, ...]:
         """Return the calls that are measured."""
         return (Case(self.title),) if self.cases is None else self.cases
+
+
+def needed_of(function: Callable[..., Any]) -> list[str]:
+    """Return the names of the arguments that have no default, without the first one."""
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in parameters if p.default is p.empty and p.kind not in variable]
 
 
 def load(path: str) -> Any:

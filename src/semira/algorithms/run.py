@@ -269,7 +269,6 @@ class Run:
         return chosen, fields[chosen]
 
     def _names(self, vertices: NDArray[Any]) -> NDArray[Any]:
-        """Return the names of vertices as an array."""
         labels = None if self.graph is None else self.graph.labels
         return vertices.astype(np.int64) if labels is None else labels[vertices]
 
@@ -285,11 +284,9 @@ class Run:
         return [*named, self._names(values) if name in layout.vertices else values]
 
     def _name(self, vertex: Any) -> Any:
-        """Return the name of one vertex."""
         return self._names(np.array([vertex])).tolist()[0]
 
     def _number(self, name: Any, size: int, what: str) -> int:
-        """Return the number of the vertex with a name."""
         return check_vertex(name, size, what) if self.graph is None else self.graph.vertex(name)
 
     def _route(self, predecessor: Vector, target: Any) -> list[Any]:

@@ -100,7 +100,7 @@ def components(A: Matrix, symmetric: bool) -> Vector:
         _unite(A, rows, parents, without=int(np.bincount(answers).argmax()))
     else:
         _unite(A, rows, parents, half=symmetric)
-    return vector_of(parents, device=A.device)
+    return _vector(A, parents)
 
 
 def _unite(
@@ -130,7 +130,7 @@ def strong_components(A: Matrix) -> Vector:
     label, rank, *paths = (np.zeros(n, vertex_dtype(n).np_type) for _ in range(5))
     edge = np.empty(n, np.int64)
     _SEARCH(1, rows.indptr, rows.indices, label, rank, *paths, edge, device=A.device)
-    return vector_of(label, device=A.device)
+    return _vector(A, label)
 
 
 def cores(A: Matrix) -> Vector:
@@ -145,7 +145,7 @@ def cores(A: Matrix) -> Vector:
     order, place = np.empty_like(core), np.empty_like(core)
     begins = np.zeros(int(core.max(initial=0)) + 3, np.int64)
     _PEEL(1, rows.indptr, rows.indices, core, order, place, begins, device=A.device)
-    return vector_of(core, device=A.device)
+    return _vector(A, core)
 
 
 def forest(A: Matrix) -> Matrix:
@@ -207,7 +207,7 @@ def colours(edges: Matrix, order: NDArray[Any]) -> Vector:
     colour, mark = np.full(n, -1, number), np.zeros(n + 2, number)
     given = rows.indptr, rows.indices, order, colour, mark
     _COLOUR(1, *given, device=edges.device, work=edges.nvals, stops=True)
-    return vector_of(colour, device=edges.device)
+    return _vector(edges, colour)
 
 
 def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64], int, bool]:
@@ -245,25 +245,33 @@ def _settled(
     E. Dijkstra, *A note on two problems in connexion with graphs*, Numerische Mathematik 1, 1959.
     """
     n, count, kept = A.nrows, len(starts) // few, begins.dtype
-    rows, index = rows_of(A, dtype=kept), vertex_dtype(n).np_type
+    rows, index = rows_of(A, values=False), vertex_dtype(n).np_type
     found, bounds = np.empty(count * n, kept), np.arange(count + 1) * few
     reached = np.empty(count, np.int64)
     _SETTLE(
-        count, *rows[:3], bounds, starts, begins, found, reached, device=A.device,
+        count, *rows[:2], _lengths(A, kept), bounds, starts, begins, found, reached,
+        device=A.device,
         work=count * (n + A.nvals), stops=True,
         scratch=[(index, n, None), (kept, n, None), (index, n, None)],
     )  # fmt: skip
     return found, reached
 
 
-def distance(A: Matrix, begun: Vector) -> Vector:
-    """Return the distances from the entries of a vector over lengths that are not negative."""
-    starts, begins = begun.to_coo()
-    found, reached = _settled(A, starts, begins, len(starts))
+def _lengths(A: Matrix, kept: np.dtype[Any]) -> NDArray[Any]:
+    """Return the values of a matrix in a dtype; a copy, if that is another one, stays with it."""
+    if A.dtype.np_type == kept:
+        return rows_of(A).values  # type: ignore[no-any-return]
+    return A.derived(("values as", kept), lambda: rows_of(A, dtype=kept).values)
+
+
+def distance(A: Matrix, sources: Any, number: Any) -> Vector:
+    """Return the distances from the nearest source, in a dtype, over lengths not negative."""
+    count = len(sources)
+    found, reached = _settled(A, np.asarray(sources), np.zeros(count, number.np_type), count)
     if reached[0] == A.nrows:
-        return vector_of(found, device=A.device)
+        return _vector(A, found)
     places = (found >= 0).nonzero()[0]
-    return vector_of(found[places], places, size=A.nrows, device=A.device)
+    return _vector(A, found[places], places)
 
 
 def distances(A: Matrix, number: Any) -> Matrix:
@@ -289,3 +297,8 @@ def distances(A: Matrix, number: Any) -> Matrix:
             sorted_cols=True, take_ownership=True,
         )  # fmt: skip
     return made
+
+
+def _vector(A: Matrix, values: NDArray[Any], places: NDArray[Any] | None = None) -> Vector:
+    found: Vector = vector_of(values, places, size=A.nrows, device=A.device)
+    return found

@@ -132,7 +132,6 @@ def _fact(value: Any) -> str:
 
 
 def _rows(result: Any, fields: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Return the head of the table and its rows."""
     layout = result.layout
     name, main = next(iter(fields.items()))
     if layout.wide:
@@ -176,12 +175,13 @@ def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
     done = []
     for column in columns:
         width = max(map(len, column))
-        is_number = all(_is_number(each) for each in column[1:])
-        done.append([each.rjust(width) if is_number else each.ljust(width) for each in column])
+        flush_right = all(map(is_number, column[1:]))
+        done.append([each.rjust(width) if flush_right else each.ljust(width) for each in column])
     return ["  ".join(row).rstrip() for row in zip(*done, strict=True)]
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Return whether a text is a number."""
     try:
         float(text)
     except ValueError:

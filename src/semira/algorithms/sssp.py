@@ -105,8 +105,8 @@ def sssp(
     >>> sssp(A, 0, predecessors=True).path_to(1)
     [0, 2, 1]
     """
-    start, active = checked(A, source, algorithm, delta, dtype, opts)
-    found = choose(A, start, active, algorithm, delta, opts, bellman_ford)
+    start, number = checked(A, source, algorithm, delta, dtype, opts)
+    found = choose(A, [start], number, algorithm, delta, opts, bellman_ford)
     return with_paths(A, found, start, dtype, predecessors)
 
 

@@ -55,8 +55,8 @@ BellmanFord = Callable[[Matrix, Vector, Vector, int, VectorProductOptions], Loop
 
 def checked(
     A: Matrix, source: Any, algorithm: str, delta: float | None, dtype: Any, opts: Any
-) -> tuple[int, Vector]:
-    """Check the arguments of `sssp`; return the source, and a vector of its distance alone."""
+) -> tuple[int, Any]:
+    """Check the arguments of `sssp`; return the source, and the dtype of distances."""
     n = check_square(A, "sssp", opts)
     start = check_vertex(source, n)
     number = distance_dtype(A, dtype, "sssp")
@@ -65,23 +65,27 @@ def checked(
             f"algorithm={algorithm!r} with delta={delta}; choose {', '.join(ALGORITHMS)}, of which "
             "the last three have a delta"
         )
-    return start, Vector.from_coo([start], 0, number, size=n)
+    return start, number
 
 
 def choose(
     A: Matrix,
-    source: int,
-    active: Vector,
+    sources: Any,
+    number: Any,
     algorithm: str,
     delta: float | None,
     opts: VectorProductOptions,
     bellman_ford: BellmanFord,
 ) -> SSSPResult:
-    """Return the distances by the algorithm asked for, or by what is fastest on this graph."""
-    if _by_heap(A, algorithm, opts, active.dtype):
-        return SSSPResult(1, (), distance_by_heap(A, active), "dijkstra")
+    """Return the distances by the algorithm asked for, or by what is fastest on this graph.
+
+    They are those from the nearest source. Delta stepping begins at the first alone.
+    """
+    if _by_heap(A, algorithm, opts, number):
+        return SSSPResult(1, (), distance_by_heap(A, sources, number), "dijkstra")
     if algorithm == "delta_stepping":
-        return delta_stepping(A, source, delta, active.dtype, **opts)
+        return delta_stepping(A, sources[0], delta, number, **opts)
+    active = Vector.from_coo(sources, 0, number, size=A.nrows)
     if algorithm == "window":
         return moving_window(A, active, active.dup(), delta, **opts)
     if algorithm == "auto" and not opts and _saves_work(A):
@@ -95,8 +99,8 @@ def choose(
     loop = bellman_ford(A, active, distance, A.nrows, opts)
     if loop.stopped_by == "limit":
         raise NegativeCycle(
-            f"a cycle of negative length is reachable from vertex {source}: distances still fell "
-            f"in iteration {A.nrows}, the number of vertices. Shortest paths do not exist"
+            f"a cycle of negative length is reachable from vertex {sources[0]}: distances still "
+            f"fell in iteration {A.nrows}, the number of vertices. Shortest paths do not exist"
         )
     return SSSPResult(loop.iterations, loop.trace, distance, "bellman_ford")
 
@@ -106,12 +110,15 @@ def with_paths(
 ) -> SSSPResult:
     """Check that no distance was rounded; return the result, with a tree of paths if asked for."""
     if dtype is None:
-        ends = (monoid.max, monoid.min)
-        check_exact_sums(A, lambda: [found.distance.reduce(end).get(0) for end in ends], "sssp")
+        check_exact_sums(A, lambda: _extremes(found.distance), "sssp")
     if not predecessors:
         return found
     exact = not has_negative(A)
     return replace(found, predecessor=route_tree(A, found.distance, [source], exact=exact))
+
+
+def _extremes(distance: Vector) -> list[Any]:
+    return [distance.reduce(end).get(0) for end in (monoid.max, monoid.min)]
 
 
 def _by_heap(A: Matrix, algorithm: str, opts: VectorProductOptions, number: Any) -> bool:

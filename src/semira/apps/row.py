@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
-from semira.algorithms.row import Parameter, load, parameters_of, summary_of
+from semira.algorithms.row import Parameter, load, needed_of, parameters_of, summary_of
 
 
 class Answer(Protocol):
@@ -90,9 +90,7 @@ class Application:
     @property
     def needed(self) -> list[str]:
         """Names of the arguments that have no default, without the matrix."""
-        parameters = list(inspect.signature(self.function).parameters.values())[1:]
-        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        return [p.name for p in parameters if p.default is p.empty and p.kind not in variable]
+        return needed_of(self.function)
 
     @property
     def takes_progress(self) -> bool:

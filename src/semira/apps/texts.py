@@ -83,15 +83,6 @@ def numbers_in(path: str, dtype: Any) -> NDArray[Any]:
     return found
 
 
-def is_number(text: str) -> bool:
-    """Return whether a text is a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def is_index(text: str) -> bool:
     """Return whether a text is an integer from 0 on, of 64 bits."""
     return text.isdecimal() and len(text) < 19

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -62,10 +61,8 @@ def write(path: Path, code: bytes) -> bool:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with partial.open("xb") as file:
-                file.write(code + _checksum(path.name, code))
-                file.flush()
-                os.fsync(file.fileno())
+            # What a crash of the system cuts short is found by its checksum.
+            partial.write_bytes(code + _checksum(path.name, code))
             # Another process may have been faster; both wrote the same kernel.
             partial.replace(path)
         except BaseException:

@@ -39,7 +39,6 @@ def measure_copies(graph: BenchGraph, device: str, blank: Record) -> list[Record
 
 
 def _of_backend(graph: BenchGraph, device: str, blank: Record) -> list[Record]:
-    """Return records of rows and of what the backend makes of them."""
     backend: Any = backend_for(device)
     arrays = replace(graph.arrays.ordinary(), symmetric=None)
     records: dict[str, Record] = {}
@@ -59,7 +58,6 @@ def _of_backend(graph: BenchGraph, device: str, blank: Record) -> list[Record]:
 
 
 def _of_triangles(graph: BenchGraph, device: str, blank: Record) -> Record:
-    """Return the record of the oriented edges of triangle counting."""
     used = graph.undirected
     records: dict[str, Record] = {}
     for _ in _builds():
@@ -101,7 +99,6 @@ def _attempt(blank: Record, step: Callable[[], Any], backend: Any) -> Record:
 
 
 def _held(handle: Any) -> int:
-    """Return the bytes of all that a handle holds."""
     return sum(handle.memory_usage().values())
 
 

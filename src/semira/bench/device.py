@@ -55,14 +55,8 @@ def device_seconds(
 
     `held_s` is that of `profile_calls`.
     """
-    profiled = getattr(backend_for(device), "profiled", None)
-    if profiled is None:
-        return None
-    with profiled() as profile:
-        if held_s is not None:
-            _hold(device, held_s)
-        call()
-    return float(profile.device_ms) / 1e3
+    seconds = profile_calls(device, call, held_s=held_s, times=1).get("device_s")
+    return float(seconds[0]) if seconds else None
 
 
 def profile_calls(

@@ -45,7 +45,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
 
 
 #: What runs in the place of products on hosts, by kernel.
-_LOOPS = {"cc": "union", "pagerank": "pass", "sssp": "dijkstra"}
+_LOOPS = {"cc": "union", "pagerank": "pass", "sssp": "dijkstra", "tc": "marks"}
 
 
 def _run(kernel: str, plan: dict[str, Any]) -> Callable[[Any, int], Any]:

@@ -234,7 +234,6 @@ def render_report(records: Sequence[Record]) -> str:
 
 
 def _facts(records: Sequence[Record]) -> list[str]:
-    """Return the table of the graphs, for records of algorithms."""
     chosen = [each for each in records if each.kind == "algorithm" and each.library == "semira"]
     rows = [
         [

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from semira.base.errors import GraphblasException
 from semira.bench.graphs import BenchGraph
-from semira.bench.libraries import FROM_SOURCE, UNDIRECTED, Entry, Library
+from semira.bench.libraries import FROM_SOURCE, KERNELS, UNDIRECTED, Entry, Library
 from semira.bench.record import Record
 from semira.bench.timer import Budget, TooSlow, clock, measure, time_limit
 from semira.bench.verify import Verdict, verify
@@ -31,30 +31,18 @@ class Preset:
     #: As that of `Budget`.
     wall: float = math.inf
 
-    def budget(self, kernel: str) -> Budget:
-        """Return the budget of a kernel."""
-        return Budget(self.trials[kernel], self.seconds, self.wall)
-
-
-def _same_trials(trials: int) -> dict[str, int]:
-    return dict.fromkeys(("bfs", "sssp", "pagerank", "cc", "tc"), trials)
-
 
 #: The default; a quick look; the trials of the GAP benchmark suite (Beamer, Asanović and
 #: Patterson 2015, section 5), which start searches at 64 vertices.
 PRESETS = {
-    "default": Preset(_same_trials(5), 6.0),
-    "quick": Preset(_same_trials(3), 1.0),
+    "default": Preset(dict.fromkeys(KERNELS, 5), 6.0),
+    "quick": Preset(dict.fromkeys(KERNELS, 3), 1.0),
     "gap": Preset({"bfs": 64, "sssp": 64, "pagerank": 16, "cc": 16, "tc": 3}, 600.0, 64),
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """A case that was computed: its record so far, and the answer to check."""
-
-    record: Record
-    answer: NDArray[Any] | None
+#: A case that was computed: its record so far, and the answer to check.
+_Run = tuple[Record, NDArray[Any] | None]
 
 
 def run_kernel(
@@ -76,8 +64,7 @@ def run_kernel(
     is called with each checked record. A library without the kernel, or one that refuses the graph,
     has a record without times whose note says why.
     """
-    budget = preset.budget(kernel)
-    budget = Budget(trials or budget.trials, seconds or budget.seconds, budget.wall)
+    budget = Budget(trials or preset.trials[kernel], seconds or preset.seconds, preset.wall)
     used = graph.undirected if both_ways or kernel in UNDIRECTED else graph
     sources = used.sources(preset.sources if kernel in FROM_SOURCE else 0)
     blank = Record(
@@ -88,7 +75,7 @@ def run_kernel(
         _run(library, replace(blank, library=library.name), kernel, used, sources, budget)
         for library in libraries
     ]
-    answers = {run.record.library: run.answer for run in runs if run.answer is not None}
+    answers = {record.library: answer for record, answer in runs if answer is not None}
     options = libraries[0].options.get(kernel, {}) if libraries else {}
     try:
         verdicts = verify(kernel, used, sources[0], answers, options.get("max_iterations"))
@@ -97,9 +84,8 @@ def run_kernel(
         unchecked = Verdict(None, "", f"no memory to check it: {error}")
         verdicts = dict.fromkeys(answers, unchecked)
     records = []
-    for run in runs:
-        verdict = verdicts.get(run.record.library)
-        record = run.record
+    for computed, _ in runs:
+        record, verdict = computed, verdicts.get(computed.library)
         if verdict is not None:
             record = replace(
                 record, verified=verdict.ok, verified_by=verdict.method,
@@ -125,10 +111,10 @@ def _run(
         options=dict(library.options.get(kernel, {})),
     )  # fmt: skip
     if entry is None:
-        return _Run(replace(blank, note="has no such algorithm"), None)
+        return replace(blank, note="has no such algorithm"), None
     refusal = entry.refuse(graph)
     if refusal is not None:
-        return _Run(replace(blank, note=f"not tried: {refusal}"), None)
+        return replace(blank, note=f"not tried: {refusal}"), None
     edges: list[int] = []
 
     def count_edges(result: Any) -> None:
@@ -141,10 +127,10 @@ def _run(
         result, samples = measure(call, budget, observe=count_edges)
         answer = np.atleast_1d(entry.answer(result, graph))
     except (TooSlow, MemoryError) as error:
-        return _Run(replace(blank, note=f"stopped: {str(error) or 'out of memory'}"), None)
+        return replace(blank, note=f"stopped: {str(error) or 'out of memory'}"), None
     except GraphblasException as error:
         # A library that fails where it should not is a wrong result, not a gap in a table.
-        return _Run(replace(blank, verified=False, note=f"{type(error).__name__}: {error}"), None)
+        return replace(blank, verified=False, note=f"{type(error).__name__}: {error}"), None
     starts = [sources[trial % len(sources)] for trial in range(len(samples.warm_s))]
     is_ours = library.backend != ""
     record = replace(
@@ -162,7 +148,7 @@ def _run(
         **library.profile(lambda: call(0)),
         facts=library.fresh(kernel, graph, sources[0]),
     )
-    return _Run(record, answer)
+    return record, answer
 
 
 def visited_edges(kernel: str, graph: BenchGraph, answer: NDArray[Any]) -> int:

@@ -18,10 +18,9 @@ from typing import Any
 
 from semira import Matrix, device
 from semira.algorithms.registry import REGISTRY
-from semira.algorithms.row import Row, load
+from semira.algorithms.row import Row
 from semira.backends import registry
 from semira.backends.cpu import cache as kernels
-from semira.backends.cuda.jit.compile import toolchain
 from semira.backends.cuda.listing import Text, base_texts, fixed_point_texts, texts_of
 from semira.backends.interpreter import interpreted_only
 from semira.backends.reference.backend import ReferenceBackend
@@ -100,7 +99,7 @@ def calls_of(row: Row) -> Iterator[tuple[Sequence[Any], dict[str, Any]]]:
         yield [ast.literal_eval(each) for each in call.args[1:]], options
 
 
-def _options_of(row: Row, given: dict[str, Any], *, symmetric: bool) -> dict[str, Any]:
+def options_of(row: Row, given: dict[str, Any], *, symmetric: bool) -> dict[str, Any]:
     """Return options of a call that keep it short, and those that are given."""
     known: dict[str, Any] = (
         {"symmetric": True} if symmetric and "symmetric" in row.parameters else {}
@@ -132,7 +131,7 @@ def _run(row: Row, where: str, dtype: str, specs: Sequence[str]) -> tuple[str, .
         for symmetric in (False, True)[: 1 + ("symmetric" in row.parameters)]:
             calls = list(calls_of(row))
             for places, given in calls if spec in specs else calls[:1]:
-                options = _options_of(row, given, symmetric=symmetric and not row.directed)
+                options = options_of(row, given, symmetric=symmetric and not row.directed)
                 try:
                     result = row.function(matrix.to(where), *places, **options)
                     wait(row, result)
@@ -163,18 +162,6 @@ def _read(result: Any, names: Iterable[str]) -> None:
             part.wait()
 
 
-def first_call_of(row: Row) -> tuple[Sequence[Any], dict[str, Any]]:
-    """Return arguments after the matrix of an ordinary call.
-
-    Examples
-    --------
-    >>> first_call_of(REGISTRY["sssp"])
-    ((0,), {})
-    """
-    places, options = next(calls_of(row))
-    return places, _options_of(row, options, symmetric=False)
-
-
 # cpu ---------------------------------------------------------------------------------------------
 def compile_for_cpu(name: str, dtypes: Sequence[str]) -> Done:
     """Run an algorithm on the cpu backend, which keeps what it compiles."""
@@ -187,12 +174,6 @@ def compile_for_cpu(name: str, dtypes: Sequence[str]) -> Done:
     compiled = len(kernels.compiled) - before
     found = max(0, sum(kernels.kernels_met().values()) - compiled)
     return Done(name, compiled, found, time.perf_counter() - started, tuple(refused))
-
-
-def tools_of_cpu() -> dict[str, str]:
-    """Return what machine code of this process depends on; imports Numba."""
-    found: dict[str, str] = load("semira.backends.cpu.jit:toolchain")()
-    return found
 
 
 # cuda --------------------------------------------------------------------------------------------
@@ -256,11 +237,6 @@ def compile_text(task: tuple[Text, str]) -> Done:
     return Done(f"{text.name} for {arch}", int(not was_cached), int(was_cached), elapsed_s)
 
 
-def tools_of_cuda(arch: str) -> dict[str, str]:
-    """Return what a cubin depends on beside its text."""
-    return toolchain(arch)
-
-
 # processes ---------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Request:
@@ -315,6 +291,3 @@ def _each(request: Request, work: Callable[[Any], Done], tasks: Iterable[Any]) -
         for done in pool.map(work, tasks):
             request.done(done)
             yield done
-
-
-__all__ = ["Done", "Request", "compile_all", "texts_for_cuda"]

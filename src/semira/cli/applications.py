@@ -79,7 +79,9 @@ def own_options(row: Application) -> Group:
     by_option = {option_of(row, name): name for name in names if name != "seed"}
     for option, name in by_option.items():
         kind: Any = str
-        limits: dict[str, Any] = {"metavar": _metavar(row, name)}
+        vertex = "VERTEX" if name in row.single else "VERTEX,..."
+        kinds = [vertex] * (name in row.vertices) + ["FILE"] * (name in row.files)
+        limits: dict[str, Any] = {"metavar": "|".join(kinds)}
         spelled = typed(option)
         if each := parameters.get(name):
             kind, limits = each.type, {} if each.least is None else {"min": each.least}
@@ -93,12 +95,6 @@ def own_options(row: Application) -> Group:
         return {by_option[option]: value for option, value in stated(**values).items()}
 
     return Group(options, given)
-
-
-def _metavar(row: Application, name: str) -> str:
-    vertex = "VERTEX" if name in row.single else "VERTEX,..."
-    kinds = [vertex] * (name in row.vertices) + ["FILE"] * (name in row.files)
-    return "|".join(kinds)
 
 
 def check_given(row: Application, given: Mapping[str, Any]) -> None:
@@ -205,15 +201,14 @@ def write_table(path: str, result: Answer) -> int:
         if kind == "csv":
             write_rows(stream, tuple(table), list(table.values()))
         elif kind == "npz":
-            members = {name: _storable(column) for name, column in table.items()}
+            # Without Python objects.
+            members: dict[str, Any] = {
+                name: writable_labels(column) if column.dtype.kind == "O" else column
+                for name, column in table.items()
+            }
             np.savez_compressed(stream, **members)
         else:
             arrow = need("pyarrow", f"--out {path}", "arrow")
             parquet = need("pyarrow.parquet", f"--out {path}", "arrow")
             parquet.write_table(arrow.table(table), stream)
     return len(next(iter(table.values()), ()))
-
-
-def _storable(column: Any) -> Any:
-    """Return a column without Python objects."""
-    return writable_labels(column) if column.dtype.kind == "O" else column

@@ -109,18 +109,13 @@ def _pins(pairs: list[str] | None) -> dict[str, str]:
     return pinned
 
 
-def _figure_of(record: Record) -> str:
-    if record.memory_ratio is not None:
-        return f"{record.memory_ratio:.2f} x rows and columns"
-    return seconds(record.median_s)
-
-
 def progress(record: Record) -> None:
     """Print a line about a record, on a terminal."""
     outcome = {True: "ok", False: "WRONG", None: ""}[record.verified]
+    ratio = record.memory_ratio
+    figure = seconds(record.median_s) if ratio is None else f"{ratio:.2f} x rows and columns"
     parts = (
-        record.dataset.name, record.kernel, record.library,
-        _figure_of(record), outcome, record.note,
+        record.dataset.name, record.kernel, record.library, figure, outcome, record.note,
     )  # fmt: skip
     say("  ".join(filter(None, parts)))
 

@@ -12,13 +12,15 @@ from typing import Annotated, Any
 import typer
 
 from semira.algorithms.registry import REGISTRY
+from semira.algorithms.row import load
 from semira.backends import kernel_files
+from semira.backends.cuda.jit.compile import toolchain
 from semira.backends.registry import backend_for
 from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DeviceUnavailable, InvalidValue
 from semira.base.settings import settings
 from semira.base.text import did_you_mean
-from semira.cli.ahead import PATTERN, Done, Request, compile_all, tools_of_cpu, tools_of_cuda
+from semira.cli.ahead import PATTERN, Done, Request, compile_all
 from semira.cli.options import JsonOption, option
 from semira.cli.output import note, print_json, print_pairs, print_table, say, seconds
 
@@ -163,10 +165,10 @@ def _note(request: Request) -> None:
     """Note what was compiled, for whoever misses a kernel later."""
     what = {"algorithms": list(request.names), "dtypes": list(request.dtypes)}
     if not request.archs:
-        kernel_files.note_ahead("cpu", what, tools_of_cpu())
+        kernel_files.note_ahead("cpu", what, load("semira.backends.cpu.jit:toolchain")())
     for arch in request.archs:
         sizes = {"sizes": ["all" if request.large else "small"]}
-        kernel_files.note_ahead("cuda", what | sizes, tools_of_cuda(arch))
+        kernel_files.note_ahead("cuda", what | sizes, toolchain(arch))
 
 
 def _megabytes() -> float:

@@ -20,7 +20,8 @@ from semira.cli.measure import Measurement, measure
 from semira.cli.options import DeviceOption, option
 from semira.cli.output import print_table, print_text, say, seconds
 from semira.cli.plots import draw_degrees, draw_frontier, draw_ranks, has_matplotlib, svg_of
-from semira.cli.report import Figure, Section, prepare_report, render, write_report
+from semira.cli.report import Figure, Section, prepare_report, render
+from semira.files.output import open_output
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,9 @@ def demo(
         done.append(_measure_all(subject, chosen))
         _print_section(done[-1])
     sections = [_section(each) for each in done]
-    write_report(target, render(sections, _environment(chosen), can_draw=has_matplotlib()))
+    text = render(sections, _environment(chosen), can_draw=has_matplotlib())
+    with open_output(target) as stream:
+        stream.write(text.encode())
     print_text(f"report: {target}")
 
 

@@ -146,7 +146,6 @@ def _print_version(wanted: bool) -> None:
 
 
 def _algorithms(commands: type[Algorithms]) -> typer.Typer:
-    """Return a command with one for each algorithm."""
     return typer.Typer(cls=commands, help=help_of(commands), no_args_is_help=True)
 
 

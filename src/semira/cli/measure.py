@@ -155,19 +155,13 @@ def measure(
         return result
 
     result, last, times = time_calls(graph, device, call, repeat)
-    answer = Answer(result, getattr(result, row.main), top)
+    answer, nvals = Answer(result, getattr(result, row.main), top), graph.arrays.nvals
     return Measurement(
         answer=answer,
         summary=summarise(row, graph, answer),
         source=source,
         plan=plan_facts(traces[0], result.trace, plan_for),
-        edges=_visited_edges(graph, answer, is_search=source is not None),
+        edges=nvals if source is None else int(np.sum(graph.degrees[answer.indices])),
         trace=last.trace,
         **times,
     )
-
-
-def _visited_edges(graph: Graph, answer: Answer, *, is_search: bool) -> int:
-    if not is_search:
-        return graph.arrays.nvals
-    return int(np.sum(graph.degrees[answer.indices]))

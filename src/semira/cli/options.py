@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,6 +27,24 @@ def option(
         *spellings, help=help_text, metavar=metavar, show_default=False, rich_help_panel=panel,
         **limits,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """Where a result goes, beside or in place of the summary."""
+
+    json: bool
+    plot: Path | None
+    out: str | None
+    trace: bool = False
+
+    def check(self) -> None:
+        """Refuse two that want standard output."""
+        for other in ["--json"] * self.json + ["--trace"] * self.trace:
+            if self.out == "-":
+                raise typer.BadParameter(
+                    f"--out - and {other} both want standard output; name a file"
+                )
 
 
 FileArgument = Annotated[

@@ -82,9 +82,8 @@ def cell(value: Any) -> str:
     return printable(str(value))
 
 
-def seconds(value: float | None) -> str:
-    """Return a duration with a unit that suits it."""
-    return seconds_text(value)
+#: A duration with a unit that suits it.
+seconds = seconds_text
 
 
 def print_pairs(pairs: Iterable[tuple[str, Any]], *, title: str | None = None) -> None:

@@ -95,11 +95,6 @@ def _times(method: str, times: int) -> str:
     return f"{method} x{times}" if times > 1 else method
 
 
-def trace_record(rows: Sequence[TraceRow]) -> list[dict[str, Any]]:
-    """Return rows for JSON."""
-    return [{**row._asdict(), "direction": row.direction} for row in rows]
-
-
 def plan_facts(
     trace: Trace, rows: Sequence[TraceRow], plan_for: Callable[[Program], Program] | None = None
 ) -> PlanFacts:

@@ -170,7 +170,6 @@ def _places(rows: Sequence[TraceRow], missing: int) -> tuple[Any, Sequence[Trace
 
 
 def _methods(rows: Sequence[TraceRow]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield the methods of rows, and which rows each has."""
     for method in dict.fromkeys(row.method for row in rows):
         yield method, np.array([row.method == method for row in rows], bool)
 

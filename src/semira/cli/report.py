@@ -11,7 +11,6 @@ from typing import Any
 from semira.base.errors import FileWriteError
 from semira.cli.output import cell, is_figure
 from semira.files import check_output
-from semira.files.output import open_output
 
 _STYLE = """
 :root { --ink: #1f2933; --soft: #5b6875; --line: #d9dfe5; --paper: #fff; --wash: #f4f6f8;
@@ -190,9 +189,3 @@ def prepare_report(folder: Path) -> Path:
     target = folder / "report.html"
     check_output(target)
     return target
-
-
-def write_report(path: Path, text: str) -> None:
-    """Write the report; raises FileWriteError if it cannot be written."""
-    with open_output(path) as stream:
-        stream.write(text.encode())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -27,10 +25,11 @@ from semira.cli.options import (
     JsonOption,
     PlotOption,
     RepeatOption,
+    Targets,
     option,
 )
 from semira.cli.output import cell, note, print_json, print_pairs, print_table
-from semira.cli.plans import SETTLED, trace_record
+from semira.cli.plans import SETTLED
 from semira.cli.run_application import make_command
 from semira.cli.searches import pins_for, take_search
 from semira.cli.summaries import VERTEX_FACTS, route
@@ -113,28 +112,6 @@ class Run(Algorithms):
         return run
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Targets:
-    """Where the result goes, beside or in place of the summary."""
-
-    json: bool
-    trace: bool
-    plot: Path | None
-    out: str | None
-
-    def check(self, file: str, asked: Asked) -> None:
-        """Refuse before the work what cannot be written after it."""
-        for other in ["--json"] * self.json + ["--trace"] * self.trace:
-            if self.out == "-":
-                raise typer.BadParameter(
-                    f"--out - and {other} both want standard output; name a file"
-                )
-        if self.out is not None:
-            _check_out(file, asked, self.out)
-        if self.plot is not None:
-            plots.check_target(self.plot)
-
-
 def run_algorithm(
     algorithm: str,
     file: str,
@@ -147,7 +124,11 @@ def run_algorithm(
     """Run an algorithm on a graph; print and write what was asked for."""
     row, options = asked.row, asked.options
     search = take_search(algorithm, options)
-    targets.check(file, asked)
+    targets.check()
+    if targets.out is not None:
+        _check_out(file, asked, targets.out)
+    if targets.plot is not None:
+        plots.check_target(targets.plot)
     check_seed(reading, is_used="seed" in options)
     chosen = choose_device(device)
     options |= pins_for(search, chosen)
@@ -167,24 +148,12 @@ def run_algorithm(
         _show(row.title, graph, measured, record)
         if targets.trace:
             _show_trace(measured)
-    _keep(algorithm, asked, graph, measured, targets.plot, targets.out)
-
-
-def _keep(
-    algorithm: str,
-    asked: Asked,
-    graph: Graph,
-    measured: Measurement,
-    plot: Path | None,
-    out: str | None,
-) -> None:
-    """Write the whole result and its plot, as far as they were asked for."""
-    if out is not None:
-        _write(out, graph, asked, measured)
-    if plot is not None:
+    if targets.out is not None:
+        _write(targets.out, graph, asked, measured)
+    if targets.plot is not None:
         if measured.is_settled:
             note(f"degrees are drawn in place of products: {SETTLED}")
-        plots.plot_run(plot, algorithm, graph, measured)
+        plots.plot_run(targets.plot, algorithm, graph, measured)
 
 
 def _check_out(file: str, asked: Asked, out: str) -> None:
@@ -226,7 +195,6 @@ def make_record(algorithm: str, graph: Graph, measured: Measurement) -> dict[str
 
 
 def _labels(graph: Graph, source: Any) -> Any:
-    """Return what the file calls a vertex, or each of several."""
     if isinstance(source, list):
         return [graph.label_of(each) for each in source]
     return graph.label_of(source)
@@ -273,8 +241,8 @@ def _touched(measured: Measurement) -> Any:
 
 
 def _trace_record(measured: Measurement) -> dict[str, Any]:
-    """Return the trace of the last call for JSON."""
-    return {"trace": trace_record(measured.trace), "trace_lost": lost_rows(measured.trace)}
+    rows = [{**row._asdict(), "direction": row.direction} for row in measured.trace]
+    return {"trace": rows, "trace_lost": lost_rows(measured.trace)}
 
 
 def _show_trace(measured: Measurement) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -34,6 +32,7 @@ from semira.cli.options import (
     JsonOption,
     PlotOption,
     RepeatOption,
+    Targets,
     option,
 )
 from semira.cli.output import cell, note, print_json, print_pairs
@@ -69,45 +68,33 @@ def make_command(name: str) -> Callable[..., None]:
         out: OutOption = None,
         reading: Reading,
     ) -> None:
-        asked = _Asked(row, own, json=json, plot=plot, out=out)
-        run_application(asked, file, device, repeat, reading)
+        targets = Targets(json=json, plot=plot, out=out)
+        run_application(row, own, file, device, repeat, targets, reading)
 
     run.__doc__ = f"{row.title[0].upper()}{row.title[1:]}: {row.summary}."
     return run
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What was asked of an application, and where its result goes."""
-
-    row: Application
-    given: dict[str, Any]
-    json: bool
-    plot: Path | None
-    out: str | None
-
-    def check(self, file: str) -> None:
-        """Refuse before the work what is lacking, or cannot be written after it."""
-        check_given(self.row, self.given)
-        if self.out == "-" and self.json:
-            raise typer.BadParameter("--out - and --json both want standard output; name a file")
-        if self.out is not None:
-            files = [self.given[name] for name in self.row.files if name in self.given]
-            check_out(self.out, file, *files)
-        if self.plot is not None:
-            if not self.row.plot:
-                raise typer.BadParameter(f"{self.row.typed} has no picture; leave out --plot")
-            plots.check_target(self.plot)
+def _check(row: Application, given: dict[str, Any], file: str, targets: Targets) -> None:
+    """Refuse before the work what is lacking, or cannot be written after it."""
+    check_given(row, given)
+    targets.check()
+    if targets.out is not None:
+        check_out(targets.out, file, *(given[name] for name in row.files if name in given))
+    if targets.plot is not None:
+        if not row.plot:
+            raise typer.BadParameter(f"{row.typed} has no picture; leave out --plot")
+        plots.check_target(targets.plot)
 
 
 def run_application(
-    asked: _Asked, file: str, device: Device | None, repeat: int, reading: Reading
-) -> None:
+    row: Application, given: dict[str, Any], file: str, device: Device | None, repeat: int,
+    targets: Targets, reading: Reading,
+) -> None:  # fmt: skip
     """Run an application on a graph; print and write what was asked for."""
-    row = asked.row
-    asked.check(file)
+    _check(row, given, file, targets)
     chosen = choose_device(device)
-    options = dict(asked.given)
+    options = dict(given)
     if reading.seed is not None:
         if "seed" in row.parameters:
             options["seed"] = reading.seed
@@ -128,19 +115,19 @@ def run_application(
     _, result, times = time_calls(graph, chosen, call, repeat)
     timed = Timed(**times)
     facts = result.facts()
-    if asked.json:
+    if targets.json:
         print_json({"application": row.name, **timed.record(graph), "result": facts})
-    elif asked.out != "-":
+    elif targets.out != "-":
         pairs = [("n", graph.arrays.nrows), ("entries", graph.arrays.nvals), ("device", chosen)]
         pairs += [(name.replace("_", " "), _text(fact)) for name, fact in facts.items()]
         print_pairs(pairs + timed.lines(graph), title=f"{row.title} on {graph.name}")
-    if asked.out is not None:
+    if targets.out is not None:
         tell(result, semira.io.Graph(graph.matrix, graph.labels))
-        count = write_table(asked.out, result)
-        if asked.out != "-":
-            note(f"{count:,} rows written to {asked.out}")
-    if asked.plot is not None:
-        load(row.plot)(result, graph.matrix, str(asked.plot))
+        count = write_table(targets.out, result)
+        if targets.out != "-":
+            note(f"{count:,} rows written to {targets.out}")
+    if targets.plot is not None:
+        load(row.plot)(result, graph.matrix, str(targets.plot))
 
 
 def _wait(device: str) -> None:
@@ -164,7 +151,6 @@ def _progress(row: Application) -> Iterator[dict[str, Any]]:
 
 
 def _text(fact: Any) -> Any:
-    """Return a fact on one line."""
     if isinstance(fact, dict):
         return ", ".join(f"{name} {cell(value)}" for name, value in fact.items())
     return ", ".join(map(cell, fact)) if isinstance(fact, (list, tuple)) else fact

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KernelText:
-    """A kernel by the files that hold it, in a package of its application."""
+    """A kernel by the files that hold it, in a package of its application; equal to itself only."""
 
     package: str
     #: ``file.py`` has a function `name` of ``(low, high, *arguments)``; ``file.cuh`` a template
@@ -25,6 +25,8 @@ class KernelText:
     lanes: int = 1
     #: Threads of a block.
     threads: int = 256
+    #: Blocks of a loop that a multiprocessor has room for at the same time; 0: any number.
+    blocks: int = 0
 
     @property
     def place(self) -> str:

@@ -123,7 +123,6 @@ def _tar(file: Any) -> Iterator[_Member]:
 def _chosen(
     source: Source, members: list[_Member], is_graph: Callable[[str], bool], kind: str
 ) -> _Member:
-    """Return the one graph among the files of an archive."""
     files = [member for member in members if not _SPARED.search(member.name)]
     graphs = [member for member in files if is_graph(member.name)]
     if not graphs and len(files) == 1:

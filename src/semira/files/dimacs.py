@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -118,10 +119,7 @@ def read_dimacs(source: Source) -> EdgeList:
     narrow = index_dtype(size)
     parts = [(np.empty(0, narrow), np.empty(0, narrow), np.empty(0, np.int64))]
     seen = 0
-    if rest.data:
-        parts.append(_arcs(source, rest, size, count))
-        seen = len(parts[-1][0])
-    for block in blocks:
+    for block in chain([rest] if rest.data else [], blocks):
         parts.append(_arcs(source, block, size, count - seen))
         seen += len(parts[-1][0])
     if seen != count:

@@ -33,7 +33,6 @@ def write_dimacs(stream: BinaryIO, edges: EdgeList) -> None:
 
 
 def _whole(values: NDArray[Any] | None, count: int) -> NDArray[np.int64]:
-    """Return weights as int64."""
     if values is None:
         return np.ones(count, np.int64)
     is_real = values.dtype.kind in "biuf"

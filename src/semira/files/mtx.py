@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -133,14 +134,9 @@ def _read_header(
             elif line:
                 text = line.decode("utf-8", "replace")
                 header = _parse_sizes(source, text, number, banner)
-                return header, _chain(block.after(number, end), blocks)
+                rest = block.after(number, end)
+                return header, chain([rest] if rest.data else [], blocks)
     raise source.error("ends inside the header: the line of sizes is missing; fetch it again")
-
-
-def _chain(first: Block, rest: Iterator[Block]) -> Iterator[Block]:
-    if first.data:
-        yield first
-    yield from rest
 
 
 class _Body:

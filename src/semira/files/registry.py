@@ -27,26 +27,17 @@ from semira.formats import EdgeList, MatrixArrays
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One file format.
+    """One file format."""
 
-    Attributes
-    ----------
-    name : str
-        What ``format=`` calls it.
-    suffixes : tuple of str
-        File names that mean it (that of a compression may follow).
-    reader, writer : callable or None
-    is_text_table : bool
-        Whether the edge-list options (``base``, ``columns``, ...) apply.
-    is_square : bool
-        Whether it records no shape, and so holds square matrices only.
-    """
-
+    #: What ``format=`` calls it.
     name: str
+    #: File names that mean it (that of a compression may follow).
     suffixes: tuple[str, ...]
     reader: Callable[[Source, ReadOptions], EdgeList]
     writer: Callable[[BinaryIO, EdgeList], None] | None = None
+    #: Whether the edge-list options (``base``, ``columns``, ...) apply.
     is_text_table: bool = False
+    #: Whether it records no shape, and so holds square matrices only.
     is_square: bool = False
 
 

@@ -76,16 +76,18 @@ def rows_of(matrix: Any, *, values: bool = True, dtype: Any = None) -> Rows:
     >>> rows.indptr.tolist(), rows.indices.tolist(), rows.values.tolist()
     ([0, 2, 3], [1, 2, 0], [1.0, 2.0, 3.0])
     """
+    device = matrix.device
+    if device_traits(device).lends_arrays:
+        recording.refuse_host_read("kernels need the rows of a matrix", "run them after the loop")
+        wanted = lookup_dtype(dtype) if values and dtype is not None else None
+        lent = matrix._value.export("csr", device, dtype=wanted, copy=False, repeats=values)
+        indptr, indices = lent.indices
+        return Rows(indptr, indices, lent.values if values else None, matrix.shape)
     # Until the matrix is written.
-    known, key = matrix._value.facts, (_ROWS, values, dtype)
+    known, key = matrix._value.facts, (_ROWS, device, values, dtype)
     found: Rows | None = known.get(key)
     if found is not None and recording.current() is None:
         return found
-    device = matrix.device
-    if device_traits(device).lends_arrays:
-        wanted = dtype if values else None
-        indptr, indices, given = matrix._compressed("csr", wanted, device, False, repeats=values)
-        return Rows(indptr, indices, given if values else None, matrix.shape)
     held = reading.matrix_arrays(matrix, "rows_of")
     arrays = reading.oriented(held, "csr").ordinary()
     stored = arrays.entry_values() if values else None
@@ -231,12 +233,12 @@ def workspace(xp: Any, *wanted: tuple[tuple[int, ...], Any]) -> list[Any]:
     """
     sizes = [math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in wanted]
     ends = list(accumulate(-(-size // _LINE) * _LINE for size in sizes))
-    block = xp.empty(ends[-1], np.uint8)
-    begins = [0, *ends[:-1]]
-    return [
-        block[begin : begin + size].view(dtype).reshape(shape)
-        for (shape, dtype), begin, size in zip(wanted, begins, sizes, strict=True)
-    ]
+    block = xp.empty(max(1, ends[-1]), np.uint8)
+    parts = zip(wanted, [0, *ends[:-1]], strict=True)
+    if xp is np:
+        return [np.ndarray(shape, dtype, block, begin) for (shape, dtype), begin in parts]
+    first = block.data
+    return [xp.ndarray(shape, dtype, first + begin) for (shape, dtype), begin in parts]
 
 
 def kernel(function: Any) -> Any:
@@ -262,6 +264,9 @@ class ArrayKernel:
         the template when all blocks are done with the kernel before, without a barrier of its own.
     threads : int
         Threads of a block.
+    blocks : int
+        Of the first kernel of a loop: as many blocks fit on a multiprocessor of a GPU at the same
+        time, for which the compiler saves registers. 0: any number.
 
     Notes
     -----
@@ -274,10 +279,12 @@ class ArrayKernel:
     integers, floats as doubles. What a kernel writes are arrays that the caller made.
     """
 
-    def __init__(self, place: str, name: str, *, lanes: int = 1, threads: int = 256) -> None:
+    def __init__(
+        self, place: str, name: str, *, lanes: int = 1, threads: int = 256, blocks: int = 0
+    ) -> None:
         package, _, file = place.partition(":")
-        self._text = KernelText(package, file, name, lanes, threads)
-        self._alone: dict[str, Any] = {}
+        self._text = KernelText(package, file, name, lanes, threads, blocks)
+        self._again: dict[str, Any] = {}
 
     def __call__(
         self,
@@ -324,18 +331,19 @@ class ArrayKernel:
         JitError
             The kernel does not compile.
         """
-        if items == 1 and not (scratch or stops) and host_scratch is tuple:
+        if not (scratch or stops) and host_scratch is tuple:
             # What was called with such arguments before is not checked again.
-            known = self._alone.get(device)
-            if known is not None and known.again(0, 1, *arguments):
+            again = self._again.get(device)
+            if again is not None and again(items, work, arguments):
                 return
         backend = _backend(device)
         launch = self.launch(
             items, *arguments, scratch=scratch, work=work, host_scratch=host_scratch, stops=stops,
             shared=shared,
         )  # fmt: skip
+        _check((launch,))
         if items:
-            self._alone[device] = backend.run_kernel(self._text, launch[1])
+            self._again[device] = backend.run_kernel(*launch)
 
     def launch(
         self,
@@ -347,10 +355,7 @@ class ArrayKernel:
         stops: bool = False,
         shared: int = 0,
     ) -> tuple[KernelText, Launch]:
-        """Return a call for `ArrayLoop`; the parameters are those of a call, without the device."""
-        for number, argument in enumerate(arguments):
-            if argument.__class__ not in _NUMBERS:
-                _check(self._text.name, number, argument)
+        """Return a call for `run_loop`; the parameters are those of a call, without the device."""
         if getattr(work, "ndim", 0) and len(work) != items + 1:
             raise DimensionMismatch(f"{len(work)} running totals of {items} items: one more")
         return self._text, Launch(
@@ -364,7 +369,7 @@ class ArrayKernel:
         )
 
     def beside(self, other: tuple[KernelText, Launch], items: int) -> tuple[KernelText, Launch]:
-        """Return a call for `ArrayLoop` with the arguments of another one, which are checked."""
+        """Return a call for `run_loop` with the arguments of another one, which are checked."""
         return self._text, Launch(items, other[1].arguments)
 
 
@@ -373,6 +378,7 @@ def run_loop(
     *launches: tuple[KernelText, Launch],
     device: str,
     before: Sequence[tuple[KernelText, Launch]] = (),
+    most_blocks: int | None = None,
 ) -> None:
     """Run kernels in turn, again and again, until one of them writes ``state[0]``.
 
@@ -391,24 +397,30 @@ def run_loop(
     device : "reference", "cpu", "cuda" or "suitesparse"
     before : sequence
         Launches of kernels that run once, before the state is read.
+    most_blocks : int, optional
+        Blocks of a GPU at most. One block joins its threads in less time than several: where there
+        is little to do.
 
     Raises
     ------
     InvalidValue
-        There is one kernel only, or a kernel has scratch, or blocks of another size.
+        There is one kernel only, or a kernel has scratch, or blocks of another size; or an argument
+        is an array with gaps, or of a dtype that kernels do not take.
     JitError
         A kernel does not compile.
     """
     backend = _backend(device)
     if len(launches) < 2:
         raise InvalidValue(f"{len(launches)} kernel in a loop: it takes two or more")
-    for text, launch in (*before, *launches):
+    calls = *before, *launches
+    _check(calls)
+    for text, launch in calls:
         if launch.scratch:
             raise InvalidValue(f"{text.name}: kernels of a loop have no scratch; use host_scratch")
         if text.threads != launches[0][0].threads:
             raise InvalidValue(f"{text.name}: kernels of a loop have equal threads a block")
     if hasattr(backend, "run_kernel_loop"):
-        backend.run_kernel_loop(state, launches, before)
+        backend.run_kernel_loop(state, launches, before, most_blocks)
         return
     with interrupts.deferred():
         _run_in_turn(backend, before)
@@ -434,11 +446,22 @@ def _backend(device: str) -> Any:
     return backend_for(_KERNELS_OF.get(device, device))
 
 
-def _check(name: str, number: int, argument: Any) -> None:
-    if not getattr(argument, "ndim", 0):
+def _check(calls: Sequence[tuple[KernelText, Launch]]) -> None:
+    # Kernels of a loop share most of their arrays, and a property of an array takes its time.
+    arguments = {id(each): each for _, launch in calls for each in launch.arguments}
+    if not any(each.__class__ not in _NUMBERS and _fault(each) for each in arguments.values()):
         return
+    for text, launch in calls:
+        for number, argument in enumerate(launch.arguments):
+            if fault := _fault(argument):
+                raise InvalidValue(f"{text.name}: argument {number} {fault}")
+
+
+def _fault(argument: Any) -> str:
+    """Return what is wrong with an argument, or nothing."""
+    if not getattr(argument, "ndim", 0):
+        return ""
     if argument.dtype not in ARRAY_DTYPES:
         known = ", ".join(str(dtype) for dtype in ARRAY_DTYPES)
-        raise InvalidValue(f"{name}: argument {number} is of {argument.dtype}; use one of {known}")
-    if not argument.flags.c_contiguous:
-        raise InvalidValue(f"{name}: argument {number} has gaps; pass a copy")
+        return f"is of {argument.dtype}; use one of {known}"
+    return "" if argument.flags.c_contiguous else "has gaps; pass a copy"

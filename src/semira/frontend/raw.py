@@ -33,7 +33,9 @@ def vector_from_coo(
 ) -> VectorArrays | RawArrays:
     """Return what `Vector.from_coo` makes a vector of."""
     if dup_op is None:
-        quick = construct.shared_entries(indices, values, dtype, size, BUILD_FROM)
+        quick: VectorArrays | None = construct.shared_entries(
+            indices, values, dtype, size, BUILD_FROM
+        )
         if quick is None and dtype is None:
             quick = construct.listed_entries(indices, values, size, BUILD_FROM)
         if quick is not None:

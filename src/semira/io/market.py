@@ -142,7 +142,6 @@ def mmwrite(
 
 
 def _in_field(edges: EdgeList, field: str | None) -> EdgeList:
-    """Return the edges with values of the dtype that `field` names."""
     if field is None:
         return edges
     if field == "pattern":

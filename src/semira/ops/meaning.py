@@ -98,6 +98,8 @@ def cast_scalar(value: Any, target: np.dtype[Any]) -> Any:
     Floats saturate when cast to integers and NaN becomes 0; integers wrap; of complex numbers the
     real part is kept; anything but zero is true.
     """
+    if type(value) is target.type and target.kind != "V":
+        return value
     return cast_array(np.asarray(value), target)[()]
 
 

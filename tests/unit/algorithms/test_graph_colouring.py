@@ -13,6 +13,8 @@ from tests.unit.algorithms import cases
 import semira as gb
 from semira import exceptions
 from semira.algorithms import graph_colouring
+from semira.algorithms.neighbours import priorities, undirected
+from semira.algorithms.waves import colours_in_waves
 
 
 def greedy(graph: cases.Graph, seed: int) -> list[int]:
@@ -110,3 +112,13 @@ def test_real_graphs(device, name):
     pairs = zip(edges.rows.tolist(), edges.cols.tolist(), strict=True)
     graph = cases.unweighted(edges.nrows, pairs)
     np.testing.assert_array_equal(colour, greedy(graph, 1))
+
+
+def test_waves_make_the_colours_of_the_scan(device):
+    # Self-loops do not count; the row of the hub has a block of its own on a GPU.
+    pairs = [(0, v) for v in range(1, 601)] + [(v, v + 1) for v in range(1, 600)] + [(5, 5)]
+    graph = cases.unweighted(601, pairs)
+    edges = undirected(graph.matrix(device), symmetric=False)
+    colour, waves = colours_in_waves(edges, priorities(edges, 2))
+    assert colour.to_dense().tolist() == greedy(graph, 2)
+    assert 3 <= waves < 30

@@ -290,7 +290,7 @@ def test_transposes_and_paths_on_gpus_are_refused(monkeypatch):
 
 
 def test_what_does_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr(solve, "free_memory", lambda _: 100)
+    monkeypatch.setattr("semira.apps.arrays.free_memory", lambda _: 100)
     with gb.device("cpu"), pytest.raises(OutOfMemory, match=r"take .* bytes, and 100 are free"):
         linear_sum_assignment(np.ones((30, 30)))
     assert memory(1000, 2000) == memory(2000, 1000)

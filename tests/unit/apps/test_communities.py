@@ -16,13 +16,8 @@ from tests.helpers.communities import groups_of, matrix_of, plain_modularity, pl
 import semira as gb
 from semira.algorithms.row import load
 from semira.apps.communities.files import read_labels
-from semira.apps.communities.moving import (
-    Workspace,
-    components,
-    move_in_order,
-    move_vertices,
-    refine,
-)
+from semira.apps.communities.graph import Workspace
+from semira.apps.communities.moving import components, move_in_order, move_vertices, refine
 from semira.apps.communities.problem import graph_of
 from semira.base import settings
 from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory

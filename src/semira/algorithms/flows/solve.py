@@ -70,7 +70,6 @@ def _add(total: Drained, more: Drained) -> None:
 
 
 def _saturate(network: Network, room: Any, excess: Any, source: int) -> None:
-    """Send all that leaves the source."""
     arcs = network.arcs_of(source)
     sent = room[arcs].copy()
     excess[network.indices[arcs]] += sent

@@ -1,16 +1,12 @@
 """Core numbers, one vertex after the other."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from semira.kernels import helper, kernel
 
 
 @helper
-def leave_out_loops(indptr: Any, indices: Any, degree: Any) -> None:
+def leave_out_loops(indptr, indices, degree):
     """Lower the degrees of vertices that are neighbours of themselves."""
     for v in range(len(degree)):
         for p in range(indptr[v], indptr[v + 1]):
@@ -19,7 +15,7 @@ def leave_out_loops(indptr: Any, indices: Any, degree: Any) -> None:
 
 
 @helper
-def order_by_degree(degree: Any, order: Any, place: Any, begins: Any) -> None:
+def order_by_degree(degree, order, place, begins):
     """Order vertices by degree; those of degree d begin at ``begins[d]``, which is 0 at first."""
     # One place further on, they begin there before they are placed, and end there after it.
     for v in range(len(degree)):
@@ -34,9 +30,7 @@ def order_by_degree(degree: Any, order: Any, place: Any, begins: Any) -> None:
 
 
 @kernel
-def peel_in_order(
-    low: Any, high: Any, indptr: Any, indices: Any, core: Any, order: Any, place: Any, begins: Any
-) -> None:
+def peel_in_order(low, high, indptr, indices, core, order, place, begins):
     """Take off the vertex of least degree, again and again; in `core` are the lengths of rows.
 
     A neighbour that loses an edge changes places with the first of its degree, and is the last one

@@ -4,10 +4,6 @@ Items are the vertices, on GPUs the entries. To each end of an edge its weight i
 often.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from semira.kernels import atomic_add, kernel
@@ -15,9 +11,9 @@ from semira.kernels import atomic_add, kernel
 
 @kernel
 def count_corners(
-    low: Any, high: Any, heads: Any, indptr: Any, indices: Any, alike: Any, times: Any,  # noqa: ARG001
-    counts: Any, mark: Any, mine: Any, stop: Any,
-) -> None:  # fmt: skip
+    low, high, heads, indptr, indices, alike, times,  # noqa: ARG001
+    counts, mark, mine, stop,
+):  # fmt: skip
     """Count the triangles of each vertex.
 
     Neighbours of a vertex are marked with its number and 1 more, and looked for among those of
@@ -47,9 +43,9 @@ def count_corners(
 
 @kernel
 def weigh_corners(
-    low: Any, high: Any, heads: Any, indptr: Any, indices: Any, alike: Any, values: Any,  # noqa: ARG001
-    times: Any, counts: Any, mark: Any, mine: Any, stop: Any,
-) -> None:  # fmt: skip
+    low, high, heads, indptr, indices, alike, values,  # noqa: ARG001
+    times, counts, mark, mine, stop,
+):  # fmt: skip
     """Add up what the sides opposite to each vertex weigh in its triangles.
 
     Neighbours of a vertex are marked with their entry, and looked for among those of each.
@@ -77,8 +73,26 @@ def weigh_corners(
 
 
 @kernel
-def share_pairs(low: Any, high: Any, counts: Any, degrees: Any, out: Any) -> None:
+def share_pairs(low, high, counts, degrees, out):
     """Return the share of the pairs of neighbours that are connected."""
     for v in range(low, high):
         pairs = degrees[v] * (degrees[v] - 1)
         out[v] = np.float64(2 * counts[v]) / np.float64(max(pairs, 1))
+
+
+@kernel
+def count_all(low, high, indptr, indices, total, mark, stop):
+    """Add up the triangles whose edges lead away from some vertices. Looks do not branch."""
+    found = np.int64(0)
+    for u in range(low, high):
+        if atomic_add(stop, 0, 0) != 0:
+            break
+        first = np.uint64(indptr[u])
+        last = np.uint64(indptr[u + 1])
+        for p in range(first, last):
+            mark[np.uint64(indices[p])] = u + 1
+        for p in range(first, last):
+            v = np.uint64(indices[p])
+            for q in range(np.uint64(indptr[v]), np.uint64(indptr[v + np.uint64(1)])):
+                found += np.int64(mark[np.uint64(indices[q])] == u + 1)
+    atomic_add(total, 0, found)

@@ -1,18 +1,12 @@
 """Greedy colours, one vertex after the other."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from semira.kernels import atomic_add, kernel, prefetch
 
 
 @kernel
-def colour_in_order(
-    low: Any, high: Any, indptr: Any, indices: Any, order: Any, colour: Any, mark: Any, stop: Any
-) -> None:
+def colour_in_order(low, high, indptr, indices, order, colour, mark, stop):
     """Give each vertex the least colour that its neighbours leave; `colour` is -1 at first.
 
     In `mark`, which is 0 at first, has colour c at place c + 1 the last vertex with a neighbour of

@@ -1,16 +1,12 @@
 """Shortest paths from one vertex after the other, by a heap of those that are reached."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from semira.kernels import atomic_add, helper, kernel
 
 
 @helper
-def rise(heap: Any, keys: Any, place: Any, i: Any, v: Any, key: Any) -> None:
+def rise(heap, keys, place, i, v, key):
     """Put a vertex into a heap, whose nodes have four children, from a free place upwards."""
     while i > 0:
         parent = (i - 1) >> 2
@@ -28,7 +24,7 @@ def rise(heap: Any, keys: Any, place: Any, i: Any, v: Any, key: Any) -> None:
 
 
 @helper
-def take_first(heap: Any, keys: Any, place: Any, count: Any) -> None:
+def take_first(heap, keys, place, count):
     """Take the first of a heap away; the last one, behind the `count` left, sinks from there."""
     v = np.int64(heap[count])
     key = keys[count]
@@ -56,21 +52,9 @@ def take_first(heap: Any, keys: Any, place: Any, count: Any) -> None:
 
 @kernel
 def settle_paths(
-    low: Any,
-    high: Any,
-    indptr: Any,
-    indices: Any,
-    values: Any,
-    bounds: Any,
-    starts: Any,
-    begins: Any,
-    distance: Any,
-    counts: Any,
-    heap: Any,
-    keys: Any,
-    place: Any,
-    stop: Any,
-) -> None:
+    low, high, indptr, indices, values, bounds, starts, begins, distance, counts, heap, keys, place,
+    stop,
+):  # fmt: skip
     """Write the distances from sets of vertices, a row each; -1 where no path leads.
 
     Set s has the different vertices between two `bounds` of `starts`, at the distances `begins`;
@@ -111,9 +95,7 @@ def settle_paths(
 
 
 @kernel
-def list_paths(
-    low: Any, high: Any, n: Any, distance: Any, ends: Any, indices: Any, values: Any
-) -> None:
+def list_paths(low, high, n, distance, ends, indices, values):
     """List the vertices of some rows that paths lead to; a row begins where the one before ends."""
     for s in range(low, high):
         at = np.int64(ends[s])

@@ -3,142 +3,7 @@
 // one before looked is cleared meanwhile, so that a level needs one barrier. Frontiers are sets, a
 // bit for each vertex: a queue has an end that all threads would change.
 #pragma once
-
-typedef unsigned long long Word;
-
-// A turn's part of `state`, behind the two numbers that hosts have too: what the call before did,
-// and what it counted.
-enum : int { kPhase, kBlock, kDepth, kLeft, kShare, kOf, kFound, kEdges, kDone, kLooked, kAlive,
-             kPart = kAlive + 4 };
-enum : long long { kNothing, kClear, kSeed, kPush, kPull, kLast, kEnd };
-
-__device__ __forceinline__ long long* part_of(long long* state, int turn) {
-  return state + 2 + turn % 3 * kPart;
-}
-
-// Threads that share a row, and entries that each of them reads before they talk.
-constexpr int kLanes = 8, kAtOnce = 4;
-
-// Warps share longer rows out, so many entries each.
-constexpr long long kLong = 128;
-
-// Most threads of a block.
-constexpr int kThreads = 256;
-
-__device__ __forceinline__ Word bits_from(long long count) {
-  return count >= 64 ? 0ull : count <= 0 ? ~0ull : ~0ull << count;
-}
-
-// What a call does; all threads decide alike.
-struct Call {
-  long long phase, block, depth, left, share, of;
-
-  __device__ Call(const long long* told, long long n, long long k, long long width,
-                  long long entries, long long limit)
-      : phase(told[kPhase]), block(told[kBlock]), depth(told[kDepth]), left(told[kLeft]),
-        share(told[kShare]), of(told[kOf]) {
-    if (phase == kEnd) return;
-    if (phase == kNothing) {
-      phase = kClear;
-    } else if (phase == kClear) {
-      phase = kSeed;
-      depth = -1;
-      left = entries;
-      share = 1;
-      of = 4;
-    } else if (phase == kLast || told[kFound] == 0) {
-      phase = width * ++block < k ? kClear : kEnd;
-    } else {
-      if (phase == kPull) {
-        share = told[kLooked];
-        of = left + 1;
-      }
-      left -= told[kDone];
-      const double part = static_cast<double>(share) / static_cast<double>(of);
-      const double pulled = static_cast<double>(left) * part * 0.5 + static_cast<double>(n) * 0.25;
-      phase = static_cast<double>(told[kEdges]) > pulled ? kPull : kPush;
-      if (++depth == limit) phase = kLast;
-    }
-  }
-
-  // For the next call.
-  __device__ void tell(long long* part) const {
-    part[kPhase] = phase;
-    part[kBlock] = block;
-    part[kDepth] = depth;
-    part[kLeft] = left;
-    part[kShare] = share;
-    part[kOf] = of;
-  }
-};
-
-// What a thread counts; `alive` is of one word.
-struct Tally {
-  unsigned found, edges, done, looked;
-  Word alive;
-};
-
-// The searches of one block: words that found a vertex before, do in this level, and will in the
-// next; `past` is what the level before found. Of each but the first the vertices, as a set.
-struct Searches {
-  long long n, first, many;
-  int words, shift;
-  Word *seen, *now, *next, *past;
-  unsigned *ready, *coming, *gone;
-
-  Searches() = default;
-  __device__ Searches(int turn, long long block, long long n, long long k, long long width,
-                      long long words, Word* seen, Word* fresh, unsigned* sets)
-      : n(n),
-        first(width * block),
-        many(min(width, k - first)),
-        words(static_cast<int>(words)),
-        shift(static_cast<int>(words) / 2),
-        seen(seen),
-        now(fresh + turn * n * words),
-        next(fresh + (turn + 1) % 3 * n * words),
-        past(fresh + (turn + 2) % 3 * n * words),
-        ready(sets + turn * num_sets()),
-        coming(sets + (turn + 1) % 3 * num_sets()),
-        gone(sets + (turn + 2) % 3 * num_sets()) {}
-
-  __device__ __forceinline__ long long num_sets() const { return (n + 31) / 32; }
-
-  // Searches of a word that did not find a vertex. Whether `seen` has those of this level yet does
-  // not matter.
-  __device__ __forceinline__ Word missing(long long v, int j) const {
-    return ~(seen[words * v + j] | now[words * v + j]);
-  }
-
-  // Notes that searches, which are not 0, find a vertex next.
-  template <class P>
-  __device__ __forceinline__ void find(long long v, int j, Word fresh, const P* indptr,
-                                       Tally& tally) const {
-    // Whoever finds something in the word is not the first.
-    if (atomicOr(next + words * v + j, fresh) != 0) return;
-    const unsigned bit = 1u << v % 32;
-    if (atomicOr(coming + v / 32, bit) & bit) return;
-    ++tally.found;
-    tally.edges += static_cast<unsigned>(indptr[v + 1] - indptr[v]);
-  }
-
-  // Passes searches of a word on to vertices; -1 is none.
-  template <class P>
-  __device__ __forceinline__ void pass(const int (&to)[kAtOnce], int j, Word (&mine)[kAtOnce],
-                                       const P* indptr, Tally& tally) const {
-#pragma unroll
-    for (int r = 0; r < kAtOnce; ++r) {
-      const long long w = to[r];
-      if (w >= 0) mine[r] &= missing(w, j) & ~*const_cast<volatile Word*>(next + words * w + j);
-    }
-#pragma unroll
-    for (int r = 0; r < kAtOnce; ++r) {
-      if (to[r] < 0 || mine[r] == 0) continue;
-      tally.alive |= mine[r];
-      find(to[r], j, mine[r], indptr, tally);
-    }
-  }
-};
+#include "semira.algorithms.kernels:hop_state.cuh"
 
 // Lets no search have found a vertex; of the first block, no level is there.
 template <class L>
@@ -170,44 +35,50 @@ __device__ __forceinline__ void seed_all(const Searches& all, const P* indptr,
   for (long long s = mine.first; s < all.many; s += mine.step) {
     const Word bit = 1ull << (s % 64);
     atomicOr(reinterpret_cast<Word*>(next + kAlive + s / 64), bit);
-    all.find(sources[all.first + s], static_cast<int>(s / 64), bit, indptr, tally);
+    const long long v = sources[all.first + s];
+    atomicOr(all.seen + all.words * v + s / 64, bit);
+    atomicOr(all.next + all.words * v + s / 64, bit);
+    all.enter(v, indptr, tally);
   }
 }
 
-// Notes what this level found at a vertex; eight threads do, with equal parts of the words.
-template <class Q, class L>
-__device__ __forceinline__ void settle_vertex(const Searches& all, long long v, const Q* in_indptr,
-                                       long long kind, L* level, long long* counts,
-                                       long long depth, Tally& tally) {
-  const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  const unsigned peers = 0xffu << (threadIdx.x % 32 / kLanes * kLanes);
-  const int bits = 8 * all.words, j = lane * bits / 64, from = lane * bits % 64;
-  const long long at = all.words * v + j;
-  const Word x = all.now[at], known = all.seen[at] | x;
-  const bool misses = __any_sync(peers, ~known != 0);
-  if (from == 0) all.seen[at] = known;
-  Word own = x >> from & ~0ull >> (64 - bits);
-  if (kind == 2 && depth > 0) {
-    long long came = __popcll(own);
-    for (int step = 1; step < kLanes; step *= 2) came += __shfl_xor_sync(peers, came, step);
-    if (lane == 0) {
-      counts[2 * v] += came;
-      counts[2 * v + 1] += came * depth;
-    }
-  } else if (kind == 1) {
-    L* const to = level + all.first * all.n + all.many * v + 64 * j + from;
-    for (; own != 0; own &= own - 1) to[__popcll(~own & (own - 1))] = static_cast<L>(depth);
+// Notes what the last level found at the `ready` ones of eight vertices, unless only last levels are
+// kept, and forgets what the level before found at the `gone` ones. Eight threads do, with equal parts
+// of a vertex' words.
+template <class L>
+__device__ __forceinline__ void settle_set(const Searches& all, long long set, unsigned ready,
+                                           unsigned gone, long long kind, L* level,
+                                           long long* counts, long long depth) {
+  const int own = static_cast<int>(threadIdx.x) % kLanes;
+  for (int at = own; at < kLanes * all.words; at += kLanes) {
+    if (gone >> (at >> all.shift) & 1) all.past[kLanes * all.words * set + at] = 0;
   }
-  if (lane == 0 && !misses) tally.done += static_cast<unsigned>(in_indptr[v + 1] - in_indptr[v]);
+  if (kind == 0 || (kind == 2 && depth == 0)) return;
+  const unsigned peers = 0xffu << (threadIdx.x % 32 / kLanes * kLanes);
+  const int bits = 8 * all.words, from = own * bits % 64;
+  for (unsigned left = ready; left != 0; left &= left - 1) {
+    const long long v = kLanes * set + __ffs(static_cast<int>(left)) - 1;
+    Word x = all.now[all.words * v + own * bits / 64] >> from & ~0ull >> (64 - bits);
+    if (kind == 1) {
+      L* const to = level + all.first * all.n + all.many * v + own * bits;
+      for (; x != 0; x &= x - 1) to[__popcll(~x & (x - 1))] = static_cast<L>(depth);
+    } else {
+      int came = __popcll(x);
+      for (int step = 1; step < kLanes; step *= 2) came += __shfl_xor_sync(peers, came, step);
+      if (own == 0) {
+        counts[2 * v] += came;
+        counts[2 * v + 1] += came * depth;
+      }
+    }
+  }
 }
 
 // Settles the frontier, clears the one before, and pushes. Eight threads take as many vertices;
 // those of a block lie apart, and their edges are shared out among all of its threads.
-template <class P, class I, class Q, class L>
+template <class P, class I, class L>
 __device__ __forceinline__ void walk_frontier(const Searches& all, bool pushes, const P* indptr,
-                                              const I* indices, const Q* in_indptr, long long kind,
-                                              L* level, long long* counts, long long depth,
-                                              Tally& tally) {
+                                              const I* indices, long long kind, L* level,
+                                              long long* counts, long long depth, Tally& tally) {
   __shared__ long long starts[kThreads];
   __shared__ int ends[kThreads], totals[kThreads / 32], held[kThreads / kLanes];
   const int place = static_cast<int>(threadIdx.x), lane = place % 32, warp = place / 32;
@@ -231,15 +102,9 @@ __device__ __forceinline__ void walk_frontier(const Searches& all, bool pushes, 
     }
     // All lanes have read what one of them clears.
     __syncwarp();
-    if (past != 0) {
-      for (int at = own; at < kLanes * all.words; at += kLanes) {
-        if (past >> (at >> all.shift) & 1) all.past[kLanes * all.words * set + at] = 0;
-      }
-      if (own == 0) *gone = 0;
-    }
-    for (unsigned left = ready; left != 0; left &= left - 1) {
-      settle_vertex(all, kLanes * set + __ffs(static_cast<int>(left)) - 1, in_indptr, kind, level,
-                    counts, depth, tally);
+    if (past != 0 && own == 0) *gone = 0;
+    if ((ready | past) != 0) {
+      settle_set(all, set, ready, past, kind, level, counts, depth);
     }
     __syncwarp();
     if (!pushes) continue;
@@ -312,62 +177,97 @@ __device__ __forceinline__ void push_long(const Searches& all, const P* indptr, 
   }
 }
 
-// Pulls along entries of a row, by so many threads: each has one word of some entries.
-template <int kMany, class P, class J>
-__device__ __forceinline__ void pull(const Searches& all, long long v, long long begin,
-                                     long long end, int lane, const P* indptr,
-                                     const J* in_indices, const long long* told, Tally& tally) {
-  const int words = all.words, j = lane & (words - 1), slot = lane >> all.shift;
-  const int slots = kMany >> all.shift;
+// Pulls along at most `kLong` entries of a row, by so many threads: each has one word of some of
+// them. Returns the searches of its word that find the vertex.
+template <int kMany, class J>
+__device__ __forceinline__ Word gather(const Searches& all, long long v, const J* row, int length,
+                                       const long long* told, Tally& tally) {
+  constexpr int kRead = kMany == 32 ? kWide : kAtOnce;
+  const int words = all.words, lane = static_cast<int>(threadIdx.x) % kMany;
+  const int j = lane & (words - 1), slots = kMany >> all.shift;
   const unsigned peers = kAllLanes >> (32 - kMany) << (threadIdx.x % 32 / kMany * kMany);
+  const Word* const front = all.now + j;
+  int from[kRead], at = lane >> all.shift;
+  // Entries are read a step before the words of their vertices.
+  const auto fetch = [&]() {
+#pragma unroll
+    for (int r = 0; r < kRead; ++r, at += slots) {
+      from[r] = at < length ? static_cast<int>(row[at]) : -1;
+    }
+  };
+  fetch();
   Word wanted = all.missing(v, j) & static_cast<Word>(told[kAlive + j]);
   if constexpr (kMany == 32) {
     // Other parts of the row bring some meanwhile; the lanes of a word must agree on them.
-    wanted &= ~*const_cast<volatile Word*>(all.next + words * v + j);
     wanted = __shfl_sync(peers, wanted, j);
   }
   Word left = wanted;
-  bool is_open = __any_sync(peers, left != 0);
-  for (long long base = begin; base < end && is_open; base += kAtOnce * slots) {
+  int read = 0;
+  while (read < length && __any_sync(peers, left != 0)) {
+    Word there[kRead];
 #pragma unroll
-    for (int r = 0; r < kAtOnce; ++r) {
-      const long long e = base + r * slots + slot;
-      if (e < end) left &= ~all.now[words * static_cast<long long>(in_indices[e]) + j];
+    for (int r = 0; r < kRead; ++r) {
+      there[r] = from[r] < 0 ? 0 : front[words * static_cast<long long>(from[r])];
     }
+    fetch();
+#pragma unroll
+    for (int r = 0; r < kRead; ++r) left &= ~there[r];
     for (int step = words; step < kMany; step *= 2) left &= __shfl_xor_sync(peers, left, step);
-    is_open = __any_sync(peers, left != 0);
-    const long long most = kAtOnce * slots;
-    if (lane == 0) tally.looked += static_cast<unsigned>(min(end - base, most));
+    read = min(read + kRead * slots, length);
   }
-  const Word fresh = wanted & ~left;
-  if (slot != 0 || fresh == 0) return;
-  tally.alive |= fresh;
-  all.find(v, j, fresh, indptr, tally);
+  if (lane == 0) tally.looked += static_cast<unsigned>(read);
+  return wanted & ~left;
 }
 
-template <class P, class Q, class J>
-__device__ __forceinline__ void pull_short(const Searches& all, const P* indptr, const Q* in_indptr,
-                                           const J* in_indices, const long long* told,
-                                           Tally& tally) {
-  const Group<kLanes> mine;
-  for (long long v = mine.first; v < all.n; v += mine.step) {
-    const long long begin = in_indptr[v], end = in_indptr[v + 1];
-    if (begin == end || end - begin > kLong) continue;
-    pull<kLanes>(all, v, begin, end, mine.lane, indptr, in_indices, told, tally);
-  }
-}
-
-// Pulls into long rows, a warp for each part.
-template <class P, class Q, class J>
-__device__ __forceinline__ void pull_long(const Searches& all, const P* indptr, const Q* in_indptr,
-                                          const J* in_indices, const int* parts,
-                                          long long num_parts, const long long* told,
-                                          Tally& tally) {
-  const Group<32> warps;
-  for (long long i = warps.first; i < num_parts; i += warps.step) {
-    const long long v = parts[2 * i], begin = in_indptr[v] + kLong * parts[2 * i + 1];
-    const long long end = min(begin + kLong, static_cast<long long>(in_indptr[v + 1]));
-    pull<32>(all, v, begin, end, warps.lane, indptr, in_indices, told, tally);
+// Pulls into short rows by eight threads each, or by warps into parts of long ones; `parts` is as in
+// `push_long`. Each thread asks whether a row of its own misses a search, and all work on those.
+template <int kMany, class P, class Q, class J>
+__device__ __forceinline__ void pull(const Searches& all, const P* indptr, const Q* in_indptr,
+                                     const J* in_indices, const int* parts, long long items,
+                                     const long long* told, Tally& tally) {
+  const Group<kMany> mine;
+  const int leader = static_cast<int>(threadIdx.x) % 32 / kMany * kMany;
+  const unsigned peers = kAllLanes >> (32 - kMany) << leader;
+  for (long long base = mine.first; base < items; base += kMany * mine.step) {
+    const long long item = base + mine.lane * mine.step;
+    int v = 0, length = 0;
+    Q begin = 0;
+    Word misses = 0;
+    if (item < items) {
+      v = kMany == 32 ? parts[2 * item] : static_cast<int>(item);
+      begin = in_indptr[v];
+      long long entries = static_cast<long long>(in_indptr[v + 1] - begin);
+      if constexpr (kMany == 32) {
+        const long long past = kLong * parts[2 * item + 1];
+        begin += static_cast<Q>(past);
+        entries = min(entries - past, kLong);
+      }
+      length = entries > kLong ? 0 : static_cast<int>(entries);
+      for (int j = 0; j < all.words && length != 0; ++j) {
+        misses |= all.missing(v, j) & static_cast<Word>(told[kAlive + j]);
+      }
+      if (misses != 0) tally.open += static_cast<unsigned>(length);
+    }
+    unsigned found = 0;
+    for (unsigned open = __ballot_sync(peers, misses != 0); open != 0; open &= open - 1) {
+      const int owner = __ffs(static_cast<int>(open)) - 1;
+      const long long u = __shfl_sync(peers, v, owner);
+      const J* const row = in_indices + __shfl_sync(peers, begin, owner);
+      const int entries = __shfl_sync(peers, length, owner);
+      const Word fresh = gather<kMany>(all, u, row, entries, told, tally);
+      if (__any_sync(peers, fresh != 0)) found |= 1u << owner;
+      if (mine.lane >= all.words || fresh == 0) continue;
+      tally.alive |= fresh;
+      const long long to = all.words * u + mine.lane;
+      if constexpr (kMany == 32) {
+        atomicOr(all.next + to, fresh);
+        atomicOr(all.seen + to, fresh);
+      } else {
+        all.next[to] = fresh;
+        all.seen[to] |= fresh;
+      }
+    }
+    if (found >> (leader + mine.lane) & 1) all.enter(v, indptr, tally);
   }
 }
 
@@ -380,7 +280,7 @@ __device__ inline void report(const Tally& tally, int words, long long* next) {
   Word mine = tally.alive;
   for (int step = words; step < 32; step *= 2) mine |= __shfl_xor_sync(kAllLanes, mine, step);
   if (place % 32 < words && mine != 0) atomicOr(&alive[place % 32], mine);
-  const Count values[4] = {tally.found, tally.edges, tally.done, tally.looked};
+  const Count values[4] = {tally.found, tally.edges, tally.open, tally.looked};
   Count* const first = reinterpret_cast<Count*>(next + kFound);
   Count* const sums[4] = {first, first + 1, first + 2, first + 3};
   // Its first barrier is behind all that was found, too.
@@ -429,11 +329,11 @@ __device__ __noinline__ void run_call(int turn, const P* indptr, const I* indice
       }
     }
     const bool pushes = call.phase == kPush;
-    walk_frontier(all, pushes, indptr, indices, in_indptr, kind, level, counts, call.depth, tally);
+    walk_frontier(all, pushes, indptr, indices, kind, level, counts, call.depth, tally);
     if (pushes) push_long(all, indptr, indices, rows, num_rows, tally);
     if (call.phase == kPull) {
-      pull_short(all, indptr, in_indptr, in_indices, told, tally);
-      pull_long(all, indptr, in_indptr, in_indices, columns, num_columns, told, tally);
+      pull<kLanes>(all, indptr, in_indptr, in_indices, nullptr, n, told, tally);
+      pull<32>(all, indptr, in_indptr, in_indices, columns, num_columns, told, tally);
     }
   }
   report(tally, all.words, next);

@@ -8,17 +8,13 @@ what a pull costs; after it 7 and 8, the vertices that it found and the entries 
 when the search began. Behind these are the last levels, five numbers each.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from semira.kernels import atomic_add, helper, kernel, now, prefetch
 
 
 @helper
-def seed(sources: Any, level: Any, parent: Any, queue: Any, state: Any) -> None:
+def seed(sources, level, parent, queue, state):
     """Begin at different vertices."""
     for v in range(len(level)):
         level[v] = -1
@@ -38,16 +34,7 @@ def seed(sources: Any, level: Any, parent: Any, queue: Any, state: Any) -> None:
 
 
 @helper
-def expand_sparse(
-    indptr: Any,
-    indices: Any,
-    begin: Any,
-    stop: Any,
-    after: Any,
-    level: Any,
-    parent: Any,
-    queue: Any,
-) -> Any:
+def expand_sparse(indptr, indices, begin, stop, after, level, parent, queue):
     """Queue what the vertices from `begin` to `stop` find; return its end, and the edges read.
 
     If there is room, `parent` gets the vertex that found each one first. Without branches in the
@@ -77,16 +64,7 @@ def expand_sparse(
 
 
 @helper
-def expand_dense(
-    indptr: Any,
-    indices: Any,
-    begin: Any,
-    stop: Any,
-    after: Any,
-    level: Any,
-    parent: Any,
-    queue: Any,
-) -> Any:
+def expand_dense(indptr, indices, begin, stop, after, level, parent, queue):
     """Do the same where vertices have many edges, most of which lead to vertices found before."""
     end = np.uint64(stop)
     read = np.uint64(0)
@@ -110,16 +88,7 @@ def expand_dense(
 
 
 @helper
-def expand(
-    indptr: Any,
-    indices: Any,
-    begin: Any,
-    stop: Any,
-    after: Any,
-    level: Any,
-    parent: Any,
-    queue: Any,
-) -> Any:
+def expand(indptr, indices, begin, stop, after, level, parent, queue):
     """Queue what the vertices from `begin` to `stop` find, in the way that suits the graph."""
     if len(indices) > 8 * len(level):
         return expand_dense(indptr, indices, begin, stop, after, level, parent, queue)
@@ -127,7 +96,7 @@ def expand(
 
 
 @helper
-def edges_of(indptr: Any, begin: Any, stop: Any, queue: Any) -> Any:
+def edges_of(indptr, begin, stop, queue):
     """Return how many edges leave the vertices queued from `begin` to `stop`."""
     edges = np.int64(0)
     for i in range(begin, stop):
@@ -137,7 +106,7 @@ def edges_of(indptr: Any, begin: Any, stop: Any, queue: Any) -> Any:
 
 
 @helper
-def to_bits(begin: Any, stop: Any, queue: Any, bits: Any) -> None:
+def to_bits(begin, stop, queue, bits):
     """Mark the vertices queued from `begin` to `stop`."""
     for word in range(len(bits)):
         bits[word] = 0
@@ -147,7 +116,7 @@ def to_bits(begin: Any, stop: Any, queue: Any, bits: Any) -> None:
 
 
 @helper
-def to_queue(bits: Any, queue: Any) -> Any:
+def to_queue(bits, queue):
     """Queue the vertices that are marked; return how many they are."""
     end = np.int64(0)
     for word in range(len(bits)):
@@ -167,7 +136,7 @@ def to_queue(bits: Any, queue: Any) -> Any:
 
 
 @helper
-def list_found(level: Any, queue: Any, bits: Any, state: Any) -> None:
+def list_found(level, queue, bits, state):
     """Queue all vertices found in order, and behind the places of all vertices their levels."""
     n = np.int64(len(level))
     found = np.int64(state[0])
@@ -187,7 +156,7 @@ def list_found(level: Any, queue: Any, bits: Any, state: Any) -> None:
 
 
 @helper
-def note(state: Any, k: Any, frontier: Any, touched: Any, produced: Any) -> None:
+def note(state, k, frontier, touched, produced):
     """Write what a level was that pushed."""
     at = 10 + 5 * (k % ((len(state) - 10) // 5))
     state[at] = frontier
@@ -198,7 +167,7 @@ def note(state: Any, k: Any, frontier: Any, touched: Any, produced: Any) -> None
 
 
 @helper
-def gained_by_pull(n: Any, edges: Any, ahead: Any, state: Any) -> Any:
+def gained_by_pull(n, edges, ahead, state):
     """Return how much a pull takes less than pushing the frontier's edges, which are `ahead`.
 
     A vertex without a level reads on until an edge comes from the frontier: ``edges / ahead``
@@ -216,22 +185,9 @@ def gained_by_pull(n: Any, edges: Any, ahead: Any, state: Any) -> Any:
 
 @kernel
 def push_levels(
-    low: Any,
-    high: Any,
-    indptr: Any,
-    indices: Any,
-    sources: Any,
-    begins: Any,
-    limit: Any,
-    many: Any,
-    few: Any,
-    budget: Any,
-    level: Any,
-    parent: Any,
-    queue: Any,
-    bits: Any,
-    state: Any,
-) -> None:
+    low, high, indptr, indices, sources, begins, limit, many, few, budget, level, parent, queue,
+    bits, state,
+):  # fmt: skip
     """Expand level after level, from `sources` on where the search `begins`.
 
     The search pauses before a level of `many` edges or more into which vertices should pull:
@@ -278,19 +234,7 @@ def push_levels(
 
 
 @kernel
-def pull_level(
-    low: Any,
-    high: Any,
-    outward: Any,
-    indptr: Any,
-    indices: Any,
-    after: Any,
-    level: Any,
-    parent: Any,
-    front: Any,
-    bits: Any,
-    state: Any,
-) -> None:
+def pull_level(low, high, outward, indptr, indices, after, level, parent, front, bits, state):
     """Look, for each vertex of some words that has no level, for a neighbour in the frontier.
 
     `indptr` and `indices` are edges to a vertex, `outward` has where those from it begin. `front`

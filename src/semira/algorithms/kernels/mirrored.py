@@ -1,18 +1,12 @@
 """Whether a matrix is its own transpose."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from semira.kernels import kernel
 
 
 @kernel
-def compare_mirrored(
-    low: Any, high: Any, indptr: Any, indices: Any, values: Any, place: Any, differs: Any
-) -> None:
+def compare_mirrored(low, high, indptr, indices, values, place, differs):
     """Compare the entries of rows, in order, with those that columns have next.
 
     At first `place` has the begin of each row; at the end `differs` says whether one was different.

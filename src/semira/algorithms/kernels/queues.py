@@ -1,16 +1,12 @@
 """Searches along a queue, and Brandes' sums."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from semira.kernels import atomic_add, atomic_max, helper, kernel
 
 
 @helper
-def count_paths(indptr: Any, indices: Any, source: Any, level: Any, paths: Any, queue: Any) -> Any:
+def count_paths(indptr, indices, source, level, paths, queue):
     """Count the shortest paths to all vertices, queued by level; return how many are reached."""
     level[source] = 1
     paths[source] = 1.0
@@ -37,20 +33,8 @@ def count_paths(indptr: Any, indices: Any, source: Any, level: Any, paths: Any, 
 
 @kernel
 def depend(
-    low: Any,
-    high: Any,
-    indptr: Any,
-    indices: Any,
-    sources: Any,
-    many: Any,
-    score: Any,
-    state: Any,
-    level: Any,
-    queue: Any,
-    paths: Any,
-    share: Any,
-    stop: Any,
-) -> None:
+    low, high, indptr, indices, sources, many, score, state, level, queue, paths, share, stop
+):
     """Add the dependencies on each vertex in blocks of `many` searches, each to a row of `score`.
 
     With p paths to v and d the dependency on it, ``d_v = p_v sum over successors w of

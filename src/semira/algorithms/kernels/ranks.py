@@ -1,16 +1,12 @@
 """Iterations of PageRank, in one pass over the vertices each."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from semira.kernels import helper, kernel
 
 
 @helper
-def sum_short(indices: Any, share: Any, at: Any, p: Any, end: Any) -> Any:
+def sum_short(indices, share, at, p, end):
     """Return the sum over a row that has four edges at most, as a rule.
 
     Four are always read, so that nothing branches: a processor guesses wrong where such rows end,
@@ -31,7 +27,7 @@ def sum_short(indices: Any, share: Any, at: Any, p: Any, end: Any) -> Any:
 
 
 @helper
-def sum_long(indices: Any, share: Any, at: Any, p: Any, end: Any) -> Any:
+def sum_long(indices, share, at, p, end):
     """Return the sum over a row; two sums do not wait for each other."""
     found = 0.0
     more = 0.0
@@ -46,7 +42,7 @@ def sum_long(indices: Any, share: Any, at: Any, p: Any, end: Any) -> Any:
 
 
 @helper
-def pull_share(indptr: Any, indices: Any, values: Any, share: Any, at: Any, v: Any) -> Any:
+def pull_share(indptr, indices, values, share, at, v):
     """Return what neighbours share with a vertex; `share` is read from `at` on."""
     p = np.uint64(indptr[v])
     end = np.uint64(indptr[v + np.uint64(1)])
@@ -63,9 +59,8 @@ def pull_share(indptr: Any, indices: Any, values: Any, share: Any, at: Any, v: A
 
 @helper
 def rank_block(
-    indptr: Any, indices: Any, values: Any, scale: Any, sinks: Any, starts: Any, rank: Any,
-    share: Any, at: Any, there: Any, anew: Any, sums: Any, block: Any, width: Any,
-) -> None:  # fmt: skip
+    indptr, indices, values, scale, sinks, starts, rank, share, at, there, anew, sums, block, width
+):
     """Rank a block of vertices; sum up how far they moved, and the rank of sinks.
 
     Positions are counted unsigned: a negative one would count from the end, and be tested for it.
@@ -90,8 +85,7 @@ def rank_block(
 
 
 @helper
-def settle(sums: Any, blocks: Any, damping: Any, each: Any, tol: Any, most: Any, number: Any,
-           state: Any) -> None:  # fmt: skip
+def settle(sums, blocks, damping, each, tol, most, number, state):
     """Add up what blocks summed; end the loop where ranks moved by no more than `tol`."""
     moved = 0.0
     lost = 0.0
@@ -110,10 +104,9 @@ def settle(sums: Any, blocks: Any, damping: Any, each: Any, tol: Any, most: Any,
 
 @kernel
 def rank_all(
-    low: Any, high: Any,
-    indptr: Any, indices: Any, values: Any, scale: Any, sinks: Any, starts: Any, rank: Any,
-    share: Any, sums: Any, width: Any, number: Any, state: Any,
-) -> None:  # fmt: skip
+    low, high, indptr, indices, values, scale, sinks, starts, rank, share, sums, width, number,
+    state,
+):  # fmt: skip
     """Rank blocks of vertices once; one half of `share` is read, the other one is written.
 
     In `number` are the sum of the changes, and the rank that a start anew gives.
@@ -128,10 +121,7 @@ def rank_all(
 
 
 @kernel
-def decide(
-    low: Any, high: Any, sums: Any, blocks: Any, damping: Any, each: Any, tol: Any, most: Any,
-    number: Any, state: Any,
-) -> None:  # fmt: skip
+def decide(low, high, sums, blocks, damping, each, tol, most, number, state):
     """End an iteration; `state` says whether it was the last, their number, whether ranks stay."""
     for _ in range(low, high):
         settle(sums, blocks, damping, each, tol, most, number, state)
@@ -139,11 +129,9 @@ def decide(
 
 @kernel
 def rank_alone(
-    low: Any, high: Any,
-    indptr: Any, indices: Any, values: Any, scale: Any, sinks: Any, starts: Any, rank: Any,
-    share: Any, sums: Any, width: Any, number: Any, state: Any,
-    damping: Any, each: Any, tol: Any, most: Any,
-) -> None:  # fmt: skip
+    low, high, indptr, indices, values, scale, sinks, starts, rank, share, sums, width, number,
+    state, damping, each, tol, most,
+):  # fmt: skip
     """Rank the vertices of a small graph until the loop ends."""
     for _ in range(low, high):
         blocks = len(sums) // 2

@@ -1,16 +1,12 @@
 """Strong components by one search in depth."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from semira.kernels import helper, kernel
 
 
 @helper
-def close_component(v: Any, mine: Any, rank: Any, label: Any, stack: Any, top: Any) -> Any:
+def close_component(v, mine, rank, label, stack, top):
     """Name the vertices on the stack that were met after `v` after the smallest; return its top."""
     bottom = top
     least = v
@@ -26,18 +22,7 @@ def close_component(v: Any, mine: Any, rank: Any, label: Any, stack: Any, top: A
 
 
 @kernel
-def search_in_depth(
-    low: Any,
-    high: Any,
-    indptr: Any,
-    indices: Any,
-    label: Any,
-    rank: Any,
-    stack: Any,
-    path: Any,
-    first: Any,
-    edge: Any,
-) -> None:
+def search_in_depth(low, high, indptr, indices, label, rank, stack, path, first, edge):
     """Find strong components. `rank` is 0 at first.
 
     It is then the number of the earliest vertex that a vertex leads back to, and larger than all

@@ -1,16 +1,12 @@
 """Trees over vertices, which become one where an edge joins them."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from semira.kernels import atomic_min, helper, kernel
 
 
 @helper
-def shared_root(parents: Any, v: Any) -> Any:
+def shared_root(parents, v):
     """Return the root of a tree, and hang vertices on the way one step higher.
 
     Numbers only fall, so that nothing is lost which another thread wrote meanwhile.
@@ -26,7 +22,7 @@ def shared_root(parents: Any, v: Any) -> Any:
 
 
 @helper
-def joined(parents: Any, a: Any, b: Any) -> Any:
+def joined(parents, a, b):
     """Make one tree of those of two roots; return its root, unless another thread hung that."""
     while a != b:
         if a < b:
@@ -40,9 +36,7 @@ def joined(parents: Any, a: Any, b: Any) -> Any:
 
 
 @kernel
-def unite(
-    low: Any, high: Any, indptr: Any, indices: Any, few: Any, half: Any, without: Any, parents: Any
-) -> None:
+def unite(low, high, indptr, indices, few, half, without, parents):
     """Unite the trees of neighbours, of which each number is the smaller root; threads may share.
 
     Rows are read to the entry `few`, those of vertices right below the root `without` not at all.
@@ -62,7 +56,7 @@ def unite(
 
 
 @kernel
-def flatten(low: Any, high: Any, parents: Any) -> None:
+def flatten(low, high, parents):
     """Hang every vertex below its root."""
     for v in range(low, high):
         root = np.int64(parents[v])
@@ -72,7 +66,7 @@ def flatten(low: Any, high: Any, parents: Any) -> None:
 
 
 @helper
-def root_of(parents: Any, v: Any) -> Any:
+def root_of(parents, v):
     """Return the root of a tree that no other thread knows, and shorten the way to it."""
     parent = np.int64(parents[v])
     while parent != v:
@@ -84,9 +78,7 @@ def root_of(parents: Any, v: Any) -> Any:
 
 
 @kernel
-def join_in_order(
-    low: Any, high: Any, heads: Any, tails: Any, places: Any, most: Any, parents: Any, keep: Any
-) -> None:
+def join_in_order(low, high, heads, tails, places, most, parents, keep):
     """Keep the edges, in their order, that join two trees; `most` of them at most."""
     for _ in range(low, high):
         found = np.int64(0)

@@ -115,7 +115,6 @@ def _nothing(columns: int, method: str) -> Found:
 
 
 def _result(found: Found, sign: float, turned: bool) -> AssignmentResult:
-    """Return the result on the host."""
     columns = on_host(found.column_of)
     row_ind, col_ind = np.arange(len(columns)), columns.astype(np.int64)
     u, v, taken = sign * found.u, sign * found.v, sign * found.taken

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import device_traits, free_memory
-from semira.apps.arrays import on_host
+from semira import device_traits
+from semira.apps.arrays import check_room, on_host
 from semira.apps.assignment.problem import DENSE, NAME, Costs
-from semira.exceptions import InvalidValue, OutOfMemory, Panic
+from semira.exceptions import InvalidValue, Panic
 from semira.kernels import ArrayKernel, run_loop
 
 _PATHS = "semira.apps.assignment.kernels:paths"
@@ -134,12 +134,9 @@ def assign(costs: Costs, method: str, device: str, xp: Any) -> Found:
             f"{NAME}: a cost is {costs.largest:.6g}, so that sums of {costs.rows:,} are infinite; "
             "divide the costs, or use inf for what must not be chosen"
         )
-    needed, free = memory(costs.rows, costs.columns, method=chosen), free_memory(device)
-    if free is not None and needed > free:
-        raise OutOfMemory(
-            f"{NAME}: {costs.rows:,} rows and {costs.columns:,} columns take {needed:,} bytes, and "
-            f"{free:,} are free on {device}"
-        )
+    needed = memory(costs.rows, costs.columns, method=chosen)
+    what = f"{NAME}: {costs.rows:,} rows and {costs.columns:,} columns"
+    check_room(needed, device, what, "release objects, or assign fewer rows", least=0)
     if chosen == "paths":
         return _solved(costs, _by_paths, chosen, device, xp)
     try:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.algorithms.shown import is_number
 from semira.apps.classification.problem import EdgeFeatures
-from semira.apps.texts import array_of, is_index, is_number, numbers_of, open_text
+from semira.apps.texts import array_of, is_index, numbers_of, open_text
 from semira.exceptions import FileFormatError
 
 _Labels = NDArray[Any] | None
@@ -124,7 +125,6 @@ def _heading(path: str, ids: int) -> tuple[int, int | None, int, str | None]:
 
 
 def _vertices(path: str, names: Any, labels: _Labels, size: int | None) -> NDArray[np.int64]:
-    """Return the vertices that a column names."""
     if labels is not None:
         known = numbers_of(labels) or {}
         found = [known.get(name.strip(), -1) for name in names]

@@ -291,7 +291,6 @@ def _listed(
 
 
 def _by(ends: Any, others: Any, n: int, xp: Any, with_near: bool) -> Lists:
-    """Return the lists of edges by one of their ends."""
     order = xp.argsort(ends, kind="stable")
     indptr = xp.searchsorted(ends[order], xp.arange(n + 1)).astype(xp.int64)
     near = others[order] if with_near else xp.zeros(1, xp.int32)
@@ -300,7 +299,6 @@ def _by(ends: Any, others: Any, n: int, xp: Any, with_near: bool) -> Lists:
 
 
 def _table(values: Any, name: str, xp: Any) -> Any:
-    """Return features as a contiguous array of floats."""
     values = as_given(values, f"classify: {name}")
     if values.ndim == 2 and values.dtype.kind in "biuf":
         kept = values.dtype if values.dtype in (np.float32, np.float64) else np.float64

@@ -11,8 +11,8 @@ from semira.algorithms.checks import check_count, check_every, check_number, che
 from semira.algorithms.naming import values_of
 from semira.apps.arrays import check_room, on_host
 from semira.apps.communities import problem
-from semira.apps.communities.graph import Graph, grouped, numbering
-from semira.apps.communities.moving import Workspace, components
+from semira.apps.communities.graph import Graph, Workspace, grouped, numbering
+from semira.apps.communities.moving import components
 from semira.apps.communities.result import Communities
 from semira.apps.communities.solve import (
     Run,
@@ -24,8 +24,9 @@ from semira.apps.named import takes_graph
 from semira.exceptions import InvalidValue
 from semira.kernels import array_module, rows_of
 
-#: Pairs of rounds that move a smaller share of the vertices end the moves of a level.
-_SHARE = 1e-2
+#: Pairs of rounds that move a smaller share of the vertices end the moves of a level: of `louvain`,
+#: and of `leiden`, whose runs come back to it.
+_SHARE, _LEIDEN_SHARE = 1e-2, 2e-2
 _LEVELS, _ROUNDS = 64, 128
 
 #: Numbers are finite.
@@ -178,8 +179,9 @@ def leiden(
     -----
     Before communities are contracted, each is divided into parts: vertices that are alone merge
     along edges into well connected parts, greedily; half of them may merge in a round, and join
-    only parts that do not move in it. What is contracted are the parts. At the end communities that
-    are not connected are split, which never lowers the modularity.
+    only parts that do not move in it. What is contracted are the parts, until less than half of the
+    vertices with neighbours in their community merge. At the end communities that are not connected
+    are split, which never lowers the modularity.
 
     References
     ----------
@@ -196,14 +198,15 @@ def leiden(
     [0, 0, 0, 1, 1, 1]
     """
     run = _run(A, "leiden", resolution, 0.0, max_level, max_iterations, seed, refine, progress)
+    run.share = _LEIDEN_SHARE
     iterations = check_count(iterations, "iterations", 1)
     with array_module(A.device) as xp:
         given, graph, scale = _graphs(xp, A, "leiden", weighted=weighted, directed=directed)
         run.pull = run.resolution / max(1, graph.total)
         space, labels = Workspace(graph), _start(xp, graph, initial)
         levels: list[Any] = []
-        for _ in range(iterations if graph.total else 0):
-            labels, levels = run_leiden(run, space, labels)
+        for rest in range(iterations - 1 if graph.total else -1, -1, -1):
+            labels, levels = run_leiden(run, space, labels, again=rest > 0)
         if labels is None:
             labels = xp.arange(graph.n, dtype=xp.int32)
         labels = components(graph, labels)
@@ -381,7 +384,7 @@ def _result(
     run: Run, space: Workspace, given: Graph, labels: Any, levels: Any, scale: float, *,
     is_split: bool,
 ) -> Communities:  # fmt: skip
-    found = numbering(given, labels)
+    found = numbering(space, given, labels)
     states = [on_host(each) for each in space.states]
     return Communities(
         labels=Vector.from_dense(found.labels) if given.n else Vector("int32", 0),

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.apps.texts import array_of, is_number, lines_of
+from semira.algorithms.shown import is_number
+from semira.apps.texts import array_of, lines_of
 from semira.exceptions import InvalidValue
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from semira.kernels import ArrayKernel, run_loop
@@ -27,9 +27,19 @@ _fill_cells = ArrayKernel(_NUMBERS, "fill_cells")
 #: Sums of marks of the blocks of a GPU, of two arrays: twice `kCounters` of kernels/numbers.cuh.
 _PARTS = 2048
 
+#: Words of the state of a loop: see `decide` in kernels/moves.py.
+STATE = 9
+#: Loops whose states are kept on the device together.
+_STATES = 512
+#: Entries of a row for each part of it that waits in a queue, at least: of kernels/tables.cuh.
+_LONG_ROW = 100
 #: Pairs of communities of which each has a cell of its own: so many, or so many for each entry.
 #: They take no more memory than sorting the entries.
 _CELLS, _CELLS_EACH = 300**2, 6
+
+#: Vertices or entries that one block of a GPU does in less time than all, which have to wait for
+#: each other.
+_FEW = 2048
 
 #: The key of entries that contraction leaves out: the greatest of int64.
 _NO_KEY = (1 << 63) - 1
@@ -75,6 +85,11 @@ class Graph:
     def nvals(self) -> int:
         """Entries."""
         return len(self.indices)
+
+    @property
+    def most_blocks(self) -> int | None:
+        """Blocks of a GPU for a loop over rows, at most."""
+        return 1 if max(self.n, self.nvals) <= _FEW else None
 
     @property
     def edges(self) -> tuple[Any, Any, Any, bool]:
@@ -124,6 +139,61 @@ class Graph:
         return keys
 
 
+@dataclass(slots=True)
+class Workspace:
+    """Arrays that all levels of a run work in, made for the first one, and the states of its loops.
+
+    Attributes
+    ----------
+    graph : Graph
+        The first one, whose vertices and entries are at least as many as those of the others.
+    states : list of array of int64, shape (_STATES, STATE)
+    num_states : int
+    """
+
+    graph: Graph
+    states: list[Any] = field(default_factory=list)
+    num_states: int = 0
+    _arrays: dict[str, Any] = field(default_factory=dict)
+
+    def take(self, name: str, dtype: Any = None, length: int = 0) -> Any:
+        """Return an array of that name, of `length` items or more; anything is in it.
+
+        Without a dtype it is for strengths, without a length it has an item for each vertex.
+        """
+        found = self._arrays.get(name)
+        if found is None or len(found) < length:
+            dtype = self.graph.strengths.dtype if dtype is None else dtype
+            found = self._arrays[name] = self.graph.xp.empty(length or self.graph.n, dtype)
+        return found
+
+    def sums(self, name: str) -> tuple[Any, Any]:
+        """Return arrays for sums of strengths, of edges out and in."""
+        out = self.take(name)
+        return out, self.take(f"{name}_in") if self.graph.is_directed else out
+
+    def queues(self) -> tuple[Any, Any, Any]:
+        """Return queues of rows and of parts of long rows, picks of parts, and their counters."""
+        name, most = "queue", self.graph.nvals // _LONG_ROW + 1
+        if name not in self._arrays:
+            xp = self.graph.xp
+            self._arrays[name] = (
+                xp.empty(self.graph.n + most, xp.int32),
+                xp.empty(2 * most, xp.int64),
+                xp.zeros(most, xp.int32),
+            )
+        found: tuple[Any, Any, Any] = self._arrays[name]
+        return found
+
+    def next_state(self) -> Any:
+        """Return the state of one more loop."""
+        at = self.num_states % _STATES
+        if at == 0:
+            self.states.append(self.graph.xp.zeros((_STATES, STATE), self.graph.xp.int64))
+        self.num_states += 1
+        return self.states[-1][at]
+
+
 @dataclass(frozen=True, slots=True)
 class Numbering:
     """Labels as 0, 1, 2, ..., in their order.
@@ -146,8 +216,9 @@ class Numbering:
 
 
 def numbering(
-    graph: Graph, labels: Any, *, totals: tuple[Any, Any] | None = None, groups: Any = None
-) -> Numbering:
+    space: Workspace, graph: Graph, labels: Any, *, totals: tuple[Any, Any] | None = None,
+    groups: Any = None,
+) -> Numbering:  # fmt: skip
     """Return the numbering of labels of vertices, which are vertices; waits.
 
     Parameters
@@ -161,15 +232,17 @@ def numbering(
     if n == 0:
         return Numbering(labels, 0, graph.strengths, graph.strengths_in, labels)
     has_totals, has_groups = totals is not None, groups is not None
-    marks, dense, parts = xp.empty(n, xp.int32), xp.empty(n, xp.int32), xp.empty(_PARTS, xp.int32)
+    marks, parts = space.take("marks", xp.int32), space.take("mark_parts", xp.int32, _PARTS)
+    dense = xp.empty(n, xp.int32)
     # What is not asked for is not read or written: any array of the type stands for it.
-    others, inner = (xp.empty(n, xp.int32) for _ in "ab") if has_groups else (marks, dense)
+    others = space.take("others", xp.int32) if has_groups else marks
+    inner = xp.empty(n, xp.int32) if has_groups else dense
     given = groups if has_groups else labels
     sums = totals if totals is not None else (graph.strengths, graph.strengths_in)
     out = inwards = xp.empty(n, graph.strengths.dtype) if has_totals else graph.strengths
     if has_totals and graph.is_directed:
         inwards = xp.empty(n, graph.strengths.dtype)
-    state = xp.empty(2, xp.int64)
+    state = space.take("count", xp.int64, 2)
     run_loop(
         state,
         _mark.launch(n, labels, marks, has_groups, given, others, work=n),
@@ -181,16 +254,17 @@ def numbering(
         ),
         device=device,
         before=(_clear_marks.launch(n, marks, has_groups, others, state, work=n),),
+        most_blocks=1 if n <= _FEW else None,
     )  # fmt: skip
     count = int(state[1])
     return Numbering(dense, count, out[:count], inwards[:count], inner[:count])
 
 
-def contract(graph: Graph, numbers: Numbering) -> Graph:
+def contract(space: Workspace, graph: Graph, numbers: Numbering) -> Graph:
     """Return the graph of communities, without edges inside of them."""
     count = numbers.count
     if count**2 <= max(_CELLS, min(_CELLS_EACH * graph.nvals, 1 << 30)):
-        rows = _in_cells(graph, numbers.labels, count)
+        rows = _in_cells(space, graph, numbers.labels, count)
     else:
         keys = graph.keys(numbers.labels, count, keeps_own=False)
         rows = grouped(graph, keys, graph.weights, count, graph.strengths.dtype)
@@ -200,11 +274,11 @@ def contract(graph: Graph, numbers: Numbering) -> Graph:
     )  # fmt: skip
 
 
-def _in_cells(graph: Graph, labels: Any, count: int) -> tuple[Any, Any, Any]:
+def _in_cells(space: Workspace, graph: Graph, labels: Any, count: int) -> tuple[Any, Any, Any]:
     """Return the rows of a contraction, summed in a square of cells: no sort."""
     xp, cells = graph.xp, count**2
-    marks, sums = xp.empty(cells, xp.int32), xp.empty(cells, graph.strengths.dtype)
-    parts, state = xp.empty(_PARTS, xp.int32), xp.empty(2, xp.int64)
+    marks, sums = space.take("cells", xp.int32, cells), space.take("cell_sums", None, cells)
+    parts, state = space.take("mark_parts", xp.int32, _PARTS), space.take("count", xp.int64, 2)
     most = min(cells, graph.nvals)
     indptr, indices = xp.empty(count + 1, xp.int32), xp.empty(most, xp.int32)
     weights = xp.empty(most, graph.strengths.dtype)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
-from semira.apps.communities.graph import Graph
+from semira.apps.communities.graph import STATE, Graph, Workspace
 from semira.kernels import ArrayKernel, run_loop
 
 _MOVES = "semira.apps.communities.kernels:moves"
@@ -26,63 +25,8 @@ _merge = ArrayKernel(_MERGES, "merge", lanes=_WARP)
 _unite = ArrayKernel(_GRAPHS, "unite", lanes=_WARP)
 _flatten = ArrayKernel(_GRAPHS, "flatten")
 
-#: Words of the state of a loop: see `decide` in kernels/moves.py.
-STATE = 8
-#: Loops whose states are kept on the device together.
-_STATES = 512
-#: Entries of a row for each part of it that waits in a queue, at least: of kernels/tables.cuh.
-_LONG_ROW = 100
 #: Rounds that rows of more than 1,024 entries wait where every vertex is alone at first.
 _HUBS_WAIT = 4
-
-
-@dataclass(slots=True)
-class Workspace:
-    """Arrays that all levels of a run work in, made for the first one, and the states of its loops.
-
-    Attributes
-    ----------
-    states : list of array of int64, shape (_STATES, STATE)
-    num_states : int
-    """
-
-    graph: Graph
-    states: list[Any] = field(default_factory=list)
-    num_states: int = 0
-    _arrays: dict[str, Any] = field(default_factory=dict)
-
-    def take(self, name: str, graph: Graph, dtype: Any = None) -> Any:
-        """Return an array of that name with an item for each vertex; anything is in it."""
-        if name not in self._arrays:
-            wanted = self.graph.strengths.dtype if dtype is None else dtype
-            self._arrays[name] = self.graph.xp.empty(self.graph.n, wanted)
-        return self._arrays[name][: graph.n]
-
-    def sums(self, name: str, graph: Graph) -> tuple[Any, Any]:
-        """Return arrays for sums of strengths, of edges out and in."""
-        out = self.take(name, graph)
-        return out, self.take(f"{name}_in", graph) if graph.is_directed else out
-
-    def queues(self) -> tuple[Any, Any, Any]:
-        """Return queues of rows and of parts of long rows, picks of parts, and their counters."""
-        name, most = "queue", self.graph.nvals // _LONG_ROW + 1
-        if name not in self._arrays:
-            xp = self.graph.xp
-            self._arrays[name] = (
-                xp.empty(self.graph.n + most, xp.int32),
-                xp.empty(2 * most, xp.int64),
-                xp.zeros(most, xp.int32),
-            )
-        found: tuple[Any, Any, Any] = self._arrays[name]
-        return found
-
-    def next_state(self) -> Any:
-        """Return the state of one more loop."""
-        at = self.num_states % _STATES
-        if at == 0:
-            self.states.append(self.graph.xp.zeros((_STATES, STATE), self.graph.xp.int64))
-        self.num_states += 1
-        return self.states[-1][at]
 
 
 def tables(graph: Graph) -> list[tuple[str, int, int]]:
@@ -116,10 +60,10 @@ def move_vertices(
         Strengths of the communities, in the workspace.
     """
     xp, n, device = graph.xp, graph.n, graph.device
-    totals, totals_in = space.sums("totals", graph)
+    totals, totals_in = space.sums("totals")
     state = space.next_state()
-    ranks, active = space.take("ranks", graph, xp.uint32), space.take("active", graph, xp.int8)
-    targets, (queue, *parts) = space.take("targets", graph, xp.int32), space.queues()
+    ranks, active = space.take("ranks", xp.uint32), space.take("active", xp.int8)
+    targets, (queue, *parts) = space.take("targets", xp.int32), space.queues()
     strengths, strengths_in, is_directed = graph.strengths, graph.strengths_in, graph.is_directed
     wait = _HUBS_WAIT if alone and graph.waits else 0
     begin = _begin_moves.launch(
@@ -141,6 +85,7 @@ def move_vertices(
         _decide.launch(1, state),
         device=device,
         before=(begin, *adds),
+        most_blocks=graph.most_blocks,
     )  # fmt: skip
     return totals, totals_in
 
@@ -172,15 +117,15 @@ def move_in_order(
     unit = graph.total / (1 if graph.is_directed else 2)
     if alone:
         labels[:] = xp.arange(n)
-    totals, totals_in = space.sums("totals", graph)
-    totals[:], totals_in[:] = 0, 0
+    totals, totals_in = space.sums("totals")
+    totals[:n], totals_in[:n] = 0, 0
     graph.add_strengths(labels, totals, totals_in)
     gains, sums = xp.zeros(1, xp.float64), xp.full(n, -1, xp.int64)
     state = space.next_state()
     given = (
         *graph.edges, labels, totals, graph.strengths, totals_in, graph.strengths_in,
         graph.is_directed, pull, rule[0] * unit, rule[1], state, gains, sums,
-        space.take("targets", graph, xp.int32),
+        space.take("targets", xp.int32),
     )  # fmt: skip
     # Ctrl-C takes effect between rounds.
     while not state[0]:
@@ -195,7 +140,7 @@ def refine(
     within: tuple[Any, Any],
     pull: float,
     rule: tuple[int, int, int, int],
-) -> tuple[Any, Any, Any]:
+) -> tuple[Any, Any, Any, Any]:
     """Divide groups into connected parts.
 
     Returns
@@ -204,12 +149,14 @@ def refine(
         Of each vertex, a vertex of its part; in the workspace.
     totals, totals_in : array
         Strengths of the parts, by label.
+    able : array, shape (1,)
+        How many vertices have weights to others of their group.
     """
     xp, n = graph.xp, graph.n
-    labels, sizes = space.take("parts", graph, xp.int32), space.take("sizes", graph, xp.int32)
-    targets, (queue, *parts) = space.take("targets", graph, xp.int32), space.queues()
-    ranks, outside = space.take("ranks", graph, xp.uint32), space.take("outside", graph)
-    totals, totals_in = space.sums("part_totals", graph)
+    labels, sizes = space.take("parts", xp.int32), space.take("sizes", xp.int32)
+    targets, (queue, *parts) = space.take("targets", xp.int32), space.queues()
+    ranks, outside = space.take("ranks", xp.uint32), space.take("outside")
+    totals, totals_in = space.sums("part_totals")
     state = space.next_state()
     strengths, strengths_in, is_directed = graph.strengths, graph.strengths_in, graph.is_directed
     begin = _begin_merges.launch(
@@ -231,8 +178,9 @@ def refine(
         _decide.launch(1, state),
         device=graph.device,
         before=(begin,),
+        most_blocks=graph.most_blocks,
     )  # fmt: skip
-    return labels, totals, totals_in
+    return labels, totals, totals_in, state[STATE - 1 :]
 
 
 def components(graph: Graph, labels: Any) -> Any:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.apps.texts import is_index, is_number, numbers_of, open_text, vertex_of
+from semira.algorithms.shown import is_number
+from semira.apps.texts import is_index, numbers_of, open_text, vertex_of
 from semira.exceptions import FileFormatError, InvalidValue
 from semira.generators import generate_geometric, geometric_points, is_generator_spec, parse_spec
 

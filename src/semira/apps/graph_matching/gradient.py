@@ -224,7 +224,6 @@ class Gradients:
 
 
 def _times_left(x: Floats, A: Matrix) -> Floats:
-    """Return the product of a full vector and a matrix, on the host."""
     with device(A.device):
         made: Vector = Vector.from_dense(x).vxm(A, "plus_times").new()
     return np.asarray(made.to_dense(0.0))

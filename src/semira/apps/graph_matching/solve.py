@@ -162,7 +162,6 @@ def _best(gradient: Gradient, method: str, device: str, xp: Any) -> Pairs:
 
 
 def _projected(atoms: list[tuple[float, Atom]], method: str, device: str, xp: Any) -> Pairs:
-    """Return the permutation nearest to a mixture."""
     whole = [(weight, atom) for weight, atom in atoms if not atom.lone.any()]
     if len(atoms) == len(whole) == 1:
         return whole[0][1].of

@@ -35,10 +35,10 @@ SLOTS, MOST_SLOTS = 1 << 16, 1 << 19
 #: the next table has room for.
 _FEW, _NEAR = 8, 8
 
-#: One problem of FISTA begins with so many slots on a GPU. A block takes about 30 ns a step for
-#: each vertex that it touches; all blocks take 12 us, and 20 ps for each vertex of the graph and
-#: each five of its entries. What touches more takes the whole device where that costs less.
-_ALONE, _SPREAD = 1 << 13, 1000
+#: One problem of FISTA begins with so many slots on a GPU. A step of a block takes about 12 ns for
+#: each vertex that it touches; one of all blocks 12 us, and 20 ps for each vertex of the graph and
+#: 12 ps for each entry. What touches more takes the whole device where that costs less.
+_ALONE, _SPREAD = 1 << 13, 750
 
 #: Most bytes of the workers of a launch, and of its pool of results.
 _LAUNCH_BYTES, _POOL_BYTES = 2 << 30, 1 << 28
@@ -159,7 +159,7 @@ class Solver:
 
     def _step_of_all(self) -> int:
         """Return what a step of the whole device reads, in vertices."""
-        return self.n + len(self.rows.indices) // 5
+        return self.n + 3 * len(self.rows.indices) // 5
 
     def _level(
         self, pending: NDArray[np.int64], slots: int, progress: Progress | None
@@ -260,7 +260,6 @@ class Solver:
         return problem.method, numbers, [table, *rest]
 
     def _everywhere(self, number: int) -> None:
-        """Run one problem on the whole device."""
         problem = self.problem
         seeds = problem.seeds[problem.seed_ptr[number] : problem.seed_ptr[number + 1]]
         run = push_everywhere if problem.method == "push" else fista_everywhere
@@ -271,7 +270,6 @@ class Solver:
         self.done.append(_Launch(np.array([number]), sizes, vertices, values))
 
     def _collected(self) -> Diffusion:
-        """Return all entries in the order of the problems."""
         count = self.problem.count
         sizes = np.zeros(count, np.int64)
         for each in self.done:

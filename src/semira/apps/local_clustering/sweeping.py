@@ -125,7 +125,6 @@ class Sweeper:
         return Sweep(profile, told[:, 0], told[:, 1], told[:, 2], told[:, 3])
 
     def _swept_everywhere(self, vertices: Any, total: int) -> tuple[Any, Any]:
-        """Sweep one large problem with the whole device."""
         xp, rows, size = self.xp, self.rows, len(vertices)
         rank = xp.full(rows.shape[0], rows.shape[0], xp.int64)
         rank[vertices] = xp.arange(size)

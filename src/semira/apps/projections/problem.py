@@ -129,6 +129,5 @@ def _numbers(left: Matrix, right: Matrix, weight: str) -> tuple[Any, Any]:
 
 
 def _degrees(matrix: Matrix) -> Any:
-    """Return the entries of each row, as an array of the device."""
     indptr = rows_of(matrix, values=False).indptr
     return indptr[1:] - indptr[:-1]

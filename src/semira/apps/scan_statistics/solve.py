@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, Vector, binary, device, dtypes, free_memory, indexunary, select, semiring
+from semira import Matrix, Vector, binary, device, dtypes, free_memory, select, semiring
 from semira.algorithms.neighbours import by_rows
-from semira.algorithms.oriented_edges import Oriented, oriented_edges
+from semira.algorithms.oriented_edges import Oriented, oriented_edges, rising
 from semira.algorithms.triangle_kernels import add_corners, at_vertices
 from semira.apps.scan_statistics.problem import Problem, shift_of, units_of
 from semira.kernels import ArrayKernel, array_module, rows_of
@@ -90,14 +90,10 @@ def _by_triangles(problem: Problem, shift: int) -> Vector:
 
 def _rising(edges: Matrix) -> Matrix:
     """Return each edge once, towards its end of higher degree."""
-    n = edges.nrows
     with device(edges.device):
-        ones, ranks = Vector.from_scalar(1, n, _INT), Matrix(_INT, n, 1)
+        ones = Vector.from_scalar(1, edges.nrows, _INT)
     degrees = edges.mxv(ones, semiring.plus_pair[_INT]).new()
-    # A column: n times the degree of each vertex, and its number.
-    ranks[:, 0] << degrees.apply(binary.times, right=n) + degrees.apply(indexunary.index)
-    rises = ranks.mxm(ranks.T, semiring.any_lt).new(mask=edges.S)
-    return edges.dup(mask=rises.V)
+    return edges.dup(mask=rising(edges, degrees).S)
 
 
 def _add_loops(problem: Problem, shift: int, found: Vector) -> None:

@@ -35,16 +35,31 @@ def _function(text: KernelText) -> Any:
     return getattr(cache.load(text.place, _header(text), text.name), text.name)
 
 
+def again(function: Any, items: int, work: Any, arguments: tuple[Any, ...]) -> bool:
+    """Run a kernel on arguments of the types of one of its last calls, if one thread should.
+
+    Returns whether it did.
+    """
+    if items > 1:
+        if getattr(work, "ndim", 0):
+            if len(work) != items + 1:
+                return False
+            work = int(work[-1] - work[0]) + items
+        if threads.num_chunks(max(int(work), items)) > 1:
+            return False
+    return items > 0 and bool(function.again(0, items, *arguments))
+
+
 def run(text: KernelText, launch: Launch) -> Any:
     """Run a kernel over chunks of its items; raises JitError if it does not compile.
 
-    Returns its compiled function if it has an ``again``, which may be called for one item.
+    Returns `again` for its function; None if that was not compiled here.
     """
     function = _function(text)
     needed = launch.on_host()
     if launch.items == 1 and not needed and not launch.stops:
         function(0, 1, *launch.arguments)
-        return function if hasattr(function, "again") else None
+        return _again_of(function)
     if not getattr(launch.work, "ndim", 0):
         total = max(int(launch.work), launch.items)
         chunks = min(threads.num_chunks(total), max(1, launch.items))
@@ -67,4 +82,8 @@ def run(text: KernelText, launch: Launch) -> Any:
         threads.run_watched(part_of, bounds, stop[0])
     else:
         threads.run_chunks(part_of, bounds)
-    return None
+    return _again_of(function)
+
+
+def _again_of(function: Any) -> Any:
+    return functools.partial(again, function) if hasattr(function, "again") else None

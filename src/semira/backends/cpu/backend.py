@@ -104,7 +104,7 @@ class CpuBackend:
         return huge.rearrange(handle, request, transposed=transposed)
 
     def run_kernel(self, text: KernelText, launch: Launch) -> Any:
-        """Run a kernel over arrays; return what runs it again, if that is known."""
+        """Run a kernel over arrays; return what may run it again, see `array_kernels.again`."""
         return array_kernels.run(text, launch)
 
     def synchronise(self) -> None:

@@ -6,6 +6,7 @@ import struct
 import textwrap
 from array import array
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -41,10 +42,11 @@ def run(runtime: Runtime, text: KernelText, launch: Launch) -> None:
     """
     blocks = -(-launch.items * text.lanes // text.threads)
     blocks = max(1, min(blocks, BLOCKS_PER_SM * runtime.multiprocessors))
-    types, values = _described(launch.arguments, {})
+    described = [*map(_described, launch.arguments)]
+    types = tuple([kind for kind, _ in described])
     scratch = tuple(ARRAY_DTYPES[np.dtype(each.dtype)] for each in launch.scratch)
     module = _module_of(runtime, text, types, scratch)
-    words: list[Any] = [launch.items, *values]
+    words: list[Any] = [launch.items, *[word for _, word in described]]
     held = []
     for each in launch.scratch:
         array = _array(runtime, each, blocks)
@@ -59,79 +61,58 @@ def run_loop(
     state: Any,
     launches: Sequence[tuple[KernelText, Launch]],
     before: Sequence[tuple[KernelText, Launch]],
+    most_blocks: int | None,
 ) -> None:
     """Start one cooperative launch that runs kernels in turn until ``state[0]`` is not 0.
 
     Raises JitError if it does not compile.
     """
+    # Kernels share most of their arrays, and those that stand `beside` another all arguments.
     known: dict[int, tuple[str, int]] = {}
-    described: dict[int, tuple[tuple[str, ...], list[int]]] = {}
-    calls: list[Call] = []
-    words = [int(state.data.ptr)]
-    wanted = 1
-    for text, launch in (*before, *launches):
-        found = described.get(id(launch.arguments))
-        if found is None:
-            found = described[id(launch.arguments)] = _described(launch.arguments, known)
-        kinds, values = found
-        calls.append((text, kinds))
-        words += [launch.items, *values]
+    together: dict[int, list[tuple[str, int]]] = {}
+    kinds: list[str] = []
+    words = [0, int(state.data.ptr)]
+    calls, wanted = (*before, *launches), 1
+    for text, launch in calls:
+        words.append(launch.items)
+        described = together.get(id(launch.arguments))
+        if described is None:
+            described = together[id(launch.arguments)] = []
+            for argument in launch.arguments:
+                found = known.get(id(argument))
+                if found is None:
+                    found = known[id(argument)] = _described(argument)
+                described.append(found)
+        kinds += [kind for kind, _ in described]
+        words += [word for _, word in described]
         wanted = max(wanted, -(-launch.items * text.lanes // text.threads))
-    kernel, barrier = _loop_of(runtime, tuple(calls), len(before))
+    kernel, words[0] = _loop_of(runtime, calls, tuple(kinds), len(before))
     most = min(kernel.fitting, LOOP_BLOCKS) * runtime.multiprocessors
-    words.insert(0, address(barrier))
+    blocks = min(wanted, most, most_blocks or most)
     given = array("q", words)
     first = given.buffer_info()[0]
     places = array("q", range(first, first + 8 * len(words), 8))
-    runtime.launch(kernel, min(wanted, most), calls[0][0].threads, places.buffer_info()[0])
+    runtime.launch(kernel, blocks, calls[0][0].threads, places.buffer_info()[0])
 
 
-def _described(
-    arguments: Sequence[Any], known: dict[int, tuple[str, int]]
-) -> tuple[tuple[str, ...], list[int]]:
-    """Return types and words of arguments; `known` has those of arrays, which come often."""
-    kinds, words = [], []
-    for argument in arguments:
-        kind = argument.__class__
-        if kind is int:
-            kinds.append("long long")
-            words.append(argument)
-        elif kind is bool:
-            kinds.append("bool")
-            words.append(int(argument))
-        else:
-            found = known.get(id(argument))
-            if found is None:
-                found = known[id(argument)] = _described_one(argument)
-            kinds.append(found[0])
-            words.append(found[1])
-    return tuple(kinds), words
-
-
-def _described_one(argument: Any) -> tuple[str, int]:
-    """Return what stands for a type (``dtype*`` of arrays, ``double``, ...), and the word."""
-    if getattr(argument, "ndim", 0):
-        return _POINTERS[argument.dtype], int(argument.data.ptr)
-    if isinstance(argument, np.bool_):
-        return "bool", int(argument)
-    if isinstance(argument, float | np.floating):
-        return "double", int(struct.unpack("q", struct.pack("d", float(argument)))[0])
-    return "long long", int(argument)
-
-
-def _loop_of(runtime: Runtime, calls: tuple[Call, ...], before: int) -> tuple[Any, Any]:
-    """Return the kernel of a loop, and counters of blocks: of its barrier, and of `is_last_block`.
+def _loop_of(
+    runtime: Runtime, launches: Sequence[tuple[KernelText, Launch]], kinds: tuple[str, ...],
+    before: int,
+) -> tuple[Any, int]:  # fmt: skip
+    """Return the kernel of a loop, and where it counts blocks: in its barrier, `is_last_block`.
 
     Launches of the barrier count on.
     """
     loops = primitives_of(runtime).loops
-    key = calls, before
+    key = tuple([text for text, _ in launches]), kinds, before
     if key not in loops:
+        rest = iter(kinds)
+        calls = [(text, tuple(islice(rest, len(launch.arguments)))) for text, launch in launches]
         source, name = loop_source_of(calls, before), "_".join(text.name for text, _ in calls)
         code = runtime.compile(source, named(name, source), "int", ROOT)
-        kernel = runtime.load(code, name, KERNEL, calls[0][0].threads)
-        loops[key] = kernel, runtime.zeroed(16)
-    return loops[key]
+        kernel, counters = runtime.load(code, name, KERNEL, calls[0][0].threads), runtime.zeroed(16)
+        loops[key] = kernel, address(counters), counters
+    return loops[key][:2]
 
 
 def loop_source_of(calls: Sequence[Call], before: int = 0) -> str:
@@ -139,11 +120,11 @@ def loop_source_of(calls: Sequence[Call], before: int = 0) -> str:
 
     Examples
     --------
-    >>> begin, move = (KernelText("package", "file", name) for name in ("begin", "move"))
+    >>> begin, move = (KernelText("package", "file", name, blocks=4) for name in ("begin", "move"))
     >>> stop = KernelText("package", "file", "stop", lanes=0)
     >>> print(loop_source_of([(begin, ()), (move, ("int*",)), (stop, ("double",))], before=1))
     #include "package:file.cuh"
-    extern "C" __global__ void __launch_bounds__(256) semira_program(
+    extern "C" __global__ void __launch_bounds__(256, 4) semira_program(
         long long counter, long long state, long long a, long long b, long long b0, long long c,
         long long c0) {
       GridBarrier all(reinterpret_cast<BarrierCounter*>(counter));
@@ -176,9 +157,11 @@ def loop_source_of(calls: Sequence[Call], before: int = 0) -> str:
     first = textwrap.indent("".join(lines[:before]), "  ")
     body = textwrap.indent("".join(lines[before:]), "    ")
     parameters = textwrap.fill(", ".join(f"long long {name}" for name in names), 96)
+    text = calls[0][0]
+    bounds = f"{text.threads}, {text.blocks}" if text.blocks else str(text.threads)
     return (
         f"{''.join(includes)}"
-        f'extern "C" __global__ void __launch_bounds__({calls[0][0].threads}) {KERNEL}(\n'
+        f'extern "C" __global__ void __launch_bounds__({bounds}) {KERNEL}(\n'
         f"{textwrap.indent(parameters, '    ')}) {{\n"
         "  GridBarrier all(reinterpret_cast<BarrierCounter*>(counter));\n"
         f"{first}"
@@ -194,6 +177,19 @@ def _array(runtime: Runtime, scratch: Any, blocks: int) -> Any:
         if scratch.fill is None:
             return xp.empty(blocks * scratch.length, scratch.dtype)
         return xp.full(blocks * scratch.length, scratch.fill, scratch.dtype)
+
+
+def _described(argument: Any) -> tuple[str, int]:
+    """Return what stands for the type, ``dtype*`` of arrays, and the word of an argument."""
+    if argument.__class__ is int:
+        return "long long", argument
+    if getattr(argument, "shape", ()):
+        return _POINTERS[argument.dtype], argument.data.ptr
+    if isinstance(argument, bool | np.bool_):
+        return "bool", int(argument)
+    if isinstance(argument, float | np.floating):
+        return "double", struct.unpack("q", struct.pack("d", float(argument)))[0]
+    return "long long", int(argument)
 
 
 def source_of(text: KernelText, types: tuple[str, ...], scratch: tuple[str, ...]) -> str:

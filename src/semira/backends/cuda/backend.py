@@ -11,8 +11,7 @@ from typing import Any
 
 from semira.backends.cuda import array_kernels
 from semira.backends.cuda.build import build, export, joined
-from semira.backends.cuda.fixed_point import fixed_point
-from semira.backends.cuda.fixed_point.fixed_points import FixedPoints
+from semira.backends.cuda.fixed_point import FixedPoints, fixed_point
 from semira.backends.cuda.hosted import HostedExecutable, execute_hosted, is_hosted, prepare_hosted
 from semira.backends.cuda.jit.compile import named
 from semira.backends.cuda.lower import LaunchShape, lower_program
@@ -49,7 +48,6 @@ from semira.backends.renumbering.objects import WideObject
 from semira.backends.renumbering.programs import has_wide, run_program
 from semira.backends.renumbering.rearrangements import rearrange
 from semira.base import locks
-from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue, NotImplementedException
 from semira.contract import COLUMNS, INTERSECTIONS, Backend, Capabilities, Preview, Program
 from semira.contract.array_kernels import KernelText, Launch
@@ -182,18 +180,11 @@ class CudaBackend:
                 return handle.download()
             return get_scalar(handle)
 
-    def export(
-        self,
-        handle: Handle,
-        layout: str,
-        *,
-        transposed: bool = False,
-        dtype: DataType | None = None,
-        fill: Any = None,
-        copy: bool = True,
-        repeats: bool = True,
-    ) -> RawArrays:
-        """Return an object's entries as CuPy arrays, ordered with CuPy's current stream."""
+    def export(self, handle: Handle, layout: str, **options: Any) -> RawArrays:
+        """Return an object's entries as CuPy arrays, ordered with CuPy's current stream.
+
+        `options` are those of `build.export`.
+        """
         with self._lock:
             self.runtime.check_process()
             if isinstance(handle, CudaScalar):
@@ -204,10 +195,7 @@ class CudaBackend:
                     "leave `device` out, which copies them to the host"
                 )
             check_alive(handle)
-            return export(
-                self.runtime, handle, layout,
-                transposed=transposed, dtype=dtype, fill=fill, copy=copy, repeats=repeats,
-            )  # fmt: skip
+            return export(self.runtime, handle, layout, **options)
 
     def convert(self, handle: Handle, layout: str) -> Handle:
         """Return a copy, or make an orientation of a matrix resident.
@@ -355,11 +343,12 @@ class CudaBackend:
         state: Any,
         launches: Sequence[tuple[KernelText, Launch]],
         before: Sequence[tuple[KernelText, Launch]],
+        most_blocks: int | None,
     ) -> None:
         """Run kernels over arrays in turn, until one of them says that it is done."""
         with self._lock:
             self.runtime.check_process()
-            array_kernels.run_loop(self.runtime, state, launches, before)
+            array_kernels.run_loop(self.runtime, state, launches, before, most_blocks)
 
     def copies(self) -> dict[str, Callable[[Handle], Any]]:
         """Return what makes each copy that a matrix keeps beside its rows, for measurements.

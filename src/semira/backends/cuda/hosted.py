@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.lower.apart import stands_apart
-from semira.backends.cuda.lower.uses import slots_in
+from semira.backends.cuda.lower.uses import slots_in, stands_apart
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import CudaExecutable
 from semira.backends.cuda.runtime.launch import resolve_side
-from semira.backends.cuda.runtime.objects import UNDRIVEN, CudaMatrix, CudaObject
+from semira.backends.cuda.runtime.objects import UNDRIVEN, CudaMatrix
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import get_scalar, put_scalar, put_vector
@@ -141,7 +140,6 @@ class _Cutter:
         self.depth = 0
 
     def cut(self, body: Body) -> Iterator[Any]:
-        """Yield the pieces and loops of a body."""
         waiting: list[Statement | Loop] = []
         at = 0
         while at < len(body):
@@ -180,9 +178,7 @@ class _Cutter:
         """Return two statements as one piece, if the first one's matrix need not be made."""
         if len(body) != 2 or not all(isinstance(item, Statement) for item in body):
             return None
-        first, second = body
-        assert isinstance(first, Statement)
-        assert isinstance(second, Statement)
+        first, second = walk_statements(body)
         made = first.out
         is_temporary = self.program.slots[made].role == "temp" and first.param("new")
         # Written once and read once, by the second statement.
@@ -206,7 +202,6 @@ def count_uses(program: Program) -> Counter[int]:
 
 
 def _slots_of(body: Body) -> tuple[int, ...]:
-    """Return the slots a body touches, in order."""
     return tuple(sorted({*slots_in(body)}))
 
 
@@ -366,7 +361,9 @@ class _Run:
     def iteration(self, hosted: HostedLoop, which: int, done: int) -> None:
         """Run one body; an outermost one is undone if it raises."""
         if self.depth == 0 and not hosted.leaves_nothing:
-            self.savepoint.set(_outliving(self.program, self.things, hosted))
+            written = {statement.out for statement in walk_statements((hosted.loop,))}
+            outlive = [n for n in sorted(written) if self.program.slots[n].role != "temp"]
+            self.savepoint.set([self.things[slot] for slot in outlive])
         self.depth += 1
         try:
             self.body(hosted.bodies[which], done)
@@ -386,11 +383,9 @@ class _Run:
 
 
 def execute_hosted(
-    runtime: Runtime,
-    executable: HostedExecutable,
-    bindings: list[Binding],
+    runtime: Runtime, executable: HostedExecutable, bindings: list[Binding],
     execute: Callable[[Any, list[Binding]], Outcome],
-) -> Outcome:
+) -> Outcome:  # fmt: skip
     """Run the pieces; waits once an iteration of each loop.
 
     Objects that a broken iteration wrote are as they were before it.
@@ -427,9 +422,3 @@ def _forget_directions(things: list[Binding]) -> None:
     for thing in things:
         if isinstance(thing, CudaMatrix):
             thing.driven = UNDRIVEN
-
-
-def _outliving(program: Program, things: list[Any], hosted: HostedLoop) -> list[CudaObject]:
-    """Return everything that a loop writes and that outlives it."""
-    written = {statement.out for statement in walk_statements((hosted.loop,))}
-    return [things[slot] for slot in sorted(written) if program.slots[slot].role != "temp"]

@@ -10,19 +10,10 @@ from dataclasses import dataclass, field
 
 #: 8-byte words of each struct of ``kernels/common`` that may stand in a table.
 WORDS = {
-    "Control": 7,
-    "VectorDescriptor": 8,
-    "MatrixDescriptor": 27,
-    "EntriesDescriptor": 5,
-    "ScalarDescriptor": 3,
-    "RegionDescriptor": 5,
-    "PlaneDescriptor": 3,
-    "QueueDescriptor": 2,
-    "PartialsDescriptor": 2,
-    "CarriesDescriptor": 3,
-    "HandedDescriptor": 1,
-    "Counters": 8,
-}
+    "Control": 7, "VectorDescriptor": 8, "MatrixDescriptor": 27, "EntriesDescriptor": 5,
+    "ScalarDescriptor": 3, "RegionDescriptor": 5, "PlaneDescriptor": 3, "QueueDescriptor": 2,
+    "PartialsDescriptor": 2, "CarriesDescriptor": 3, "HandedDescriptor": 1, "Counters": 8,
+}  # fmt: skip
 
 #: 8-byte words of `Progress` (kernels/common/control.cuh), and where its stop word lies.
 PROGRESS_WORDS = 5

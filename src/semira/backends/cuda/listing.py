@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from semira.backends.cuda.fixed_point.fixed_point_source import ROOT as FIXED_POINT
-from semira.backends.cuda.fixed_point.fixed_point_source import fixed_point_source, has_kernel
+from semira.backends.cuda.fixed_point import ROOT as FIXED_POINT
+from semira.backends.cuda.fixed_point import fixed_point_source, has_kernel
 from semira.backends.cuda.hosted import is_hosted, prepare_hosted
 from semira.backends.cuda.jit.compile import Compiled, compile_cached, named
 from semira.backends.cuda.jit.render import BASE, BLOCK, FULL, PROGRAM, STAGED
@@ -21,7 +21,7 @@ from semira.backends.cuda.runtime.primitives import name_of_file
 from semira.backends.cuda.staged import is_staged, is_summed
 from semira.backends.cuda.staged.block_source import block_source
 from semira.backends.cuda.staged.executable import narrowed, source_of
-from semira.backends.cuda.staged.own_products import own_part
+from semira.backends.cuda.staged.method_parts import own_part
 from semira.backends.cuda.staged.product_source import full_source
 from semira.base.dtypes import DataType
 from semira.contract import Program, Statement, variant_part, walk_statements

@@ -13,14 +13,14 @@ from types import ModuleType
 from typing import Any
 
 from semira.backends.cuda.jit.compile import named
-from semira.backends.cuda.lower.apart import brings_launches
 from semira.backends.cuda.lower.product_parts import open_product
+from semira.backends.cuda.lower.uses import brings_launches
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.launch import bind
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
 from semira.backends.cuda.runtime.primitives import Module, primitives_of
 from semira.backends.cuda.runtime.shapes import check_shapes
-from semira.contract import Arg, Method, Plan, Program, Slot, Statement, part_of
+from semira.contract import Arg, Method, Plan, Program, Slot, Statement, part_of, walk_statements
 from semira.contract.backend import Binding, Outcome
 
 
@@ -64,8 +64,7 @@ def own_text(program: Program) -> tuple[str, str]:
 
     Raises NotImplementedException if the method cannot multiply these values.
     """
-    (statement,) = program.body
-    assert isinstance(statement, Statement)
+    (statement,) = walk_statements(program.body)
     part = _part(statement)
     return part.ROOT, part.text(program, statement)
 
@@ -87,22 +86,17 @@ def ending_of(program: Program) -> Program:
 
     Its slots are those of `written_slots`, then the result's.
     """
-    (statement,) = program.body
-    assert isinstance(statement, Statement)
+    (statement,) = walk_statements(program.body)
     written = written_slots(statement)
     slots = tuple(program.slots[slot] for slot in written)
     result = Slot("vector", statement.operator.monoid.type)
     mask = statement.mask
     storage = "auto" if statement.plan is None else statement.plan.out_storage
     ending = replace(
-        statement,
-        op="copy",
-        out=0,
-        args=(Arg(len(slots)),),
-        operator=None,
+        statement, op="copy", out=0, args=(Arg(len(slots)),), operator=None,
         mask=None if mask is None else replace(mask, slot=written.index(mask.slot)),
         plan=Plan("copy", (Method("direct", balance="edges"),), out_storage=storage),
-    )
+    )  # fmt: skip
     return Program((*slots, result), (ending,))
 
 
@@ -114,8 +108,7 @@ def prepare_own(
     Raises NotImplementedException if the method cannot multiply these values. Raises JitError if
     the compiler refuses.
     """
-    (statement,) = program.body
-    assert isinstance(statement, Statement)
+    (statement,) = walk_statements(program.body)
     root, source = own_text(program)
     module = Module(runtime, named(statement.op, source), source, root)
     module.load("int")
@@ -123,11 +116,9 @@ def prepare_own(
 
 
 def execute_own(
-    runtime: Runtime,
-    executable: OwnExecutable,
-    bindings: list[Binding],
+    runtime: Runtime, executable: OwnExecutable, bindings: list[Binding],
     execute: Callable[[Any, list[Binding]], Outcome],
-) -> Outcome:
+) -> Outcome:  # fmt: skip
     """Run the launches, then write the output.
 
     Raises OutOfMemory if what they take does not fit; nothing was written.

@@ -11,8 +11,8 @@ from semira.backends.cuda.hosted import HostedLoop, Piece, count_uses, is_hosted
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.own_launches import ending_of, is_own, own_text
 from semira.backends.cuda.staged import is_staged, is_summed
-from semira.backends.cuda.staged.dot_walks import dots_part
 from semira.backends.cuda.staged.executable import source_of
+from semira.backends.cuda.staged.method_parts import dots_part
 from semira.backends.cuda.staged.text import has_dots
 from semira.contract import (
     Barrier,
@@ -67,7 +67,6 @@ class _Outliner:
         self.number = 0
 
     def pieces(self, items: tuple[Any, ...]) -> tuple[HostStep, ...]:
-        """Return what the pieces of a body are."""
         found: list[HostStep] = []
         for item, after in zip(items, (*items[1:], None), strict=True):
             if isinstance(item, HostedLoop):

@@ -291,6 +291,8 @@ def assign(
     Entries of the region that the operand lacks are deleted unless there is an accumulator.
     """
     x, accum = args[0], statement.accum
+    if accum is None:
+        x = x.cast(out.dtype)  # all values at once
     result = dict(out.items)
     for at, inside in region_of(statement, args, out, mask):
         given = x.value if not x.shape else x.items.get(inside)

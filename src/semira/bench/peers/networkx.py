@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,46 +24,32 @@ def _refuse(graph: BenchGraph) -> str | None:
 
 
 def _directed(graph: BenchGraph) -> Any:
-    import networkx as nx
-
     return nx.from_scipy_sparse_array(graph.weighted, create_using=nx.DiGraph)
 
 
 def _undirected(graph: BenchGraph) -> Any:
-    import networkx as nx
-
     return nx.from_scipy_sparse_array(graph.weighted, create_using=nx.Graph)
 
 
 def _bfs(made: Any, source: int) -> Any:
-    import networkx as nx
-
     return nx.single_source_shortest_path_length(made, source)
 
 
 def _sssp(made: Any, source: int) -> Any:
-    import networkx as nx
-
     return nx.single_source_dijkstra_path_length(made, source)
 
 
 def _pagerank(made: Any, _source: int) -> Any:
-    import networkx as nx
-
     # Its tolerance is per vertex.
     tol = TOLERANCE / made.number_of_nodes()
     return nx.pagerank(made, alpha=DAMPING, tol=tol, weight=None)
 
 
 def _components(made: Any, _source: int) -> Any:
-    import networkx as nx
-
     return list(nx.connected_components(made))
 
 
 def _triangles(made: Any, _source: int) -> Any:
-    import networkx as nx
-
     return sum(nx.triangles(made).values()) // 3
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components, dijkstra
 
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import Entry, Library
@@ -20,8 +22,6 @@ _MAX_ITERATIONS = 100
 
 
 def _bfs(matrix: Any, source: int) -> Any:
-    from scipy.sparse.csgraph import breadth_first_order
-
     return breadth_first_order(matrix, source)
 
 
@@ -42,8 +42,6 @@ def _levels(result: Any, graph: BenchGraph) -> NDArray[Any]:
 
 
 def _sssp(matrix: Any, source: int) -> Any:
-    from scipy.sparse.csgraph import dijkstra
-
     return dijkstra(matrix, indices=source)
 
 
@@ -54,8 +52,6 @@ def _refuse_sssp(graph: BenchGraph) -> str | None:
 
 def reversed_pattern(graph: BenchGraph) -> Any:
     """Return ones at the entries of the transpose, a SciPy array."""
-    from scipy.sparse import csr_array
-
     pattern = csr_array(graph.weighted.transpose())
     pattern.data[:] = 1
     return pattern
@@ -77,18 +73,12 @@ def power_iteration(pulled: Any, out: Any, xp: Any) -> Any:
     return rank
 
 
-def _prepare_pagerank(graph: BenchGraph) -> Any:
-    return reversed_pattern(graph), graph.degrees
-
-
 def _pagerank(objects: Any, _source: int) -> Any:
     pulled, out = objects
     return power_iteration(pulled, out, np)
 
 
 def _components(matrix: Any, _source: int) -> Any:
-    from scipy.sparse.csgraph import connected_components
-
     return connected_components(matrix, directed=False)[1]
 
 
@@ -116,7 +106,9 @@ def open_library(_threads: int) -> Library:
         {
             "bfs": Entry(_weighted, _bfs, _levels),
             "sssp": Entry(_weighted, _sssp, _itself, _refuse_sssp),
-            "pagerank": Entry(_prepare_pagerank, _pagerank, _itself),
+            "pagerank": Entry(
+                lambda graph: (reversed_pattern(graph), graph.degrees), _pagerank, _itself
+            ),
             "cc": Entry(_weighted, _components, _itself),
             "tc": Entry(orient, _triangles, _itself, _refuse_triangles),
         },

@@ -45,23 +45,19 @@ def open_graphblas(threads: int) -> Any:
     return gb
 
 
-def _matrix(arrays: Any, dtype: str) -> Any:
+def _matrix(graph: BenchGraph, dtype: str = "BOOL") -> Any:
     import graphblas as gb
 
-    arrays = arrays.ordinary()
+    arrays = graph.arrays.ordinary()
     values = 1 if dtype == "BOOL" else arrays.entry_values()
     return gb.Matrix.from_csr(
         arrays.indptr, arrays.indices, values, dtype, nrows=arrays.nrows, ncols=arrays.ncols
     )
 
 
-def _transposed(matrix: Any, graph: BenchGraph) -> Any:
-    return matrix if graph.is_symmetric else matrix.T.new().wait()
-
-
-def _prepare_bfs(graph: BenchGraph) -> Any:
-    made = _matrix(graph.arrays, "BOOL")
-    return made, _transposed(made, graph)
+def _both_ways(graph: BenchGraph) -> Any:
+    made = _matrix(graph)
+    return made, made if graph.is_symmetric else made.T.new().wait()
 
 
 def _bfs(objects: Any, source: int) -> Any:
@@ -88,10 +84,6 @@ def _bfs(objects: Any, source: int) -> Any:
     return level.wait()
 
 
-def _prepare_sssp(graph: BenchGraph) -> Any:
-    return _matrix(graph.arrays, "FP64")
-
-
 def _sssp(matrix: Any, source: int) -> Any:
     import graphblas as gb
 
@@ -104,11 +96,6 @@ def _sssp(matrix: Any, source: int) -> Any:
         active(~worse.V, replace=True) << reached
         distance(active.S) << active
     return distance.wait()
-
-
-def _prepare_pagerank(graph: BenchGraph) -> Any:
-    made = _matrix(graph.arrays, "BOOL")
-    return made, _transposed(made, graph)
 
 
 def _pagerank(objects: Any, _source: int) -> Any:
@@ -134,10 +121,6 @@ def _pagerank(objects: Any, _source: int) -> Any:
         if change <= TOLERANCE:
             break
     return rank.wait()
-
-
-def _prepare_components(graph: BenchGraph) -> Any:
-    return _matrix(graph.arrays, "BOOL")
 
 
 def _components(matrix: Any, _source: int) -> Any:
@@ -196,11 +179,11 @@ def open_library(threads: int) -> Library:
     return Library(
         "suitesparse",
         {
-            "bfs": Entry(_prepare_bfs, _bfs, _from_vector(-1)),
-            "sssp": Entry(_prepare_sssp, _sssp, _from_vector(np.inf)),
-            "pagerank": Entry(_prepare_pagerank, _pagerank, _from_vector(np.nan)),
-            "cc": Entry(_prepare_components, _components, _from_vector(-1)),
-            "tc": Entry(_prepare_components, _triangles, _count),
+            "bfs": Entry(_both_ways, _bfs, _from_vector(-1)),
+            "sssp": Entry(lambda graph: _matrix(graph, "FP64"), _sssp, _from_vector(np.inf)),
+            "pagerank": Entry(_both_ways, _pagerank, _from_vector(np.nan)),
+            "cc": Entry(_matrix, _components, _from_vector(-1)),
+            "tc": Entry(_matrix, _triangles, _count),
         },
         {"bfs": "INT32", "sssp": "FP64", "pagerank": "FP64", "cc": "INT32", "tc": "INT64"},
     )

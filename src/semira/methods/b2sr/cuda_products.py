@@ -11,8 +11,8 @@ from semira.backends.cuda.lower.context import Made
 from semira.backends.cuda.runtime.made import need_made
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS, offset_type_of
 from semira.backends.cuda.runtime.room import require
-from semira.backends.cuda.staged.dot_walks import DotText
 from semira.backends.cuda.staged.job import Job
+from semira.backends.cuda.staged.method_parts import DotText
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.rowwise import REMEDY, result_bytes
 from semira.backends.cuda.staged.text import kernel, masks_rows

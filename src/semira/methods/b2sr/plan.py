@@ -23,7 +23,7 @@ FROM_PRODUCT = Number(
 )
 
 #: Monoids that make bits of pairs, or count them.
-_BITWISE = ("any", "lor", "plus", "min", "max")
+_BITWISE = ("any", "lor", "land", "plus", "min", "max", "bor", "band")
 
 
 def obstacle(statement: Statement) -> str:
@@ -69,7 +69,7 @@ ROWS = (
     MethodRow(
         name="b2sr",
         ops=("mxm",),
-        instead_of=("dot", "dense", "hash"),
+        instead_of=("dot", "hash"),
         walks="tiles of bits of both operands and of the mask",
         balance="rows",
         because="results of a tile share the lists of tiles that meet",

@@ -13,7 +13,7 @@ from semira.backends.cuda.lower.walks import PullWalk
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import module_of, primitives_of
 from semira.backends.cuda.runtime.room import require
-from semira.backends.cuda.staged.full_walks import FullLaunch, FullText
+from semira.backends.cuda.staged.method_parts import FullLaunch, FullText
 from semira.backends.cuda.staged.product_source import TILED_BYTES
 from semira.backends.cuda.staged.text import kernel
 from semira.contract import packs_of

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS
 from semira.backends.cuda.staged.bins import LAST, MOST_THREADS, SHARED, bin_rows, worthwhile_bins
-from semira.backends.cuda.staged.dot_walks import DotText
 from semira.backends.cuda.staged.job import Job
+from semira.backends.cuda.staged.method_parts import DotText
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.text import ROW_LIST, kernel
 from semira.base.errors import PlanError

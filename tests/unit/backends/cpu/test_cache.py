@@ -135,11 +135,11 @@ def test_what_cannot_be_kept_runs_and_is_reported_once(folder, caplog, monkeypat
     assert run_kernel(np.int64) == 1
     before = kept(folder)
 
-    def fail(descriptor: int) -> None:
+    def fail(path: Path, code: bytes) -> None:
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", fail)
+        patch.setattr(Path, "write_bytes", fail)
         assert run_kernel(np.float64) == 1
         assert run_kernel(np.int32) == 1
     assert [record.levelname for record in caplog.records] == ["WARNING"]

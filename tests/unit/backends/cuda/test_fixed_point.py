@@ -6,7 +6,7 @@ import pytest
 from tests.helpers.compiling import compile_only
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
-from semira.backends.cuda.fixed_point.fixed_point_source import ROOT, fixed_point_source, has_kernel
+from semira.backends.cuda.fixed_point import ROOT, fixed_point_source, has_kernel
 from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT32, UINT64
 from semira.ops.registry import semiring
 

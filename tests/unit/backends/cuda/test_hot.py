@@ -20,7 +20,7 @@ from semira.backends.cuda import layout
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.render import KERNELS
 from semira.backends.cuda.lower import LaunchShape, lower_program
-from semira.backends.cuda.lower.rooms import TILE_ROOM
+from semira.backends.cuda.lower.program import TILE_ROOM
 from semira.backends.cuda.lower.variants import VariantPull
 from semira.backends.cuda.runtime import objects
 from semira.backends.cuda.runtime.device import Runtime

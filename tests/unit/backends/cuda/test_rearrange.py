@@ -11,9 +11,10 @@ from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 from tests.unit.backends.cuda.test_wide import N, stand_in  # noqa: F401
 
 import semira as gb
-from semira.backends.cuda.jit.segments import ROOT, order_source, scan_source
 from semira.backends.cuda.rearrange.kronecker import ROOT as KRONECKER
 from semira.backends.cuda.rearrange.kronecker import kronecker_source
+from semira.backends.cuda.wide.entry_source import SEGMENTS as ROOT
+from semira.backends.cuda.wide.entry_source import order_source, scan_source
 from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT64
 from semira.ops.registry import binary, monoid
 

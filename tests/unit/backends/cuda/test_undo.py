@@ -20,7 +20,7 @@ from semira.backends.cuda.hosted import (
     prepare_hosted,
 )
 from semira.backends.cuda.lower import lower_program
-from semira.backends.cuda.lower.apart import stands_apart
+from semira.backends.cuda.lower.uses import stands_apart
 from semira.backends.cuda.runtime import free_memory
 from semira.backends.cuda.runtime.executable import COMPLETED, CudaExecutable
 from semira.backends.cuda.runtime.savepoint import WHOLE, Savepoint, spans_of

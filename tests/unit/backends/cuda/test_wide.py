@@ -16,7 +16,8 @@ from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 import semira as gb
 from semira.backends.cpu import huge
 from semira.backends.cuda.runtime.primitives import WIDE_ENTRIES
-from semira.backends.cuda.wide.listed_source import ROOT, listed_source
+from semira.backends.cuda.wide.entry_source import LISTED as ROOT
+from semira.backends.cuda.wide.entry_source import listed_source
 from semira.backends.cuda.wide.store import CudaStore
 from semira.backends.renumbering.lists import joined_ids, located, places_of
 from semira.backends.renumbering.objects import WideObject

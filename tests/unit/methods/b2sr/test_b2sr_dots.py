@@ -52,6 +52,8 @@ def test_products_that_no_mask_names(placed):
         for bits in SIDES if not pins else (16,):
             found = A.mxm(B, "lor_pair").new(**pins, bits=bits)
             assert found.isequal(wanted, check_dtype=True), (pins, bits)
+    for ring in ("land_pair", "bor_pair"):
+        assert A.mxm(B, ring).new(bits=16).isequal(A.mxm(B, ring).new(), check_dtype=True)
     nothing = gb.Matrix(bool, 90, 9000)
     assert A.mxm(nothing, "any_pair").new(bits=8).nvals == 0
 

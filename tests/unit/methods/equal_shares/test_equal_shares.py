@@ -13,7 +13,7 @@ from tests.unit.backends.cuda.test_product_kernels import SEMIRINGS, planned
 
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.staged import bins
-from semira.backends.cuda.staged.own_products import own_part
+from semira.backends.cuda.staged.method_parts import own_part
 from semira.base.errors import PlanError
 from semira.contract import Hints
 from semira.methods.equal_shares import cuda

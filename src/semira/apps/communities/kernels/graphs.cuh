@@ -1,6 +1,6 @@
 // Weights, contraction and what proves a result; see graphs.py.
 #pragma once
-#include "semira.apps.communities.kernels:tables.cuh"
+#include "semira.apps.communities.kernels:rows.cuh"
 
 __device__ __forceinline__ unsigned long long mixed_pair(unsigned long long a, unsigned long long b) {
   unsigned long long x = a * 0x9E3779B97F4A7C15ull + b * 0xC2B2AE3D27D4EB4Full;
@@ -21,7 +21,7 @@ struct Measured {
   unsigned long long odd;
 
   __device__ __forceinline__ bool wants(int) const { return true; }
-  __device__ __forceinline__ Sum visit(int i, long long p) {
+  __device__ __forceinline__ Sum look(int i, long long p) {
     const int j = static_cast<int>(indices[p]);
     const Sum weight = static_cast<Sum>(weights[is_iso ? 0 : p]);
     if (is_directed) {
@@ -60,8 +60,9 @@ struct Keyed {
   long long* keys;
 
   __device__ __forceinline__ bool wants(int) const { return true; }
-  __device__ __forceinline__ void visit(int i, long long p) const {
-    const long long row = labels[i], column = labels[indices[p]];
+  __device__ __forceinline__ int look(int, long long p) const { return labels[indices[p]]; }
+  __device__ __forceinline__ void act(int i, long long p, int column) const {
+    const long long row = labels[i];
     keys[p] = row == column && !keeps_own ? 0x7FFFFFFFFFFFFFFFll : row * count + column;
   }
 };
@@ -83,9 +84,11 @@ struct Inner {
   long long total;
 
   __device__ __forceinline__ bool wants(int) const { return true; }
-  __device__ __forceinline__ void visit(int i, long long p) {
+  __device__ __forceinline__ int look(int i, long long p) {
     if (labels[i] == labels[indices[p]]) total += static_cast<long long>(weights[is_iso ? 0 : p]);
+    return -1;
   }
+  __device__ __forceinline__ void act(int, long long, int) const {}
 };
 
 template <class P, class I, class W, class L>
@@ -99,7 +102,12 @@ __device__ void inner_weights(long long items, const P* indptr, const I* indices
 template <class L, class V, class S>
 __device__ void add_by_label(long long items, const L* labels, const V* values, S* sums) {
   const Group<1> mine;
-  for (long long i = mine.first; i < items; i += mine.step) atomic_add(&sums[labels[i]], values[i]);
+  const long long lane = threadIdx.x % kWarp;
+  for (long long i = mine.first; i - lane < items; i += mine.step) {
+    // Neighbours often have one label.
+    const bool has = i < items;
+    add_runs(has ? static_cast<long long>(labels[i]) : -1, has ? static_cast<S>(values[i]) : S(0), sums);
+  }
 }
 
 // The root of a tree, while other threads hang roots below others. Vertices on the way are hung one
@@ -125,9 +133,14 @@ struct United {
   L* parents;
 
   __device__ __forceinline__ bool wants(int) const { return true; }
-  __device__ __forceinline__ void visit(int v, long long p) const {
+  __device__ __forceinline__ int look(int v, long long p) const {
     const int u = static_cast<int>(indices[p]);
-    if (u >= v || labels[u] != labels[v]) return;
+    if (u >= v || labels[u] != labels[v]) return -1;
+    // Those with one parent are in one tree.
+    const volatile L* const above = parents;
+    return above[u] != above[v] ? u : -1;
+  }
+  __device__ __forceinline__ void act(int v, long long, int u) const {
     int a = root_of(parents, v), b = root_of(parents, u);
     while (a != b) {
       if (a < b) {

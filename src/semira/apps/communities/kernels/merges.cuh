@@ -15,6 +15,7 @@ struct Openings {
   L *labels, *sizes;
   K *totals, *totals_in, *outside;
   R* ranks;
+  long long able;
 
   __device__ __forceinline__ bool wants(int v) const {
     ranks[v] = static_cast<R>(philox(number, v, 0, seed) >> 32);
@@ -24,11 +25,14 @@ struct Openings {
     if (is_directed) totals_in[v] = strengths_in[v];
     return true;
   }
-  __device__ __forceinline__ Sum visit(int v, long long p) const {
+  __device__ __forceinline__ Sum look(int v, long long p) const {
     const int u = static_cast<int>(indices[p]);
     return u != v && groups[u] == groups[v] ? static_cast<Sum>(weights[is_iso ? 0 : p]) : Sum(0);
   }
-  __device__ __forceinline__ void end(int v, Sum sum) const { outside[v] = sum; }
+  __device__ __forceinline__ void end(int v, Sum sum) {
+    outside[v] = sum;
+    if (sum > 0) ++able;
+  }
 };
 
 template <class P, class I, class W, class L, class K, class R>
@@ -39,10 +43,10 @@ __device__ void begin_merges(long long items, const P* indptr, const I* indices,
                              K* outside, R* ranks, long long* state) {
   Openings<I, W, L, K, R> rows{indices,      weights,     is_iso, seed,   number, groups, strengths,
                                strengths_in, is_directed, labels, sizes,  totals, totals_in,
-                               outside,      ranks};
+                               outside,      ranks,       0};
   visit_rows(items, indptr, rows);
+  count_all(rows.able, &state[8]);
   if (block_number() != 0 || threadIdx.x != 0) return;
-  for (int k = 0; k < 8; ++k) state[k] = 0;
   state[4] = few;
   state[5] = most;
 }
@@ -85,6 +89,7 @@ struct PartChoices {
     if (labels[v] != v || sizes[v] != 1 || !is_turn_of(v)) return false;
     return is_connected(groups[v], outside[v], strengths[v], is_directed ? strengths_in[v] : 0);
   }
+  __device__ __forceinline__ int halvings() const { return turn < 2 ? 0 : 2; }
   __device__ __forceinline__ long long first(int v) const { return indptr[v]; }
   __device__ __forceinline__ long long length(int v) const { return indptr[v + 1] - indptr[v]; }
   __device__ __forceinline__ int load(int v, long long p, int& label, Sum& weight) const {
@@ -157,7 +162,7 @@ struct Mergers {
   long long moved;
 
   __device__ __forceinline__ bool wants(int v) { return targets[v] >= 0; }
-  __device__ __forceinline__ Sum visit(int v, long long p) const {
+  __device__ __forceinline__ Sum look(int v, long long p) const {
     const int u = static_cast<int>(indices[p]), target = targets[v], there = targets[u];
     if (u == v || groups[u] != groups[v]) return 0;
     const Sum weight = static_cast<Sum>(weights[is_iso ? 0 : p]);

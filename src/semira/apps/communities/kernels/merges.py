@@ -20,7 +20,11 @@ def begin_merges(
     low, high, indptr, indices, weights, is_iso, seed, number, few, most, groups, strengths,
     strengths_in, is_directed, labels, sizes, totals, totals_in, outside, ranks, state,
 ):  # fmt: skip
-    """Put each vertex into a part of its own; sum its weights to the rest of its group."""
+    """Put each vertex into a part of its own; sum its weights to the rest of its group.
+
+    The state, which is 0 at first, counts the vertices that have some.
+    """
+    able = 0
     for v in range(low, high):
         ranks[v] = np.uint32(philox(number, v, 0, seed, 0) >> np.uint64(32))
         total = np.int64(0)
@@ -29,16 +33,17 @@ def begin_merges(
             if u != v and groups[u] == groups[v]:
                 total += np.int64(weights[0 if is_iso else p])
         outside[v] = total
+        if total > 0:
+            able += 1
         labels[v] = v
         sizes[v] = 1
         totals[v] = strengths[v]
         if is_directed:
             totals_in[v] = strengths_in[v]
         if v == 0:
-            for k in range(8):
-                state[k] = 0
             state[4] = few
             state[5] = most
+    atomic_add(state, 8, able)
 
 
 @kernel

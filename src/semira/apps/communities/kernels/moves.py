@@ -31,11 +31,12 @@ def begin_moves(
             if is_directed:
                 totals_in[v] = strengths_in[v]
         if v == 0:
-            for k in range(8):
+            for k in range(9):
                 state[k] = 0
             state[4] = few
             state[5] = most
             state[7] = delay
+            state[8] = alone
 
 
 @helper
@@ -167,7 +168,8 @@ def decide(low, high, state):
     """End after a pair of rounds with few moves.
 
     The state: whether it is done, rounds, moves of this pair of rounds, moves in all, moves that
-    are too few, most rounds, rows in the queue of long ones, rounds without hubs.
+    are too few, most rounds, rows in the queue of long ones, rounds without hubs; whether vertices
+    were alone at first, or how many can merge.
     """
     for _ in range(low, high):
         state[1] += 1

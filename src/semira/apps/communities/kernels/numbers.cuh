@@ -1,6 +1,6 @@
 // Labels as 0, 1, 2, ..., and groups of equal keys; see numbers.py.
 #pragma once
-#include "semira.apps.communities.kernels:tables.cuh"
+#include "semira.apps.communities.kernels:rows.cuh"
 
 constexpr long long kNoKey = 0x7FFFFFFFFFFFFFFFll;
 // Blocks that count marks, at most.
@@ -142,25 +142,27 @@ __device__ void fill_groups(long long items, const long long* keys, const M* gro
                             bool is_ordered, const W* weights, bool is_iso, long long count,
                             P* indptr, I* indices, K* sums, long long* state) {
   const Group<1> mine;
-  for (long long i = mine.first; i < items; i += mine.step) {
-    const long long key = keys[i];
+  const long long lane = threadIdx.x % kWarp;
+  for (long long i = mine.first; i - lane < items; i += mine.step) {
+    const long long key = i < items ? keys[i] : kNoKey;
+    const bool has = key != kNoKey;
     if (i == 0) {
       state[0] = 1;
       // There are no groups.
-      for (long long r = 0; key == kNoKey && r <= count; ++r) indptr[r] = 0;
+      for (long long r = 0; !has && r <= count; ++r) indptr[r] = 0;
     }
-    if (key == kNoKey) continue;
-    const P place = static_cast<P>(groups[i]) - 1;
-    const long long row = key / count;
-    if (i == 0 || keys[i - 1] != key) {
+    const P place = has ? static_cast<P>(groups[i]) - 1 : P(-1);
+    const long long row = has ? key / count : 0;
+    if (has && (i == 0 || keys[i - 1] != key)) {
       indices[place] = static_cast<I>(key % count);
       for (long long r = i == 0 ? 0 : keys[i - 1] / count + 1; r <= row; ++r) indptr[r] = place;
     }
-    if (i + 1 == items || keys[i + 1] == kNoKey) {
+    if (has && (i + 1 == items || keys[i + 1] == kNoKey)) {
       for (long long r = row + 1; r <= count; ++r) indptr[r] = place + 1;
     }
-    const long long at = is_iso ? 0 : is_ordered ? static_cast<long long>(order[i]) : i;
-    atomic_add(&sums[place], static_cast<K>(weights[at]));
+    const long long at = is_iso || !has ? 0 : is_ordered ? static_cast<long long>(order[i]) : i;
+    // Equal keys follow each other.
+    add_runs(static_cast<long long>(place), static_cast<K>(weights[at]), sums);
   }
 }
 
@@ -186,11 +188,14 @@ struct Pairs {
   K* sums;
 
   __device__ __forceinline__ bool wants(int) const { return true; }
-  __device__ __forceinline__ void visit(int i, long long p) const {
-    const long long row = labels[i], column = labels[indices[p]];
-    if (row == column) return;
-    marks[row * count + column] = 1;
-    atomic_add(&sums[row * count + column], static_cast<K>(weights[is_iso ? 0 : p]));
+  __device__ __forceinline__ int look(int i, long long p) const {
+    const int column = labels[indices[p]];
+    return labels[i] == column ? -1 : column;
+  }
+  __device__ __forceinline__ void act(int i, long long p, int column) const {
+    const long long cell = labels[i] * count + column;
+    marks[cell] = 1;
+    atomic_add(&sums[cell], static_cast<K>(weights[is_iso ? 0 : p]));
   }
 };
 

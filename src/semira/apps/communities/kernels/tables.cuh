@@ -5,9 +5,10 @@
 // a hash table of kOwnSlots places each, others a block and a table of kSlots places. The longest rows
 // have several blocks: each walks the row for a part of the labels, and the last one takes the best.
 #pragma once
+#include "semira.apps.communities.kernels:rows.cuh"
 
 constexpr int kFew = 8, kEight = 32, kMedium = 128;
-constexpr int kOwnSlots = 2 * kMedium, kBlockWarps = 8, kSlots = kOwnSlots * kBlockWarps;
+constexpr int kOwnSlots = 2 * kMedium, kSlots = kOwnSlots * kBlockWarps;
 // Labels that a block's table takes; where the state of a loop counts what waits in the queue: in one
 // half the parts of rows for blocks, which lie behind all others, in the other half rows for warps.
 constexpr int kMostLabels = kSlots / 4 * 3, kQueued = 6;
@@ -35,15 +36,6 @@ struct Pick {
     }
   }
 };
-
-template <int kLanes = kWarp, class S>
-__device__ __forceinline__ S sum_of_warp(S value) {
-#pragma unroll
-  for (int step = kLanes / 2; step > 0; step /= 2) {
-    value += shuffle(value, static_cast<int>(threadIdx.x % kWarp) ^ step);
-  }
-  return value;
-}
 
 // The tables of a block: one for all that walk rows.
 __device__ __forceinline__ int* shared_keys() {
@@ -81,7 +73,7 @@ __device__ __forceinline__ bool add_to_table(int* keys, S* sums, unsigned used, 
 
 // Rows offer: `Sum`; `wants(v)`, whether a row is to be done, asked once; `first(v)`, `length(v)`;
 // `load(v, p, label, weight)`, 0 for an entry that does not count, 1 for one of a label, 2 for one of
-// the row's own; `score(v, label, sum, own)`, a Pick; `finish(v, pick)`.
+// the row's own; `score(v, label, sum, own)`, a Pick; `finish(v, pick)`; `halvings()`, see `parts_of`.
 template <class Rows>
 __device__ __forceinline__ Pick best_of_few(const Rows& rows, int v, long long first, int length) {
   using S = typename Rows::Sum;
@@ -200,7 +192,8 @@ __device__ __forceinline__ Pick best_of_warp(const Rows& rows, int v, long long 
   return best;
 }
 
-// Into how many parts the labels of a row are divided: each should fit if all labels are different.
+// Into how many parts the labels of a row are divided: each should fit if all labels are different, or
+// a share of `2**-halvings` of them. If a part does not, its block divides it again.
 constexpr unsigned kMostParts = 1u << 20;
 
 // Bits that tell parts apart: those above the bits of slots, then those below.
@@ -209,10 +202,11 @@ __device__ __forceinline__ unsigned part_bits(int label) {
   return bits >> 20 | (bits & 0xffu) << 12;
 }
 
-__device__ __forceinline__ unsigned parts_of(long long length) {
+__device__ __forceinline__ unsigned parts_of(long long length, int halvings) {
   unsigned parts = 1;
   while (parts < kMostParts && static_cast<long long>(parts) * (kMostLabels / 4 * 3) < length) parts *= 2;
-  return parts;
+  parts >>= halvings;
+  return parts < 1 ? 1 : parts;
 }
 
 // The best label of part `from` of `of`, by all threads of the block; every thread gets the result.
@@ -324,7 +318,7 @@ __device__ __forceinline__ void best_of_rows(long long items, const Rows& rows, 
     if (is_medium) queue[place] = v;
     if (length > kMedium) {
       // The row, then how far back it is.
-      const int parts = static_cast<int>(parts_of(length));
+      const int parts = static_cast<int>(parts_of(length, rows.halvings()));
       int* const own_parts = queue + items + atomicAdd(&queued[0], parts);
       for (int part = 0; part < parts; ++part) own_parts[part] = part == 0 ? v : -part;
     }
@@ -382,7 +376,7 @@ __device__ __forceinline__ void best_of_queue(const Rows& rows, const int* queue
   for (int k = block_number(); k < longs; k += gridDim.x) {
     const int* const item = queue + items + k;
     const int part = *item < 0 ? -*item : 0, v = item[-part];
-    const unsigned parts = parts_of(rows.length(v));
+    const unsigned parts = parts_of(rows.length(v), rows.halvings());
     const Pick best =
         best_of_block(rows, v, rows.first(v), rows.length(v), keys, sums, part, parts);
     if (threadIdx.x != 0) continue;
@@ -400,91 +394,4 @@ __device__ __forceinline__ void best_of_queue(const Rows& rows, const int* queue
                      keys + warp * kOwnSlots, sums + warp * kOwnSlots);
     if (lane == 0) rows.finish(v, best);
   }
-}
-
-// Calls `visit(v, p)` for the entries of rows for which `wants(v)`, by all threads of the block, of
-// all its rows together: rows of any length cost what their entries cost. `end(v, sum)` is called once
-// for a row, with the sum of what `visit` returned, unless `Sum` is `Nothing`. All threads of the
-// block call it.
-struct Nothing {};
-
-template <class P, class Visitor>
-__device__ __forceinline__ void visit_rows(long long items, const P* indptr, Visitor& visitor) {
-  using S = typename Visitor::Sum;
-  constexpr int kRows = kBlockWarps * kWarp;
-  constexpr bool kSums = sizeof(S) > 1;
-  __shared__ int row_of[kRows], num_rows[kBlockWarps];
-  // Where the entries of a row end, among those of the block; what is to be added to come to `p`.
-  __shared__ P ends[kRows], shifts[kRows], num_entries[kBlockWarps];
-  __shared__ S sums[kSums ? kRows : 1];
-  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  // Neighbouring rows, which are often alike, fall to several blocks.
-  constexpr int kTogether = 4;
-  const long long step = static_cast<long long>(gridDim.x) * kRows;
-  const long long own = (static_cast<long long>(threadIdx.x / kTogether) * gridDim.x +
-                         block_number()) * kTogether + threadIdx.x % kTogether;
-  for (long long start = 0; start < items; start += step) {
-    const long long item = start + own;
-    const int v = static_cast<int>(item);
-    const bool wants = item < items && visitor.wants(v);
-    if (!__syncthreads_or(wants)) continue;
-    const P first = wants ? indptr[v] : P(0), length = wants ? indptr[v + 1] - first : P(0);
-    const unsigned those = __ballot_sync(kAllLanes, wants);
-    P end = length;
-#pragma unroll
-    for (int distance = 1; distance < kWarp; distance *= 2) {
-      const P before = shuffle(end, static_cast<int>(lane) - (lane < distance ? 0 : distance));
-      if (lane >= distance) end += before;
-    }
-    if (lane == kWarp - 1) {
-      num_rows[warp] = __popc(those);
-      num_entries[warp] = end;
-    }
-    __syncthreads();
-    int row = __popc(those & ((1u << lane) - 1)), rows = 0;
-    P total = 0;
-    for (unsigned w = 0; w < kBlockWarps; ++w) {
-      if (w < warp) {
-        row += num_rows[w];
-        end += num_entries[w];
-      }
-      rows += num_rows[w];
-      total += num_entries[w];
-    }
-    if (wants) {
-      row_of[row] = v;
-      ends[row] = end;
-      shifts[row] = first - (end - length);
-      if constexpr (kSums) sums[row] = 0;
-    }
-    __syncthreads();
-    int reach = 1;
-    while (reach < rows) reach *= 2;
-    for (P k = static_cast<P>(threadIdx.x); k - static_cast<P>(lane) < total; k += blockDim.x) {
-      // The first row that ends behind k.
-      int at = 0;
-      for (int half = reach / 2; half > 0; half /= 2) {
-        if (at + half <= rows && ends[at + half - 1] <= k) at += half;
-      }
-      const bool is_in = k < total;
-      if constexpr (kSums) {
-        S sum = is_in ? visitor.visit(row_of[at], shifts[at] + k) : S(0);
-        const bool is_one = shuffle(at, 0) == shuffle(at, kWarp - 1);
-        if (is_one) sum = sum_of_warp(sum);
-        if (is_in && sum != 0 && (!is_one || lane == 0)) atomic_add(&sums[at], sum);
-      } else if (is_in) {
-        visitor.visit(row_of[at], shifts[at] + k);
-      }
-    }
-    if constexpr (kSums) {
-      __syncthreads();
-      if (static_cast<int>(threadIdx.x) < rows) visitor.end(row_of[threadIdx.x], sums[threadIdx.x]);
-    }
-  }
-}
-
-// Adds what the threads counted; all of them call it.
-__device__ __forceinline__ void count_all(long long mine, long long* place) {
-  mine = sum_of_warp(mine);
-  if (threadIdx.x % kWarp == 0 && mine != 0) atomic_add(place, mine);
 }

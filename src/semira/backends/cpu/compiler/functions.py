@@ -73,7 +73,8 @@ def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any,
     for _ in range(_MOST_PASSES):
         trial = _Writer(unit, node, types, variables, None, ir.Module())
         trial.write()
-        if trial.variable_types == variables:
+        emptied(trial.function)
+        if not trial.widened:
             break
         variables = trial.variable_types
     else:
@@ -82,6 +83,12 @@ def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any,
     made = unit.made[key] = (writer.function, trial.result())
     writer.write()
     return made
+
+
+def emptied(function: ir.Function) -> None:
+    """Forget what a function consists of: the collector would have to look for it, for as long."""
+    for block in function.blocks:
+        block.instructions.clear()
 
 
 def flat(types: tuple[Type, ...]) -> list[Any]:
@@ -135,6 +142,8 @@ class _Writer:
         self.loops: list[tuple[Any, Any]] = []
         self.depth = 0
         self.parameters: dict[str, Scalar] = {}
+        #: Whether a variable was used as another type than it has at the end.
+        self.widened = False
         self.keys: dict[str, str] = {}
 
     def result(self) -> Type:
@@ -226,6 +235,7 @@ class _Writer:
         key = self._key_of(name, value.type)
         known = self.variable_types.get(key)
         type_ = value.type if known is None else unified(known, value.type)
+        self.widened |= known is not None and known != type_
         self.variable_types[key] = type_
         place = self.e.variables.get(name)
         if place is None or place.type != type_:

@@ -16,7 +16,7 @@ from typing import Any
 from semira.backends import kernel_files
 from semira.backends.cpu.compiler import machine
 from semira.backends.cpu.compiler.entry import Entry, imports, type_of
-from semira.backends.cpu.compiler.functions import unit_of, write_function
+from semira.backends.cpu.compiler.functions import emptied, unit_of, write_function
 from semira.backends.cpu.compiler.types import Type, UnsupportedError
 from semira.base import interrupts, locks
 from semira.base.compiling import compiling
@@ -38,18 +38,6 @@ def _compiler() -> str:
     return hashlib.sha256(b"".join(texts[name] for name in sorted(texts))).hexdigest()
 
 
-def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> str:
-    """Return a kernel of a rendered module in LLVM's language.
-
-    Raises UnsupportedError if it uses what this compiler does not know.
-    """
-    with _uncollected():
-        unit = unit_of(ast.parse(text))
-        kernel, result = write_function(unit, function, types)
-        Entry(unit.module, kernel, types, result, _ENTRY).write()
-        return str(unit.module)
-
-
 @contextmanager
 def _uncollected() -> Iterator[None]:
     """Collect no garbage in the block, all of whose many objects live: half of its time."""
@@ -60,6 +48,21 @@ def _uncollected() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+@_uncollected()
+def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> str:
+    """Return a kernel of a rendered module in LLVM's language.
+
+    Raises UnsupportedError if it uses what this compiler does not know.
+    """
+    unit = unit_of(ast.parse(text))
+    kernel, result = write_function(unit, function, types)
+    Entry(unit.module, kernel, types, result, _ENTRY).write()
+    written = str(unit.module)
+    for each in unit.module.functions:
+        emptied(each)
+    return written
 
 
 class Kernels:

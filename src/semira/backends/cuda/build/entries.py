@@ -62,50 +62,34 @@ def needed_bytes(count: int, bits: int, itemsize: int) -> int:
 
 
 def compress(
-    shop: Shop,
-    sides: tuple[int, int],
-    positions: tuple[Any, Any],
-    values: Any,
-    dtype: DataType,
+    shop: Shop, sides: tuple[int, int], positions: tuple[Any, Any], values: Any, dtype: DataType,
     raw: RawArrays,
-) -> Lines:
-    """Return entries (major, minor) in any order as lines of `sides[0]` majors."""
+) -> Lines:  # fmt: skip
+    """Return entries (major, minor) in any order as lines of `sides[0]` majors.
+
+    Those of a vector are as many lines of one, without minors.
+    """
     major, minor = positions
-    count, bits = len(major), bits_of(sides[1])
+    count, bits, is_vector = len(major), bits_of(sides[1]), minor is None
     total = bits_of(sides[0]) + bits
-    needed = needed_bytes(count, total, values.ndim and dtype.itemsize) + 8 * (sides[0] + 1)
-    shop.require(needed, f"building a matrix of {count} entries")
-    primitives = shop.primitives
-    keys = primitives.pack_keys(
-        (major, major.itemsize), (minor, minor.itemsize), count, bits, key_type_of(total)
-    )
-    found = order(shop, keys, count, key_type_of(total), with_origin=values.ndim > 0)
+    needed = needed_bytes(count, total, values.ndim and dtype.itemsize)
+    needed += vector_bytes(sides[0], dtype) if is_vector else 8 * (sides[0] + 1)
+    shop.require(needed, f"building a {'vector' if is_vector else 'matrix'} of {count} entries")
+    primitives, key_type = shop.primitives, key_type_of(total)
+    given = (major, major.itemsize), None if is_vector else (minor, minor.itemsize)
+    keys = primitives.pack_keys(*given, count, bits, key_type)
+    found = order(shop, keys, count, key_type, with_origin=values.ndim > 0)
     del keys
     stored = fold(shop, found, values, dtype, raw)
     rows, indices = primitives.unpack_keys(
         found.keys, count, bits, found.key_type, found.places, found.nvals,
         offset_type=found.offset_type,
     )  # fmt: skip
-    offset_type = offset_type_of(found.nvals)
-    indptr = primitives.row_offsets(offset_type, rows, found.nvals, sides[0])
+    indptr = None
+    if not is_vector:
+        offset_type = offset_type_of(found.nvals)
+        indptr = primitives.row_offsets(offset_type, rows, found.nvals, sides[0])
     return Lines((indptr, indices, stored), rows, found.nvals, values.ndim == 0)
-
-
-def listed(
-    shop: Shop, size: int, positions: Any, values: Any, dtype: DataType, raw: RawArrays
-) -> Lines:
-    """Return entries at `positions` in any order as those of a vector."""
-    count, bits = len(positions), bits_of(size)
-    needed = needed_bytes(count, bits, values.ndim and dtype.itemsize)
-    shop.require(needed + vector_bytes(size, dtype), f"building a vector of {count} entries")
-    keys = shop.primitives.pack_keys((positions, positions.itemsize), None, count, 0, np.uint32)
-    found = order(shop, keys, count, np.uint32, with_origin=values.ndim > 0)
-    del keys
-    stored = fold(shop, found, values, dtype, raw)
-    rows, _ = shop.primitives.unpack_keys(
-        found.keys, count, 0, np.uint32, found.places, found.nvals, offset_type=found.offset_type
-    )
-    return Lines((None, None, stored), rows, found.nvals, values.ndim == 0)
 
 
 def order(shop: Shop, keys: Any, count: int, key_type: Any, *, with_origin: bool) -> Ordered:
@@ -135,17 +119,13 @@ def fold(shop: Shop, found: Ordered, values: Any, dtype: DataType, raw: RawArray
         return primitives.reorder(values, origin, found.given, itemsize)
     starts = primitives.heads(found.offset_type, found.places, found.given, found.nvals)
     if op.name in ("first", "any", "second"):
-        chosen = _last_of(shop, starts, found) if op.name == "second" else starts
-        origin = primitives.reorder(origin, chosen, found.nvals, 8)
+        if op.name == "second":
+            # The last entry of every run.
+            ends = shop.xp.full(found.nvals, found.given - 1, np.int64)
+            ends[:-1] = shop.array(starts, np.int64, found.nvals)[1:] - 1
+            starts = ends
+        origin = primitives.reorder(origin, starts, found.nvals, 8)
         return primitives.reorder(values, origin, found.nvals, itemsize)
     made = shop.runtime.allocate(itemsize * found.nvals)
     shop.generated.fold(op, dtype, found.nvals, found.given, values, origin, starts, made)
     return made
-
-
-def _last_of(shop: Shop, starts: Any, found: Ordered) -> Any:
-    """Return the number of the last entry of every run."""
-    first = shop.array(starts, np.int64, found.nvals)
-    last = shop.xp.full(found.nvals, found.given - 1, np.int64)
-    last[:-1] = first[1:] - 1
-    return last

@@ -25,6 +25,8 @@ def borrowed(runtime: Runtime, given: Sequence[Any]) -> Iterator[list[Any]]:
     """
     streams: set[int | None] = set()
     views = [_view(one, streams) for one in given]
+    # What CuPy did in `joined` is in order already.
+    streams.discard(runtime.stream_handle)
     for handle in streams - {None}:
         runtime.stream.wait(_stream(handle))
     try:
@@ -127,9 +129,14 @@ def kept(runtime: Runtime, array: Any) -> Any:
 
 def _view(given: Any, streams: set[int | None]) -> Any:
     """Return an array on the device as CuPy's; others as they are. Nothing runs yet."""
-    interface = getattr(given, "__cuda_array_interface__", None)
     if not on_gpu(given):
         return np.asarray(given)
+    cupy = array_library()
+    if isinstance(given, cupy.ndarray) and given.size:
+        streams.add(cupy.cuda.get_current_stream().ptr)
+        _check_gpu(given.device.id)
+        return given
+    interface = getattr(given, "__cuda_array_interface__", None)
     if interface is None:
         streams.add(None)
         return given
@@ -138,7 +145,6 @@ def _view(given: Any, streams: set[int | None]) -> Any:
     streams.add(interface.get("stream"))
     dtype = np.dtype(interface["typestr"])
     shape, strides = tuple(interface["shape"]), interface.get("strides")
-    cupy = array_library()
     if 0 in shape:
         return np.empty(shape, dtype)
     steps = strides or ()

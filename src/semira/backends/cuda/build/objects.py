@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.companions import Companions
-from semira.backends.cuda.build.entries import Lines, compress, listed
+from semira.backends.cuda.build.entries import Lines, compress
 from semira.backends.cuda.build.exchange import borrowed, kept
 from semira.backends.cuda.build.generated import Generated
 from semira.backends.cuda.build.shop import Shop, check_side, parts
@@ -21,7 +21,7 @@ from semira.backends.cuda.runtime.errors import reported
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
 from semira.backends.cuda.runtime.primitives import array_library, offset_type_of, primitives_of
 from semira.backends.cuda.runtime.room import require
-from semira.backends.cuda.runtime.transfer import fill_words, put_vector
+from semira.backends.cuda.runtime.transfer import full_vector, put_vector
 from semira.backends.cuda.runtime.vector_memory import vector_bytes
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidObject, InvalidValue
@@ -71,7 +71,8 @@ def _vector_of_entries(
 ) -> CudaVector:
     positions = shop.indices(indices[0], "indices")
     size = shop.size(positions, raw.shape[0], "indices")
-    return _vector(shop, size, dtype, listed(shop, size, positions, values, dtype, raw))
+    lines = compress(shop, (size, 1), (positions, None), values, dtype, raw)
+    return _vector(shop, size, dtype, lines)
 
 
 def _matrix_of_entries(
@@ -100,7 +101,9 @@ def _vector(shop: Shop, size: int, dtype: DataType, lines: Lines) -> CudaVector:
         target[positions] = shop.array(lines.parts[2], word, count * per).reshape(count, per)
         shop.array(room, np.int32, size)[:nvals] = positions
         shop.primitives.set_presence(lines.rows, nvals, words)
-    _set_entries(shop, vector, nvals, is_listed=True)
+    state = np.array([nvals, 0, 1, -1, -1], np.int64)
+    shop.runtime.upload(state, vector.state)
+    vector.built = nvals
     return vector
 
 
@@ -108,12 +111,6 @@ def words_of(itemsize: int) -> tuple[np.dtype[Any], int]:
     """Return the widest unsigned integer that values are made of, and how many make one."""
     width = next(width for width in (8, 4, 2, 1) if itemsize % width == 0)
     return np.dtype(f"u{width}"), itemsize // width
-
-
-def _set_entries(shop: Shop, vector: CudaVector, nvals: int, *, is_listed: bool) -> None:
-    state = np.array([nvals, 0, int(is_listed), -1, -1], np.int64)
-    shop.runtime.upload(state, vector.state)
-    vector.built = nvals
 
 
 def _matrix(
@@ -201,7 +198,6 @@ def _check_each(shop: Shop, raw: RawArrays, offsets: Any, minor: Any) -> tuple[i
 
 
 def _rises(shop: Shop, offsets: Any, minor: Any) -> bool:
-    """Whether the indices rise strictly within each line; waits."""
     count = len(minor)
     if count < 2:
         return True
@@ -239,10 +235,9 @@ def _dense_vector(
         return _vector(
             shop, size, dtype, Lines((None, None, stored), rows, len(positions), is_iso=False)
         )
-    vector = put_vector(shop.runtime, VectorArrays.empty(size, dtype))
+    vector = full_vector(shop.runtime, size, dtype)
     shop.array(vector.planes[0][0], dtype.np_type, size)[...] = values
-    fill_words(vector)
-    _set_entries(shop, vector, size, is_listed=False)
+    vector.built = size
     return vector
 
 
@@ -267,9 +262,7 @@ def _dense_matrix(
 
 
 _BUILDERS: dict[tuple[str, str], Callable[..., Any]] = {
-    ("vector", "coo"): _vector_of_entries,
-    ("matrix", "coo"): _matrix_of_entries,
-    ("matrix", "lines"): _matrix_of_lines,
-    ("vector", "dense"): _dense_vector,
+    ("vector", "coo"): _vector_of_entries, ("matrix", "coo"): _matrix_of_entries,
+    ("matrix", "lines"): _matrix_of_lines, ("vector", "dense"): _dense_vector,
     ("matrix", "dense"): _dense_matrix,
-}
+}  # fmt: skip

@@ -153,14 +153,10 @@ def compile_function(function: Linked, arch: str) -> bytes:
     digits = arch.removeprefix("sm_")
     try:
         code, _ = cuda.compile(
-            function_named(function.name),
-            signature,
-            device=True,
-            abi="c",
-            abi_info={"abi_name": function.symbol},
-            output="ltoir",
+            function_named(function.name), signature, device=True, abi="c",
+            abi_info={"abi_name": function.symbol}, output="ltoir",
             cc=(int(digits[:-1]), int(digits[-1])),
-        )
+        )  # fmt: skip
     except Exception as error:
         name = function_named(function.name).__name__
         # What Numba's exceptions become, where a function returns its result by itself.

@@ -144,12 +144,6 @@ class Hazards:
         return replace(self, reads=self.reads | other.reads, writes=self.writes | other.writes)
 
 
-def _vectors_of(member: Member) -> list[Operand]:
-    """Return the vectors a statement reads or writes at its own position."""
-    written = [] if member.written is None else [member.written]
-    return [each for each in (*member.operands, *written) if each.is_vector]
-
-
 @dataclass(slots=True)
 class Context:
     """State of one lowering."""
@@ -307,7 +301,9 @@ class Context:
         """Return why a statement may not join a group, by default the present one."""
         chosen = self.group if group is None else group
         assert chosen is not None
-        sizes = [self.program.slots[int(o.name[1:])].dtype.itemsize for o in _vectors_of(member)]
+        named = member.operands if member.written is None else [*member.operands, member.written]
+        vectors = [self.program.slots[int(each.name[1:])] for each in named if each.is_vector]
+        sizes = [slot.dtype.itemsize for slot in vectors]
         return chosen.refusal(member, self.axes[slot], max(sizes, default=0))
 
     def flush(self, cause: Cause) -> None:
@@ -316,11 +312,6 @@ class Context:
         if group is not None:
             GroupWriter(self, group).run(cause)
 
-    def flush_users(self, plane: str) -> None:
-        """Write the group out if it reads or writes a plane whose entries are to be replaced."""
-        if self.group is not None and plane in self.group.reads | self.group.writes:
-            self.flush(self.cause(Why.WRITES_READ, plane))
-
     def resolve(self, slot: int) -> None:
         """Make sure that a scalar has its value, and that nobody still needs the one before."""
         cause = self.cause(Why.NEEDS_SUM, f"x{slot}")
@@ -328,12 +319,6 @@ class Context:
             self.flush(cause)
         if slot in self.awaited:
             self.barrier(cause)
-
-    def before_write(self, slot: int) -> None:
-        """Make sure that a scalar may change."""
-        self.resolve(slot)
-        if self.group is not None and slot in self.group.scalars:
-            self.flush(self.cause(Why.OVERWRITES_SCALAR, f"x{slot}"))
 
     @property
     def is_alone(self) -> bool:

@@ -39,12 +39,12 @@ class Epilogue:
     @property
     def flag(self) -> str:
         """Register that says whether the next iteration's writes are done."""
-        return flag_of(self.number)
+        return f"ahead{self.number}"
 
     @property
     def stale(self) -> str:
         """Register that says whether the driver's spare plane has still to be emptied."""
-        return stale_of(self.number)
+        return f"stale{self.number}"
 
     @property
     def outs(self) -> dict[str, Operand]:
@@ -154,22 +154,12 @@ class Epilogue:
             ctx.after_barrier(f"if ({self.flag}) refresh({name}, {now}, false);")
 
 
-def flag_of(number: int) -> str:
-    """Return the register that says whether a product has written for the iteration at hand."""
-    return f"ahead{number}"
-
-
-def stale_of(number: int) -> str:
-    """Return the register that says whether a product's room is yet to be emptied."""
-    return f"stale{number}"
-
-
 def open_flags(ctx: Context, number: int, product: Statement | Loop) -> None:
     """Reset the registers of a product that may write for the next iteration."""
     assert isinstance(product, Statement)
-    flags = [flag_of(number)]
+    flags = [f"ahead{number}"]
     if open_product(number, product).prepares_by_rows:
-        flags.append(stale_of(number))
+        flags.append(f"stale{number}")
     for flag in flags:
         ctx.registers[flag] = f"bool {flag} = false;"
         ctx.emit(f"{flag} = false;")
@@ -183,7 +173,7 @@ def empty_stale(ctx: Context, number: int, product: Statement | Loop) -> None:
     """
     assert isinstance(product, Statement)
     if open_product(number, product).prepares_by_rows:
-        ctx.emit(f"if ({stale_of(number)}) clear_spare(team, v{product.out});")
+        ctx.emit(f"if (stale{number}) clear_spare(team, v{product.out});")
         emptied = frozenset({f"v{product.out}.spare"})
         ctx.hazards = replace(ctx.hazards, writes=ctx.hazards.writes | emptied)
 
@@ -217,7 +207,7 @@ def head_apart(ctx: Context, number: int, driver: int) -> Iterator[None]:
     """
     cleared = frozenset({f"v{driver}.spare"})
     before, steps, turns = ctx.hazards, len(ctx.notes.steps), len(ctx.work.turns)
-    with ctx.block(f"if (!{flag_of(number)})"):
+    with ctx.block(f"if (!ahead{number})"):
         yield
     # They do not pass on in every iteration.
     del ctx.work.turns[turns:]

@@ -20,12 +20,12 @@ from semira.backends.cuda.lower.product import (
     driven_degrees,
     fill,
     gather_line,
-    handed,
     need_matrix,
     next_degrees,
     note_work,
     open_counters,
     own_plane,
+    passed_on,
     pulled_rows,
     rests,
     swaps,
@@ -99,7 +99,10 @@ def lower_products(ctx: Context, products: list[Product]) -> None:
             ctx.ahead.open(ctx, f"turn{ctx.ahead.number}")
         ctx.has_table = False
         for k, product in enumerate(products):
-            _keep_apart(ctx, k)
+            # Phases between the same barriers gather in the same shared memory, and a push ends
+            # with reading what it gathered there.
+            if k:
+                ctx.emit("__syncthreads();")
             fill(ctx, product)
         _meet(ctx, products)
         _finish(ctx, products)
@@ -140,17 +143,10 @@ def _joinable(ctx: Context, products: list[Product]) -> Joinable | None:
     given, tally = pulled_rows(ctx, product, method), f"tally{number}"
     call, full = _walks_of_rows(ctx, product, given, tally)
     return Joinable(
-        number,
-        product.driver,
-        None if statement.mask is None else statement.mask.slot,
-        (gather_line(ctx, product, method, semiring),),
-        call,
-        full,
-        name,
-        turn,
-        (len(ctx.lines), 0),
+        number, product.driver, None if statement.mask is None else statement.mask.slot,
+        (gather_line(ctx, product, method, semiring),), call, full, name, turn, (len(ctx.lines), 0),
         (len(ctx.notes.steps) - 1, 0),
-    )
+    )  # fmt: skip
 
 
 def _walks_of_rows(
@@ -170,7 +166,7 @@ def _walks_of_rows(
         full = (f"{name}, true>({whole}, begin, {tally});", done)
         return f"{name}>({given}, begin, {tally});", () if counts else full
     owners, monoid = asks_owner(operator), operator.monoid
-    rest = f"begin, {handed(product.number, monoid)}, {tally});"
+    rest = f"begin, {passed_on('Handed', product.number, monoid)}, {tally});"
     call = f"{'count' if counts else 'sum'}_all_rows<{owners}>({given}, {rest}"
     # A block's shared memory has room for those of one walk.
     rows = f"rows{product.number}"
@@ -181,7 +177,6 @@ def _walks_of_rows(
 
 
 def _open(ctx: Context, product: Product) -> None:
-    """Append what must be ready before a product begins."""
     number, statement = product.number, product.statement
     ctx.begin(statement)
     for method in product.methods:
@@ -194,9 +189,9 @@ def _open(ctx: Context, product: Product) -> None:
     if swaps_if_pulled(ctx.program, product):
         # Nothing else may be written where only a pushed result is.
         ctx.flush(ctx.cause(Why.FILLED))
-    elif swaps(ctx.program, product):
+    elif swaps(ctx.program, product) and ctx.group and out in ctx.group.reads | ctx.group.writes:
         # What waits means the output as it is now.
-        ctx.flush_users(out)
+        ctx.flush(ctx.cause(Why.WRITES_READ, out))
     if ctx.ahead is None:
         ctx.touch(product.operands, targets)
         ctx.notes.phase(number, "product")
@@ -219,24 +214,15 @@ def _meet(ctx: Context, products: list[Product]) -> None:
     if queued:
         with ctx.block(f"if ({' || '.join(f'now{number}.queued != 0' for number in queued)})"):
             for k, number in enumerate(queued):
-                _keep_apart(ctx, k)
+                if k:
+                    ctx.emit("__syncthreads();")
                 ctx.emit(*rest[number])
             ctx.wait(Why.LONG_ROWS, conditional=True)
             ctx.emit(*ahead)
             take_counters(ctx, queued)
 
 
-def _keep_apart(ctx: Context, earlier: int) -> None:
-    """Append what keeps phases between the same barriers apart inside of a block.
-
-    They gather in the same shared memory, and a push ends with reading what it gathered there.
-    """
-    if earlier:
-        ctx.emit("__syncthreads();")
-
-
 def _finish(ctx: Context, products: list[Product]) -> None:
-    """Append what follows the barrier: swaps, then the writes that merge."""
     drivers = {}
     for product in products:
         number, slot, out = product.number, product.statement.out, f"v{product.statement.out}"
@@ -244,7 +230,9 @@ def _finish(ctx: Context, products: list[Product]) -> None:
         if swaps(ctx.program, product):
             ctx.swapped.add(slot)
             if ctx.ahead is not None:
-                ctx.ahead.close(ctx, _prepares(product))
+                # The methods that may have done the next iteration's writes.
+                may = [product.pulls_by_rows(one) or one.name == "push" for one in product.methods]
+                ctx.ahead.close(ctx, "true" if all(may) else _one_of(product.chosen, may))
             ctx.after_barrier(f"{taken}{_is_listed(product)});")
         elif swaps_if_pulled(ctx.program, product):
             ctx.swapped.add(slot)
@@ -269,7 +257,6 @@ def _finish(ctx: Context, products: list[Product]) -> None:
 
 
 def _merge(ctx: Context, product: Product, driver: Driver | None) -> None:
-    """Add the writes that make the output of what was filled apart."""
     monoid, plane = product.statement.operator.monoid, f"w{product.number}"
     finish_by_merge(ctx, product.number, product.statement, monoid, plane, driver)
 
@@ -291,12 +278,6 @@ def _merge_or_clear(ctx: Context, product: Product) -> None:
     with ctx.block("else"):
         _clear(ctx, product)
     ctx.hazards = ctx.hazards.merged(pushed)
-
-
-def _prepares(product: Product) -> str:
-    """Return in C++ whether the method that ran may have done the next iteration's writes."""
-    may = [product.pulls_by_rows(each) or each.name == "push" for each in product.methods]
-    return "true" if all(may) else _one_of(product.chosen, may)
 
 
 def _one_of(method: str, these: list[bool]) -> str:
@@ -345,13 +326,9 @@ def _clear(ctx: Context, product: Product) -> None:
 
 
 def finish_by_merge(
-    ctx: Context,
-    number: int,
-    statement: Statement,
-    monoid: TypedMonoid,
-    plane: str,
+    ctx: Context, number: int, statement: Statement, monoid: TypedMonoid, plane: str,
     driver: Driver | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Accumulate, mask and replace from a plane the statement filled, then empty it.
 
     `driver` is the plane with its list, if it may have one.

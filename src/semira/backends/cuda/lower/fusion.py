@@ -102,7 +102,6 @@ class GroupWriter:
         return self.joined is not None and name == f"v{self.joined.driver}"
 
     def _is_given(self, operand: Operand) -> bool:
-        """Whether the pull brings an operand along."""
         return self.joined is not None and operand.name == f"w{self.joined.number}"
 
     def run(self, cause: Cause) -> None:
@@ -203,7 +202,6 @@ class GroupWriter:
 
     @property
     def _opened(self) -> dict[str, Operand]:
-        """Operands whose presence is loaded."""
         return {each.operand.name: each.operand for each in self.stored} | self.present
 
     def _countable(self) -> list[tuple[str, str]]:
@@ -236,7 +234,6 @@ class GroupWriter:
         self._position("const bool live")
 
     def _position(self, live: str) -> None:
-        """Append what happens at a position."""
         ctx = self.ctx
         with ctx.block(f"auto at = [&](auto by_list, const Index i, {live})"):
             if self.driver is not None:
@@ -267,7 +264,6 @@ class GroupWriter:
         ctx.lines[-1] += ";"
 
     def _compute(self) -> None:
-        """Append what the members do."""
         for by_warp, members in groupby(self.group.members, lambda each: each.by_warp):
             lines = [line for member in members for line in member.lines()]
             if by_warp:
@@ -277,7 +273,6 @@ class GroupWriter:
                 self.ctx.emit(*lines)
 
     def _store(self) -> None:
-        """Append what becomes of the cells."""
         ctx = self.ctx
         by_words = [self._store_word(each) for each in self.stored] + self._resets("false")
         listed = [] if self.driver is None else [self._store_listed(each) for each in self.stored]
@@ -514,7 +509,6 @@ class GroupWriter:
         return found
 
     def _close(self) -> None:
-        """Append the sums over blocks."""
         values, sums = [], []
         for each in self.stored:
             fields = ["inserted", "deleted"]

@@ -98,7 +98,7 @@ class Joinable:
         """
         number, sums = self.number, f"sums{self.number}"
         again = []
-        if self.counts_once:
+        if self.mask is None:
             again = [
                 f"same{number} = known{number} && gather.present == nullptr;",
                 f"known{number} = gather.present == nullptr;",
@@ -111,14 +111,9 @@ class Joinable:
             f"Tally {self.tally} = {{}};",
         ]
 
-    @property
-    def counts_once(self) -> bool:
-        """Whether what it counts of an operand without gaps is always the same."""
-        return self.mask is None
-
     def closing(self) -> list[str]:
         """Return the lines behind the walk."""
-        return [f"if (same{self.number}) {self.tally} = Tally{{}};"] if self.counts_once else []
+        return [f"if (same{self.number}) {self.tally} = Tally{{}};"] if self.mask is None else []
 
     def full_walk(self, ctx: Context) -> tuple[str, ...]:
         """Return ``full``, and make room for the rows that it keeps."""
@@ -136,11 +131,11 @@ class Joinable:
         number, turn = self.number, self.turn
         vector, now = f"v{self.driver}", f"now{number}"
         ctx.emit(f"{turn} = {turn} == 2 ? 0 : {turn} + 1;")
-        flags = [f"known{number}", f"same{number}"] if self.counts_once else []
+        flags = [f"known{number}", f"same{number}"] if self.mask is None else []
         for flag in flags:
             ctx.registers[flag] = f"bool {flag} = false;"
         ctx.after_barrier(
-            f"{f'if (!same{number}) ' if self.counts_once else ''}"
+            f"{f'if (!same{number}) ' if self.mask is None else ''}"
             f"{now} = {ctx.last_counters(self.counters, turn)};",
             # As many as drove it: the vector itself may be another one now.
             f"{now}.driver_edges = static_cast<Count>({vector}.nvals);",

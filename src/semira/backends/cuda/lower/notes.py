@@ -24,30 +24,12 @@ class Notes:
         """Note a barrier."""
         self.steps.append(Barrier(cause, conditional))
 
-    def merge_apart(self, statement: int) -> None:
-        """Note the phase that merges what could not be accumulated in place."""
-        self.steps.append(Phase((Part(statement, "merge"),), conditional=True))
-
-    def end_body(self) -> None:
-        """Note that a body of the loop is complete."""
-        self.bodies.append(tuple(self.steps))
-        self.steps = []
-
 
 def clash(
-    reads: set[str],
-    writes: set[str],
-    read: set[str] | frozenset[str],
+    reads: set[str], writes: set[str], read: set[str] | frozenset[str],
     written: set[str] | frozenset[str],
-) -> tuple[Why, str] | None:
+) -> tuple[Why, str] | None:  # fmt: skip
     """Return why accesses have to wait for earlier ones, and for which plane; None: they need not.
-
-    Parameters
-    ----------
-    reads, writes : set of str
-        Planes that are to be accessed.
-    read, written : set of str
-        Those accessed before.
 
     Examples
     --------

@@ -40,13 +40,9 @@ def lower_pointwise(ctx: Context, number: int, statement: Statement) -> None:
 
 
 def write_pointwise(
-    ctx: Context,
-    number: int,
-    statement: Statement,
-    source: Source,
-    suffix: str,
+    ctx: Context, number: int, statement: Statement, source: Source, suffix: str,
     driver: Driver | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Add ``out<mask, replace> accum= source`` to the statements that share a phase.
 
     Where only the positions of one vector can change, that vector drives the work: the mask if
@@ -118,14 +114,9 @@ def open_plane(ctx: Context, spec: Workspace) -> str:
 
 def _source(ctx: Context, statement: Statement) -> Source:
     rows = {
-        "copy": _copy,
-        "assign": _assign,
-        "apply": _apply,
-        "select": _select,
-        "ewise_mult": _ewise,
-        "ewise_add": _ewise,
-        "ewise_union": _ewise,
-    }
+        "copy": _copy, "assign": _assign, "apply": _apply, "select": _select, "ewise_mult": _ewise,
+        "ewise_add": _ewise, "ewise_union": _ewise,
+    }  # fmt: skip
     if statement.op not in rows:
         unsupported(f"{statement.op} to a vector")
     return rows[statement.op](ctx, statement)
@@ -179,7 +170,6 @@ def _select(ctx: Context, statement: Statement) -> Source:
 
 
 def _bound(ctx: Context, head: str, types: tuple[str, ...], slot: int, scalar: int) -> Source:
-    """Return a source of a vector and a scalar."""
     operand = vector_operand(ctx, slot)
     extras = ((ctx.ctype(scalar), f"x{scalar}"),)
     name, scalars = frozenset({operand.name}), frozenset({scalar})

@@ -94,7 +94,9 @@ def _may_replace(program: Program, product: Product) -> bool:
     keeps_old = statement.mask is not None and not statement.replace and not is_new
     accumulates = statement.accum is not None and not is_new
     fits = program.slots[statement.out].dtype is statement.operator.monoid.type
-    return fits and product.masked_first and not (keeps_old or accumulates)
+    # Every method has to look at the mask before it multiplies.
+    masked_first = all(method.mask_order != "after" for method in product.methods)
+    return fits and masked_first and not (keeps_old or accumulates)
 
 
 def _needs_identity(product: Product) -> bool:
@@ -197,16 +199,12 @@ def _count(product: Product, name: str) -> str:
         entries = f"v{mask.slot}.nvals"
         open_rows = f"({rows} - {entries})" if mask.complement else entries
     return {
-        "n": f"v{product.driver}.size",
-        "rows": rows,
-        "nnz": nnz,
-        "frontier": f"v{product.driver}.nvals",
-        "frontier_edges": f"edges{number}",
+        "n": f"v{product.driver}.size", "rows": rows, "nnz": nnz,
+        "frontier": f"v{product.driver}.nvals", "frontier_edges": f"edges{number}",
         "open_rows": open_rows,
         "open_edges": f"(static_cast<double>({nnz}) * {open_rows} / ({rows} > 0 ? {rows} : 1))",
-        "previous": f"previous{number}",
-        "previous_frontier": f"previous_frontier{number}",
-    }[name]
+        "previous": f"previous{number}", "previous_frontier": f"previous_frontier{number}",
+    }[name]  # fmt: skip
 
 
 def driven_degrees(product: Product) -> str:
@@ -286,18 +284,13 @@ def pull_by_shares(
     reserve_shares(ctx, number, monoid, matrix)
     if ctx.short:
         return f"spmv_pull_short<{ctx.short}>({given}, &sums{number});"
-    name, passed = ("merge", carried) if ctx.is_tight else ("tiles", handed)
-    return f"spmv_pull_{name}<{flags}>({given}, {passed(number, monoid)}, &sums{number});"
+    name, kind = ("merge", "Carries") if ctx.is_tight else ("tiles", "Handed")
+    return f"spmv_pull_{name}<{flags}>({given}, {passed_on(kind, number, monoid)}, &sums{number});"
 
 
-def carried(number: int, monoid: TypedMonoid) -> str:
-    """Return the object of what shares carry to the phase behind theirs."""
-    return f"Carries<{monoid.type.cuda_type}>(table->carries{number})"
-
-
-def handed(number: int, monoid: TypedMonoid) -> str:
-    """Return the object of what shares hand over to each other."""
-    return f"Handed<{monoid.type.cuda_type}>(table->handed{number})"
+def passed_on(kind: str, number: int, monoid: TypedMonoid) -> str:
+    """Return what shares carry to the phase behind theirs, or hand over to each other."""
+    return f"{kind}<{monoid.type.cuda_type}>(table->{kind.lower()}{number})"
 
 
 def carries_call(
@@ -306,7 +299,7 @@ def carries_call(
     """Return the call that adds the carries up."""
     return (
         f"add_carries<{ctx.monoid(monoid)}>(team, {matrix}.num_slices, "
-        f"{carried(number, monoid)}, {target}, {degrees}, &sums{number});"
+        f"{passed_on('Carries', number, monoid)}, {target}, {degrees}, &sums{number});"
     )
 
 
@@ -457,22 +450,15 @@ def asks_owner(semiring: TypedSemiring) -> str:
 
 
 def _pull_by(ctx: Context, product: Product, method: Method, given: str, degrees: str) -> None:
-    """Append the pull of a method, given most of its arguments."""
     operator, orientation = product.statement.operator, product.orientation(method)
     exits = str(method.early_exit).lower()
     if method.storage != "compressed":
         made = product.made(method)
         walk = PullWalk(
-            made,
-            ctx.emit,
-            exits=method.early_exit,
-            rows=f"v{product.statement.out}.size",
-            mask=_mask_of(ctx, product, method),
-            target=target_of(ctx.program, product, "pull"),
-            degrees=degrees,
-            counters=f"&{product.sums}",
-            counts=counts_entries(operator),
-        )
+            made, ctx.emit, exits=method.early_exit, rows=f"v{product.statement.out}.size",
+            mask=_mask_of(ctx, product, method), target=target_of(ctx.program, product, "pull"),
+            degrees=degrees, counters=f"&{product.sums}", counts=counts_entries(operator),
+        )  # fmt: skip
         part_of(made.name, "cuda").pull(walk)
     elif walks_by_merge(method.balance, operator.monoid):
         ctx.sliced.add((product.matrix, orientation))
@@ -491,7 +477,6 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str, degrees
 
 
 def _pull_shares(ctx: Context, product: Product, method: Method, given: str) -> None:
-    """Append the pull in equal shares, or the variant of it that the kernel has."""
     operator, number = product.statement.operator, product.number
 
     def pull(more: str) -> None:

@@ -17,11 +17,8 @@ _DEFAULT = Plan("vxm", (Method("push", balance="edges"),))
 
 #: Orientation of the stored matrix that a method walks if its plan does not say.
 _ORIENTATION = {
-    ("vxm", "push"): "csr",
-    ("vxm", "pull"): "csc",
-    ("mxv", "push"): "csc",
-    ("mxv", "pull"): "csr",
-}
+    ("vxm", "push"): "csr", ("vxm", "pull"): "csc", ("mxv", "push"): "csc", ("mxv", "pull"): "csr",
+}  # fmt: skip
 _OTHER = {"csr": "csc", "csc": "csr"}
 
 #: Bytes of the largest products that a pull by equal shares keeps in registers.
@@ -73,12 +70,6 @@ class Product:
         """The method that pushes, if there is one."""
         return next((method for method in self.methods if method.name == "push"), None)
 
-    @property
-    def push_reads_list(self) -> bool:
-        """Whether pushing walks the list of the driver's entries."""
-        push = self.push
-        return push is not None and push.storage == "compressed" and push.balance != "positions"
-
     def stored(self, method: Method) -> str:
         """Return the C++ variable of the matrix as `method` walks it."""
         orientation = self.orientation(method)
@@ -104,11 +95,6 @@ class Product:
     def prepares_by_rows(self) -> bool:
         """Whether a method pulls so: then it may do writes of the next iteration."""
         return any(map(self.pulls_by_rows, self.methods))
-
-    @property
-    def masked_first(self) -> bool:
-        """Whether every method looks at the mask before it multiplies."""
-        return all(method.mask_order != "after" for method in self.methods)
 
 
 def open_product(number: int, statement: Statement) -> Product:
@@ -165,15 +151,11 @@ def _pulls_of(ctx: Context, product: Product, method: Method) -> list[VariantPul
     knows = len(product.methods) == 1 and ctx.limits
     pulls = (
         VariantPull(
-            variant.name,
-            product.matrix,
-            product.orientation(method),
-            variant.figures,
+            variant.name, product.matrix, product.orientation(method), variant.figures,
             width=ctx.program.slots[product.driver].dtype.itemsize,
             reads=multiply.reads_b if product.statement.op == "vxm" else multiply.reads_a,
-            limits=(ctx.limits[-1] if knows else None,),
-            alone=ctx.is_alone,
+            limits=(ctx.limits[-1] if knows else None,), alone=ctx.is_alone,
         )
         for variant in method.variants
-    )
+    )  # fmt: skip
     return [pull for pull in pulls if pull_variant(pull.variant).serves(pull)]

@@ -26,7 +26,6 @@ from semira.backends.cuda.lower.product import counts_edges, driven_degrees
 from semira.backends.cuda.lower.product_parts import open_product
 from semira.backends.cuda.lower.pruning import blanked
 from semira.backends.cuda.lower.region import OPERATIONS, is_partial_assign, lower_region
-from semira.backends.cuda.lower.rooms import agreed_rooms, rooms_of
 from semira.backends.cuda.lower.rotation import Rotation, rotation_of
 from semira.backends.cuda.lower.scalars import lower_scalar
 from semira.backends.cuda.lower.sizes import equal_sizes
@@ -36,6 +35,12 @@ from semira.backends.cuda.lower.variants import VariantPull
 from semira.contract import Cause, Loop, LoopPhases, Program, Statement, Step, Why, walk_statements
 
 KERNEL = "semira_program"
+
+#: Dynamic shared memory of pulls in tiles (kernels/vxm/tiles.cuh): 16 warps with 2 KB of sums and
+#: 192 bytes of bits each.
+TILE_ROOM = 16 * (2048 + 192)
+#: And behind that 4 KB of columns with 128 bytes of bits each, which loops keep.
+KEPT_ROOM = 16 * (4096 + 128)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,33 +148,37 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     ctx.axes, ctx.uses = equal_sizes(program), uses_of(program)
     _find_driven(ctx)
     ctx.list_readers = list_readers_of(program)
-    written = {statement.out for statement in walk_statements(program.body)}
+    written = frozenset(statement.out for statement in walk_statements(program.body))
     ctx.constants = frozenset(range(len(program.slots))) - written
     _blank(ctx)
     _lower_body(ctx, program.body)
     _settle(ctx)
     return Lowered(
-        _assemble(ctx, chosen),
-        chosen,
-        ctx.table,
-        tuple(ctx.workspaces.values()),
-        frozenset(ctx.swapped),
-        frozenset(ctx.orientations),
-        frozenset(ctx.sliced),
-        frozenset(ctx.scattered),
-        tuple(ctx.made),
-        tuple(ctx.variants.values()),
-        ctx.products,
-        frozenset(statement.out for statement in walk_statements(program.body)),
-        frozenset(ctx.valued),
-        ctx.may_fail,
-        _kept(ctx),
+        _assemble(ctx, chosen), chosen, ctx.table, tuple(ctx.workspaces.values()),
+        frozenset(ctx.swapped), frozenset(ctx.orientations), frozenset(ctx.sliced),
+        frozenset(ctx.scattered), tuple(ctx.made), tuple(ctx.variants.values()), ctx.products,
+        written,
+        frozenset(ctx.valued), ctx.may_fail, _kept(ctx),
         any(isinstance(item, Loop) for item in program.body),
         any(s.op == "reduce" and s.plan and s.plan.ordered for s in walk_statements(program.body)),
-        bool(ctx.solo_loops),
-        tuple(ctx.notes.steps),
-        *rooms_of(ctx),
-    )
+        bool(ctx.solo_loops), tuple(ctx.notes.steps), *_rooms_of(ctx),
+    )  # fmt: skip
+
+
+def _rooms_of(ctx: Context) -> tuple[int, int]:
+    """Return the bytes that pulls in tiles need, and those in which one keeps what it walks."""
+    has_tiles = any(space.kind == "handed" for space in ctx.workspaces.values())
+    if ctx.is_tight or not has_tiles:
+        return 0, 0
+    keeps = any(text.startswith("__shared__ KeptRows ") for text, _ in ctx.shared.values())
+    return TILE_ROOM, KEPT_ROOM if keeps else 0
+
+
+def _agreed_rooms(ctx: Context) -> list[str]:
+    """Return what stops the compiler where host and device disagree; nothing without tiles."""
+    rooms = f"kTileRoom == {TILE_ROOM} && kKeptRoom == {KEPT_ROOM}"
+    agreed = f'static_assert({rooms}, "host and device disagree");'
+    return [agreed] if any(_rooms_of(ctx)) else []
 
 
 def _blank(ctx: Context) -> None:
@@ -185,11 +194,10 @@ def _blank(ctx: Context) -> None:
 
 def _kept(ctx: Context) -> tuple[int, ...]:
     """Return the slots whose first contents an error may ask for."""
-    program = ctx.program
-    written = {statement.out for statement in walk_statements(program.body)}
-    if not (ctx.may_break and is_one_loop(program)):
+    if not (ctx.may_break and is_one_loop(ctx.program)):
         return ()
-    return tuple(sorted(slot for slot in written if program.slots[slot].role != "temp"))
+    slots = enumerate(ctx.program.slots)
+    return tuple(n for n, slot in slots if n not in ctx.constants and slot.role != "temp")
 
 
 def _find_driven(ctx: Context) -> None:
@@ -202,7 +210,6 @@ def _find_driven(ctx: Context) -> None:
 
 
 def _settle(ctx: Context) -> None:
-    """Write out what waits, and wait for it."""
     ctx.flush(Cause(Why.ENDS))
     if ctx.hazards.is_pending:
         ctx.barrier(Cause(Why.ENDS))
@@ -384,12 +391,17 @@ def _write_bodies(
                 _lower_ahead(ctx, body, cut, comes)
             else:
                 _lower_body(ctx, body)
-            _end_iteration(ctx, loop.conditions[which], reason, start)
+            _settle(ctx)
+            if not any("barrier.wait()" in line for line in ctx.lines[start:]):
+                ctx.barrier(Cause(Why.ENDS))
+            if (condition := loop.conditions[which]) is not None:
+                ctx.emit(f"if (!x{condition}.has || !x{condition}.value) {reason} = 0;")
         ctx.is_certain = certain
         end = end.merged(ctx.hazards)
         ctx.work.settle()
         ctx.loop_work.append(ctx.work)
-        ctx.notes.end_body()
+        ctx.notes.bodies.append(tuple(ctx.notes.steps))
+        ctx.notes.steps = []
     ctx.hazards, ctx.work = end, around
 
 
@@ -422,22 +434,6 @@ def _lower_ahead(ctx: Context, body: Body, ahead: Ahead, comes: str) -> None:
     _lower_body(ctx, body[ahead.product + 1 :])
 
 
-def _end_iteration(ctx: Context, condition: int | None, reason: str, start: int) -> None:
-    _settle(ctx)
-    if not any("barrier.wait()" in line for line in ctx.lines[start:]):
-        ctx.barrier(Cause(Why.ENDS))
-    if condition is not None:
-        ctx.emit(f"if (!x{condition}.has || !x{condition}.value) {reason} = 0;")
-
-
-def _checks(ctx: Context) -> list[str]:
-    """Return the lines that end the program if a scalar that it needs is empty."""
-    return [
-        f"if (!x{slot}.has) return journal.missing_value(team, {number});"
-        for slot, number in ctx.checks.items()
-    ]
-
-
 def _assemble(ctx: Context, shape: LaunchShape) -> str:
     shared, starts, stores, scalars = _declarations(ctx)
     registers = list(ctx.registers.values())
@@ -447,7 +443,7 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
     return "\n".join(
         [
             *(f'#include "{header}"' for header in ctx.headers),
-            *agreed_rooms(ctx),
+            *_agreed_rooms(ctx),
             *ctx.structs.values(),
             *([alike.struct(ctx)] if alike else []),
             ctx.table.declaration(),
@@ -471,7 +467,10 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             # As a function of its own, a long one would keep what it shares with the kernel in
             # local memory.
             "  auto run = [&]() __attribute__((always_inline)) {",
-            *_indented(_checks(ctx), 2),
+            *(
+                f"    if (!x{slot}.has) return journal.missing_value(team, {number});"
+                for slot, number in ctx.checks.items()
+            ),
             *ctx.lines,
             "  };",
             "  run();",
@@ -490,7 +489,6 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
 
 
 def _parameter(ctx: Context) -> str:
-    """Return the kernel's parameter and what makes `table` of it."""
     if ctx.table.is_parameter:
         return "const __grid_constant__ Table given) {\n  const Table* const table = &given;"
     return "const Table* const table) {"
@@ -500,17 +498,10 @@ def _indented(lines: list[str], depth: int) -> list[str]:
     return ["  " * depth + line for line in lines]
 
 
-def _names(lines: list[str], name: str) -> bool:
-    """Return whether lines name a variable."""
-    found = re.compile(rf"\b{name}\b")
-    return any(found.search(line) for line in lines)
-
-
 def _declarations(ctx: Context) -> tuple[list[str], list[str], list[str], list[str]]:
     """Return what lies in shared memory, its first values, the last stores, and the scalars."""
     shared, starts = ["__shared__ Control shared_control;"], ["shared_control = control;"]
     stores, scalars = [], []
-    written = {statement.out for statement in walk_statements(ctx.program.body)}
     for number, slot in enumerate(ctx.program.slots):
         ctype = slot.dtype.cuda_type
         if slot.kind == "index":
@@ -522,7 +513,7 @@ def _declarations(ctx: Context) -> tuple[list[str], list[str], list[str], list[s
             stores.append(f"v{number}.store(table->s{number});")
         elif slot.kind == "scalar":
             scalars.append(f"Scalar<{ctype}> x{number}(table->s{number});")
-            if number in written:
+            if number not in ctx.constants:
                 stores.append(f"x{number}.store(table->s{number});")
     for number, orientation in sorted(ctx.orientations):
         name, struct = f"m{number}_{orientation}", f"Compressed<{ctx.ctype(number)}>"
@@ -531,8 +522,10 @@ def _declarations(ctx: Context) -> tuple[list[str], list[str], list[str], list[s
         lines = f"{slot_name}.{'nrows' if orientation == 'csr' else 'ncols'}"
         place = f"{slot_name}.{orientation}, {slot_name}.value_stride, {lines}"
         starts.append(f"{name} = {struct}({place});")
+    text = "\n".join(ctx.lines)
     for name, (declaration, start) in ctx.shared.items():
-        if declaration.startswith("__shared__ Plane<") and not _names(ctx.lines, name):
+        named = re.compile(rf"\b{name}\b")
+        if declaration.startswith("__shared__ Plane<") and not named.search(text):
             # The phase that reserved it was written together with another.
             continue
         shared.append(declaration)

@@ -144,7 +144,6 @@ def _rows(program: Program) -> list[int]:
 def _comparison_of(
     program: Program, statement: Statement, product: Statement, method: str
 ) -> Pruning | None:
-    """Return the comparison of a product with a vector of its dtype."""
     if statement.op != "ewise_mult" or not _is_born(program, statement):
         return None
     left, right = (arg.slot for arg in statement.args)

@@ -48,14 +48,9 @@ def is_partial_assign(statement: Statement) -> bool:
 def lower_region(ctx: Context, number: int, statement: Statement) -> None:
     """Lower a statement of this family whose output is a vector."""
     rows = {
-        "extract": _extract,
-        "gather": _gather,
-        "scatter": _scatter,
-        "diag": _diagonal,
-        "reduce_rows": _reduce_rows,
-        "mode_rows": _mode_rows,
-        "assign": _assign,
-    }
+        "extract": _extract, "gather": _gather, "scatter": _scatter, "diag": _diagonal,
+        "reduce_rows": _reduce_rows, "mode_rows": _mode_rows, "assign": _assign,
+    }  # fmt: skip
     rows[statement.op](ctx, number, statement)
 
 
@@ -127,13 +122,10 @@ def _gather(ctx: Context, number: int, statement: Statement) -> None:
     else:
         _need_positions(ctx, number, index, f"{name}.size")
     source = Source(
-        "GatherSource",
-        (str(rides).lower(),),
-        operands=(places,),
+        "GatherSource", (str(rides).lower(),), operands=(places,),
         extras=((ctx.ctype(u), f"{name}.here"), ("", f"{name}.nvals"), ("", f"{name}.size")),
-        elsewhere=frozenset({name}),
-        support=frozenset({places.name}),
-    )
+        elsewhere=frozenset({name}), support=frozenset({places.name}),
+    )  # fmt: skip
     _write_safely(ctx, number, statement, source)
     if rides:
         note_moved(ctx, statement, u)
@@ -268,15 +260,9 @@ def _row_sum(ctx: Context, monoid: TypedMonoid) -> str:
 
 
 def _sum_and_merge(
-    ctx: Context,
-    number: int,
-    statement: Statement,
-    monoid: TypedMonoid,
-    reads: set[str],
-    call: str,
-    rest: str = "",
-    writes: Iterable[str] = (),
-) -> None:
+    ctx: Context, number: int, statement: Statement, monoid: TypedMonoid, reads: set[str],
+    call: str, rest: str = "", writes: Iterable[str] = (),
+) -> None:  # fmt: skip
     """Append a phase that fills a plane, and the merge of the plane with the output.
 
     `rest` finishes the plane if the phase queued something; `writes` is what the phase may write

@@ -13,7 +13,9 @@ def lower_scalar(ctx: Context, number: int, statement: Statement) -> None:
     """Lower a statement that writes a scalar slot."""
     if statement.mask is not None:
         unsupported("a masked scalar")
-    ctx.before_write(statement.out)
+    ctx.resolve(statement.out)
+    if ctx.group is not None and statement.out in ctx.group.scalars:
+        ctx.flush(ctx.cause(Why.OVERWRITES_SCALAR, f"x{statement.out}"))
     if statement.op == "reduce":
         _reduce(ctx, number, statement)
         return
@@ -27,7 +29,6 @@ def lower_scalar(ctx: Context, number: int, statement: Statement) -> None:
 
 
 def _write(ctx: Context, statement: Statement, result: str) -> str:
-    """Return the line that writes the output, or accumulates into it."""
     out = f"x{statement.out}"
     if statement.accum is not None and not statement.param("new"):
         return f"scalar_accumulate<{ctx.operator(statement.accum)}>({out}, {result});"
@@ -109,7 +110,6 @@ def _reduce(ctx: Context, number: int, statement: Statement) -> None:
 
 
 def _total(ctx: Context, number: int, statement: Statement, call: str) -> list[str]:
-    """Return the lines that add the partial sums up and write the output."""
     monoid, total, turn = statement.operator, f"total{number}", f"turn{number}"
     kind = f"Scalar<{monoid.type.cuda_type}>"
     lines = [f"{kind} {total} = {call};", *ctx.turn_lines(turn)]

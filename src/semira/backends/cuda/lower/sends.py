@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from semira.backends.cuda.jit.accumulation import accumulation
 from semira.backends.cuda.lower.members import NO_ACCUM, Check, Send, Write
 from semira.backends.cuda.lower.sources import Source
-from semira.contract import Statement, Why
+from semira.contract import Part, Phase, Statement, Why
 from semira.ops import TypedMonoid
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def merge_sends(ctx: Context, sends: dict[str, Send]) -> None:
         counters, turn = ctx.counters(number, "f")
         with ctx.block(f"if ({name}.nvals != {name}.size)"):
             ctx.wait(Why.NOT_IN_PLACE, name, conditional=True)
-            ctx.notes.merge_apart(number)
+            ctx.notes.steps.append(Phase((Part(number, "merge"),), conditional=True))
             ctx.emit(
                 f"zero_next(team, table->{counters}, {turn});",
                 f"merge_sent<{send.monoid}, {send.op}>"

@@ -1,10 +1,10 @@
-"""Which slots statements name, and which of those they read: what the analyses of a body share."""
+"""What the analyses of a body share: slots that statements name, and launches of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from semira.contract import Loop, Program, Statement, walk_statements
+from semira.contract import Loop, Program, Statement, row_of, walk_statements
 
 
 def reads_of(statement: Statement) -> set[int]:
@@ -44,3 +44,22 @@ def list_readers_of(program: Program) -> frozenset[int]:
         if statement.mask is not None and not statement.mask.complement:
             found.add(statement.mask.slot)
     return frozenset(found)
+
+
+def brings_launches(statement: Statement) -> bool:
+    """Return whether the method of a product brings launches of its own."""
+    if statement.plan is None:
+        return False
+    rows = (row_of(statement.op, method.storage) for method in statement.plan.methods)
+    return any(row is not None and not row.fused for row in rows)
+
+
+def stands_apart(program: Program, item: Statement | Loop) -> bool:
+    """Return whether a statement, or one inside of a loop, takes several launches.
+
+    Those that write a matrix do, and products whose method brings launches of its own.
+    """
+    return any(
+        program.slots[statement.out].kind == "matrix" or brings_launches(statement)
+        for statement in walk_statements((item,))
+    )

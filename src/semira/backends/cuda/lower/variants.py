@@ -33,12 +33,9 @@ class VariantPull:
     def joined(self, other: VariantPull) -> VariantPull:
         """Return both together, by the figures that ask for less."""
         return replace(
-            self,
-            figures=min(self.figures, other.figures),
-            width=max(self.width, other.width),
-            reads=self.reads or other.reads,
-            limits=self.limits + other.limits,
-        )
+            self, figures=min(self.figures, other.figures), width=max(self.width, other.width),
+            reads=self.reads or other.reads, limits=self.limits + other.limits,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,7 @@ class Frame:
             return False
         if given.kind == "vector":
             return given.size == before.size and len(given.planes) >= relied_on
-        return given.kind == "scalar" and given is not before and given.has_value == relied_on
+        return given.kind == "scalar" and given.has_value == relied_on
 
     def _change(self, number: int, given: Any, described: Sequence[int]) -> None:
         """Bind a slot to something else; to nothing if Ctrl-C comes in between."""

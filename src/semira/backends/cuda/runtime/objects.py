@@ -75,7 +75,15 @@ class CudaVector:
     def in_memory(
         cls, runtime: Runtime, size: int, dtype: DataType, memory: VectorMemory
     ) -> CudaVector:
-        """Return a vector in memory that goes back to `Runtime.spares` when it is released."""
+        """Return a vector in memory that goes back to `Runtime.spares` when it is released.
+
+        It is the one that left the memory, if that had the same dtype: launches bound to it need no
+        other words.
+        """
+        last, memory.last = memory.last, None
+        if last is not None and last.dtype is dtype:
+            last._memory, last.stamp, last.is_new, last.built = memory, memory.stamp, False, 0
+            return last
         return cls(
             runtime, size, dtype, list(memory.planes), memory.state,
             _words=memory.words, _memory=memory,
@@ -107,12 +115,13 @@ class CudaVector:
         """Give the buffers back, once."""
         if not self.stamp:
             return
-        self.stamp = 0
+        stamp, self.stamp = self.stamp, 0
         memory, self._memory = self._memory, None
-        spares = self.runtime.spares
         stream = self.runtime.stream
-        if memory is not None and spares.give(memory.key, memory, memory.whole, stream):
-            return
+        if memory is not None:
+            memory.last, memory.stamp = self, stamp
+            if self.runtime.spares.give(memory.key, memory, memory.whole, stream):
+                return
         for buffer in self.buffers():
             buffer.close(stream)
 

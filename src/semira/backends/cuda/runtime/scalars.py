@@ -40,6 +40,8 @@ class CudaScalar:
     #: Whether the cell holds what the scalar does. An empty one is sent when somebody first looks
     #: for it there: most are written before.
     is_sent: bool = True
+    #: The stamp that it had when the host last knew of a value in this cell.
+    valued: int = 0
 
     def know(self, has_value: bool) -> None:
         """Note that a launch writes it, and whether there is a value for sure then.
@@ -47,7 +49,7 @@ class CudaScalar:
         Launches that relied on a value are filled anew.
         """
         if self.has_value and not has_value:
-            self.stamp = next(stamps)
+            self.valued, self.stamp = self.stamp, next(stamps)
         self.has_value, self.is_sent = has_value, True
 
     def describe(self) -> array[int]:
@@ -62,14 +64,29 @@ class CudaScalar:
             self.is_sent = True
 
     def release(self) -> None:
-        """Give the cell back, once."""
+        """Give the cell back, once; `reused` returns the scalar with it."""
         if not self.stamp:
             return
-        self.stamp = 0
+        stamp, self.stamp = self.stamp, 0
         spares, stream = self.runtime.spares, self.runtime.stream
-        if self.is_reused and spares.give(self.cell.size, self.cell, self.cell, stream):
+        if self.is_reused and spares.give(id(self.dtype), (self, stamp), self.cell, stream):
             return
         self.cell.close(stream)
+
+    @classmethod
+    def reused(cls, runtime: Runtime, dtype: DataType, *, has_value: bool) -> CudaScalar | None:
+        """Return a released scalar of a dtype with its cell, of unknown contents; None without."""
+        found: tuple[CudaScalar, int] | None = runtime.spares.take(id(dtype))
+        if found is None or found[0].dtype is not dtype:
+            return None
+        scalar, stamp = found
+        scalar.stamp = stamp
+        scalar.know(has_value)
+        if has_value:
+            # For launches that relied on the value before it is as it was.
+            scalar.stamp = scalar.valued or scalar.stamp
+        scalar.is_sent = has_value
+        return scalar
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of its buffers, together."""
@@ -88,7 +105,7 @@ class CudaScalar:
     def become(self, other: CudaScalar) -> None:
         """Take the cell of a copy made earlier."""
         self.cell, self.has_value, self.stamp = other.cell, other.has_value, next(stamps)
-        self.is_reused, self.is_sent = False, other.is_sent
+        self.is_reused, self.is_sent, self.valued = False, other.is_sent, 0
 
 
 @dataclass(slots=True)

@@ -34,6 +34,9 @@ FEW = 32
 #: Vectors of at most so many bytes, both planes together, are uploaded in one piece.
 SMALL = 4096
 
+#: Bytes that the driver takes at once from memory which is not page-locked, without a wait.
+STAGED = 60 << 10
+
 #: Bytes of values that the device fills with one that entries share, rather than copy each.
 FILLED = 1 << 23
 
@@ -50,7 +53,7 @@ def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
     form = form_of(size, dtype.itemsize)
     if form.end <= runtime.paired_bytes and not runtime.keeps_apart:
         is_full = arrays.storage == "full"
-        uploaded = UPLOADED if is_full else UPLOADED * max(1, arrays.nvals)
+        uploaded = UPLOADED if is_full else min(UPLOADED * max(1, arrays.nvals), STAGED)
         if form.state > uploaded and (arrays.nvals <= FEW or is_full):
             return _put_filled(runtime, arrays, form)
         return _put_paired(runtime, arrays, form)
@@ -99,18 +102,38 @@ def _put_filled(runtime: Runtime, arrays: VectorArrays, form: Form) -> CudaVecto
     if not nvals:
         runtime.upload_image(bytearray(STATE.pack(*NO_ENTRIES)), vector.state)
         return vector
-    indices, held = ([], b"") if is_full else _few(arrays)
+    indices = [] if is_full else arrays.entry_indices().tolist()
     image = bytearray(form.listed - form.state + (4 * nvals if is_sparse else 0))
     STATE.pack_into(image, 0, *_state(arrays))
     if is_sparse:
         struct.pack_into(f"{nvals}i", image, form.listed - form.state, *indices)
     runtime.upload_image(image, vector.state)
+    _upload_values(vector, arrays)
     if is_full:
         fill_words(vector)
-        _upload_values(vector, arrays)
     else:
-        _upload_entries(runtime, vector.planes[0], dtype, indices, held)
+        _upload_words(runtime, vector.planes[0][1], indices)
     return vector
+
+
+def full_vector(runtime: Runtime, size: int, dtype: DataType) -> CudaVector:
+    """Return a vector with an entry at every position, whose values the caller writes."""
+    form = form_of(size, dtype.itemsize)
+    # Where the last word begins: those before are full, those of the other plane empty.
+    last = max(0, 4 * (-(-size // 32) - 1))
+    is_paired = form.end <= runtime.paired_bytes and not runtime.keeps_apart
+    if not is_paired or form.listed - last > STAGED:
+        vector = put_vector(runtime, VectorArrays.empty(size, dtype))
+        fill_words(vector)
+        runtime.upload_image(bytearray(STATE.pack(size, 0, 0, -1, -1)), vector.state)
+        return vector
+    memory = take_memory(runtime, size, dtype.itemsize)
+    image = bytearray(form.listed - last)
+    _enter_every(image, size - 8 * last)
+    STATE.pack_into(image, form.state - last, size, 0, 0, -1, -1)
+    runtime.clear(memory.whole, 255, last)
+    runtime.upload_image(image, memory.whole, last)
+    return CudaVector.in_memory(runtime, size, dtype, memory)
 
 
 def _few(arrays: VectorArrays) -> tuple[list[int], bytes]:
@@ -132,13 +155,18 @@ def fill_words(vector: CudaVector) -> None:
 
 def _enter_all(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
     """Enter a full vector."""
-    whole, rest = divmod(arrays.size, 8)
-    image[:whole] = b"\xff" * whole
-    if rest:
-        image[whole] = (1 << rest) - 1
+    _enter_every(image, arrays.size)
     if with_values:
         held = np.asarray(arrays.values).tobytes() * (arrays.size if arrays.iso else 1)
         image[form.values : form.values + len(held)] = held
+
+
+def _enter_every(image: bytearray, size: int) -> None:
+    """Set the bits of so many positions."""
+    whole, rest = divmod(size, 8)
+    image[:whole] = b"\xff" * whole
+    if rest:
+        image[whole] = (1 << rest) - 1
 
 
 def _enter_few(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
@@ -197,10 +225,10 @@ def _upload_each(
 
 def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
     """Upload a vector buffer by buffer, or entry by entry into an empty one."""
-    runtime, plane, dtype = vector.runtime, vector.planes[0], vector.dtype
+    runtime, plane = vector.runtime, vector.planes[0]
     runtime.upload(np.array(_state(arrays), np.int64), vector.state)
+    _upload_values(vector, arrays)
     if arrays.storage == "full":
-        _upload_values(vector, arrays)
         fill_words(vector)
         return
     indices = arrays.entry_indices()
@@ -208,23 +236,29 @@ def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
         runtime.upload(indices.astype(np.int32, copy=False), plane[2])
     if arrays.nvals <= FEW:
         runtime.clear(plane[1])
-        _upload_entries(runtime, plane, dtype, *_few(arrays))
+        _upload_words(runtime, plane[1], indices.tolist())
         return
-    _upload_values(vector, arrays)
     present = np.zeros(32 * vector.num_words, bool)
     present[indices] = True
     runtime.upload(np.packbits(present, bitorder="little"), plane[1])
 
 
-def _upload_entries(
-    runtime: Runtime, plane: tuple[Any, Any, Any], dtype: DataType, indices: list[int], held: bytes
-) -> None:
+def _upload_words(runtime: Runtime, target: Any, indices: list[int]) -> None:
+    """Set the bits of a few positions in presence words that are 0."""
     words: dict[int, int] = {}
-    _upload_each(runtime, plane[0], dtype, indices, held)
     for index in indices:
         words[index // 32] = words.get(index // 32, 0) | 1 << index % 32
+    if not words:
+        return
+    first, end = min(words), max(words) + 1
+    if 4 * (end - first) <= min(UPLOADED * len(words), STAGED):
+        image = bytearray(4 * (end - first))
+        for word, bits in words.items():
+            struct.pack_into("<I", image, 4 * (word - first), bits)
+        runtime.upload_image(image, target, 4 * first)
+        return
     for word, bits in words.items():
-        runtime.upload_image(bytearray(bits.to_bytes(4, "little")), plane[1], 4 * word)
+        runtime.upload_image(bytearray(bits.to_bytes(4, "little")), target, 4 * word)
 
 
 def get_vector(vector: CudaVector) -> VectorArrays:
@@ -257,16 +291,17 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
 
 def put_scalar(runtime: Runtime, arrays: ScalarArrays) -> CudaScalar:
     """Copy a scalar to the device."""
-    value, is_reused = arrays.value, not runtime.keeps_apart
-    nbytes = cell_bytes(arrays.dtype)
-    cell = runtime.spares.take(nbytes) if is_reused else None
-    cell = runtime.allocate(nbytes) if cell is None else cell
+    dtype, value, is_reused = arrays.dtype, arrays.value, not runtime.keeps_apart
     has_value = value is not None
+    scalar = CudaScalar.reused(runtime, dtype, has_value=has_value) if is_reused else None
+    if scalar is None:
+        cell = runtime.allocate(cell_bytes(dtype))
+        scalar = CudaScalar(
+            runtime, dtype, cell, has_value=has_value, is_reused=is_reused, is_sent=has_value
+        )
     if has_value:
-        runtime.upload_image(scalar_image(arrays.dtype, value), cell)
-    return CudaScalar(
-        runtime, arrays.dtype, cell, has_value=has_value, is_reused=is_reused, is_sent=has_value
-    )
+        runtime.upload_image(scalar_image(dtype, value), scalar.cell)
+    return scalar
 
 
 def get_scalar(scalar: CudaScalar) -> ScalarArrays:

@@ -69,6 +69,9 @@ class VectorMemory:
     state: Any
     #: The words of its VectorDescriptor.
     words: array[int]
+    #: The vector that left it, and its stamp then.
+    last: Any = None
+    stamp: int = 0
 
 
 def take_memory(runtime: Runtime, size: int, itemsize: int) -> VectorMemory:

@@ -184,14 +184,9 @@ class Binned:
 
 
 def put_in_bins(
-    primitives: Primitives,
-    kernel: str,
-    offset_type: str,
-    shape: tuple[int, int],
-    few: Any,
-    to: Binned,
-    *given: Any,
-) -> None:
+    primitives: Primitives, kernel: str, offset_type: str, shape: tuple[int, int], few: Any,
+    to: Binned, *given: Any,
+) -> None:  # fmt: skip
     """Start a kernel that lists rows by size, no size counted above the number of columns.
 
     `few` are the offsets of A where lanes may make rows by themselves. The ledger holds zeros.
@@ -207,13 +202,9 @@ def put_in_bins(
 
 
 def bin_rows(
-    primitives: Primitives,
-    sizes: Any,
-    shape: tuple[int, int],
-    bins: tuple[Bin, ...],
-    lists: Any = None,
-    few: tuple[str, Any, Any] = ("int", None, None),
-) -> Binned:
+    primitives: Primitives, sizes: Any, shape: tuple[int, int], bins: tuple[Bin, ...],
+    lists: Any = None, few: tuple[str, Any, Any] = ("int", None, None),
+) -> Binned:  # fmt: skip
     """Sort rows by size, no size counted above the number of columns.
 
     `lists`: memory for them, if there is some already. `few`: the type of A's offsets, these, and

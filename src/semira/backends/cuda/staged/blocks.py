@@ -43,14 +43,12 @@ class Weighing:
     @property
     def driver(self) -> CudaMatrix:
         """The left operand."""
-        thing: CudaMatrix = self.job.things[self.job.statement.args[0].slot]
-        return thing
+        return self.job.matrix(0)
 
     @property
     def matrix(self) -> CudaMatrix:
         """The right operand."""
-        thing: CudaMatrix = self.job.things[self.job.statement.args[1].slot]
-        return thing
+        return self.job.matrix(1)
 
     @property
     def inner(self) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.staged.blocks import Weighing
 from semira.backends.cuda.staged.full import is_full
 from semira.backends.cuda.staged.job import Job
@@ -23,40 +24,24 @@ def chosen_method(job: Job) -> int:
     plan = job.statement.plan
     if plan is None or len(plan.methods) == 1 or is_full(job, 0) or is_full(job, 1):
         return 0
-    chosen = int(job.stage.executable.rule(_Counts(job), -1))
+    chosen = int(job.stage.executable.rule(_counts(job), -1))
     if plan.methods[chosen].name == "pull" and not Weighing(job).fits():
         return 0
     return chosen
 
 
-class _Counts:
-    """The counts that the rule of a masked product names."""
+def _counts(job: Job) -> Callable[[str], float]:
+    """Return what tells the counts that the rule of a masked product names.
 
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        self._work: dict[str, float] = {}
-
-    def __call__(self, name: str) -> float:
-        """Return a count; those of the mask and of B are bounds where only the device knows."""
-        job = self.job
-        if name in ("frontier_edges", "open_edges"):
-            if not self._work:
-                self._work = dict(zip(("open_edges", "frontier_edges"), _work(job), strict=True))
-            return self._work[name]
-        rows, cols = job.shape
-        sizes = {
-            "block": rows,
-            "shared": max(1, min(rows, SHARED)),
-            "cols": cols,
-            "nnz": _right(job).most,
-            "open_rows": job.stage.operands["mask"].most,
-        }
-        return float(sizes[name])
-
-
-def _right(job: Job) -> CudaMatrix:
-    matrix: CudaMatrix = job.things[job.statement.args[1].slot]
-    return matrix
+    Those of the mask and of B are bounds where only the device knows.
+    """
+    work = cache(lambda: dict(zip(("open_edges", "frontier_edges"), _work(job), strict=True)))
+    rows, cols = job.shape
+    sizes = {
+        "block": rows, "shared": max(1, min(rows, SHARED)), "cols": cols,
+        "nnz": job.matrix(1).most, "open_rows": job.stage.operands["mask"].most,
+    }  # fmt: skip
+    return lambda name: float(sizes[name] if name in sizes else work()[name])
 
 
 def _work(job: Job) -> list[int]:
@@ -74,7 +59,7 @@ def _work(job: Job) -> list[int]:
 
 def _lengths(job: Job) -> tuple[Any, Any]:
     """Return the lengths of B's columns and rows; no orientation is made for them."""
-    matrix, is_turned = _right(job), job.statement.args[1].transposed
+    matrix, is_turned = job.matrix(1), job.statement.args[1].transposed
     matrix.need(next(iter(matrix.orientations)))
     of_columns, of_rows = (matrix.line_lengths(name) for name in ("csr", "csc"))
     return (of_rows, of_columns) if is_turned else (of_columns, of_rows)

@@ -8,9 +8,9 @@ from typing import Any
 
 from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS
-from semira.backends.cuda.staged.dot_walks import dots_part
 from semira.backends.cuda.staged.full import is_full, masked_full
 from semira.backends.cuda.staged.job import Job
+from semira.backends.cuda.staged.method_parts import dots_part
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.replay import Tally, take_tally
 from semira.backends.cuda.staged.rowwise import operands
@@ -82,17 +82,11 @@ class Sums:
     ticket: Buffer
 
 
-@dataclass(frozen=True, slots=True)
-class Summed:
-    """What was started for a sum."""
+def summed_dots(job: Job, out: Sequence[int], itemsize: int) -> tuple[Tally, Launch | None]:
+    """Launch the dot products and their sum of `itemsize` bytes; `out` describes the scalar.
 
-    tally: Tally
-    #: The launch with all that it was given but the tally, if there is one and it lasts.
-    lone: Launch | None
-
-
-def summed_dots(job: Job, out: Sequence[int], itemsize: int) -> Summed:
-    """Launch the dot products and their sum of `itemsize` bytes; `out` describes the scalar."""
+    Return with the tally the launch with all that it was given but that, if it is one and lasts.
+    """
     stage = job.stage
     launches = dot_launches(job)
     stage.enter("x", out)
@@ -106,7 +100,7 @@ def summed_dots(job: Job, out: Sequence[int], itemsize: int) -> Summed:
         stage.start(one, *given, tally.buffer)
         first += one.blocks
     lone = launches[0] if len(launches) == 1 and launches[0].is_lasting else None
-    return Summed(tally, lone and replace(lone, given=(*lone.given, *given)))
+    return tally, lone and replace(lone, given=(*lone.given, *given))
 
 
 def _room(job: Job, parts: int, itemsize: int) -> Sums:

@@ -12,7 +12,7 @@ from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.parts import Buffer
 from semira.backends.cuda.runtime.primitives import Module
 from semira.backends.cuda.staged.block_source import block_source
-from semira.backends.cuda.staged.own_products import own_part
+from semira.backends.cuda.staged.method_parts import own_part
 from semira.backends.cuda.staged.product_source import full_source, summed_source
 from semira.backends.cuda.staged.statement_source import staged_source
 from semira.backends.cuda.staged.text import has_dots
@@ -106,9 +106,7 @@ def is_summed(program: Program) -> bool:
     """
     if len(program.body) != 2 or not all(isinstance(item, Statement) for item in program.body):
         return False
-    product, total = program.body
-    assert isinstance(product, Statement)
-    assert isinstance(total, Statement)
+    product, total = walk_statements(program.body)
     made = program.slots[product.out]
     if product.op != "mxm" or total.op != "reduce" or made.role != "temp":
         return False

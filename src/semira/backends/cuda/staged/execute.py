@@ -93,7 +93,6 @@ def _execute_sum(
 
 
 def _open(runtime: Runtime, executable: StagedExecutable, things: list[Any]) -> Job:
-    """Check what is bound, and settle the type of offsets."""
     program = executable.program
     check_shapes(program, things)
     check_regions(program, things)
@@ -217,15 +216,7 @@ def _by_value(job: Job, nvals: int, positions: Any, wide: Any) -> Pieces:
 
 
 _OPERATIONS: dict[str, Callable[[Job], Pieces | Block]] = {
-    "ewise_add": _ewise,
-    "ewise_mult": _ewise,
-    "ewise_union": _ewise,
-    "apply": _apply,
-    "select": _select,
-    "select_k": _cut_rows,
-    "copy": _copy,
-    "diag": _diag,
-    "extract": regions.extract,
-    "assign": regions.assign,
-    "mxm": products.mxm,
-}
+    "ewise_add": _ewise, "ewise_mult": _ewise, "ewise_union": _ewise, "apply": _apply,
+    "select": _select, "select_k": _cut_rows, "copy": _copy, "diag": _diag,
+    "extract": regions.extract, "assign": regions.assign, "mxm": products.mxm,
+}  # fmt: skip

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from semira.backends.cuda.lower.context import Made
 from semira.backends.cuda.runtime.lines import Occupied
 from semira.backends.cuda.runtime.made import need_made
-from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS, offset_type_of
 from semira.backends.cuda.runtime.row_pieces import row_pieces
 from semira.backends.cuda.staged.bins import MOST_THREADS
-from semira.backends.cuda.staged.full_walks import FullLaunch, full_part
 from semira.backends.cuda.staged.job import Job
+from semira.backends.cuda.staged.method_parts import FullLaunch, full_part
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.product_source import TILED_BYTES
 from semira.backends.cuda.staged.sharing import band_of, blocks_of, lanes_of, piece_of
-from semira.contract import COLUMNS, Arg, Method, packs_of
+from semira.contract import COLUMNS, Method, packs_of
 
 #: Merge-based products cut the entries into at most so many shares, of at least so many entries
 #: each, and carry at most so many bytes from one share to the next.
@@ -33,35 +31,27 @@ _TILE, _MOST_TILES = 64, 1 << 20
 _FEW_STEPS = 128
 
 
-@dataclass(frozen=True, slots=True)
-class FullOperand:
-    """An operand that has every entry, at ``values[i * step_i + j * step_j]``."""
-
-    #: Without indices.
-    pieces: Pieces
-    step_i: int
-    step_j: int
-
-
 def is_full(job: Job, which: int) -> bool:
     """Return whether an operand has every entry; waits where only the device knows."""
-    thing = job.things[job.statement.args[which].slot]
-    return bool(thing.is_full())
+    return job.matrix(which).is_full()
 
 
-def full_operand(job: Job, which: int, name: str) -> FullOperand:
-    """Enter a full operand in the table as it lies in memory; a transpose swaps its steps."""
-    arg: Arg = job.statement.args[which]
-    matrix: CudaMatrix = job.things[arg.slot]
+def full_operand(job: Job, which: int, name: str) -> tuple[int, int]:
+    """Enter a full operand in the table as it lies in memory, and return its steps.
+
+    Entry (i, j) is ``values[i * steps[0] + j * steps[1]]``; a transpose swaps them.
+    """
+    arg, matrix = job.statement.args[which], job.matrix(which)
     if job.stage.offset_type != "int":
         matrix.widen()
     orientation = "csr" if "csr" in matrix.orientations else "csc"
     indptr, _, values = matrix.orientations[orientation]
     sides = matrix.sides(orientation)
-    pieces = Pieces(sides, matrix.most, matrix.dtype, indptr, None, None, values, matrix.iso)
-    job.stage.operands[name] = pieces
+    job.stage.operands[name] = Pieces(
+        sides, matrix.most, matrix.dtype, indptr, None, None, values, matrix.iso
+    )
     by_rows = (orientation == "csr") != arg.transposed
-    return FullOperand(pieces, *((sides[1], 1) if by_rows else (1, sides[1])))
+    return (sides[1], 1) if by_rows else (1, sides[1])
 
 
 def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
@@ -71,8 +61,7 @@ def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
     if storage_of(job) == COLUMNS:
         return by_columns(job)
     stage, (nrows, ncols), storage = job.stage, job.shape, storage_of(job)
-    arg = job.statement.args[0]
-    matrix: CudaMatrix = job.things[arg.slot]
+    arg, matrix = job.statement.args[0], job.matrix(0)
     orientation = "csc" if arg.transposed else "csr"
     matrix.need(orientation)
     occupied = matrix.occupied_lines(orientation)
@@ -90,7 +79,7 @@ def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
     b = full_operand(job, 1, "b")
     indptr = stage.primitives.even_offsets(stage.offset_type, occupied, nrows, ncols)
     values = stage.runtime.allocate(job.dtype.itemsize * nvals)
-    given = (b.step_i, b.step_j, occupied.listed, occupied.count, ncols, values)
+    given = (*b, occupied.listed, occupied.count, ncols, values)
     if part is not None:
         start, size = partial(stage.launch, of="full"), job.dtype.itemsize
         part.times_full(FullLaunch(start, given, occupied.before, nrows, ncols, size), held, matrix)
@@ -107,9 +96,8 @@ def by_columns(job: Job) -> tuple[Pieces, Callable[[], int]]:
 
     Every entry adds its row of B to a row of the result, by atomics: no rows of A are made.
     """
-    stage, (nrows, ncols), arg = job.stage, job.shape, job.statement.args[0]
-    matrix: CudaMatrix = job.things[arg.slot]
-    lines, rows = ("csr", "csc") if arg.transposed else ("csc", "csr")
+    stage, (nrows, ncols), matrix = job.stage, job.shape, job.matrix(0)
+    lines, rows = ("csr", "csc") if job.statement.args[0].transposed else ("csc", "csr")
     matrix.need(lines)
     occupied = matrix.occupied_lines(rows)
     nvals = occupied.count * ncols
@@ -125,7 +113,7 @@ def by_columns(job: Job) -> tuple[Pieces, Callable[[], int]]:
     taken = stage.scratch.zeros(-(-nvals // 32) * 4)
     stage.launch("t_spmm_rest", nvals, nvals, values, of="full")
     stage.launch(
-        "t_spmm_columns", a.most * ncols, b.step_i, b.step_j, None, occupied.count, ncols, values,
+        "t_spmm_columns", a.most * ncols, *b, None, occupied.count, ncols, values,
         occupied.before, taken, of="full",
     )  # fmt: skip
     made = Pieces(job.shape, nvals, job.dtype, indptr, None, None, values)
@@ -137,7 +125,7 @@ def is_tiled(job: Job) -> bool:
 
     A result of fewer tiles than there are multiprocessors is left to pieces of rows.
     """
-    widths = [job.things[arg.slot].dtype.itemsize for arg in job.statement.args]
+    widths = [job.matrix(which).dtype.itemsize for which in range(2)]
     fits = max(*widths, job.dtype.itemsize) <= TILED_BYTES
     is_free = job.statement.hints.balance is None and storage_of(job) == "compressed"
     # Short rows are not cut, however few there are.
@@ -161,20 +149,16 @@ def dense(job: Job) -> tuple[Pieces, Callable[[], int]]:
     nvals = nrows * ncols
     job.widens(nvals)
     a, b = full_operand(job, 0, "a"), full_operand(job, 1, "b")
-    indptr = stage.offsets(nrows + 1)
-    stage.primitives.module.launch(
-        stage.offset_type, "semira_even_offsets", nrows + 1, None, nrows, ncols, indptr
-    )
+    indptr = stage.primitives.even_offsets(stage.offset_type, Occupied(nrows), nrows, ncols)
     values = stage.runtime.allocate(job.dtype.itemsize * nvals)
     tiles = _tiles(nrows, ncols)
-    given = (a.step_i, a.step_j, b.step_i, b.step_j, nrows, inner, ncols, values)
+    given = (*a, *b, nrows, inner, ncols, values)
     stage.start(Launch("t_dense", min(tiles, _MOST_TILES), THREADS, 0, given, of="full"))
     made = Pieces(job.shape, nvals, job.dtype, indptr, None, None, values)
     return made, lambda: nvals * inner
 
 
 def _tiles(nrows: int, ncols: int) -> int:
-    """Return how many tiles a dense result has."""
     return -(-nrows // _TILE) * -(-ncols // _TILE)
 
 
@@ -240,31 +224,29 @@ def masked_full(job: Job) -> Launch:
     b = full_operand(job, 1, "b")
     if is_full(job, 0):
         a = full_operand(job, 0, "a")
-        name, steps = "full", (a.step_i, a.step_j, _inner(job))
+        name, steps = "full", (*a, _inner(job))
     else:
         job.operand(0, "a", with_rows=False)
         name, steps = "sparse", (0, 0, 0)
-    lanes = 1 if b.step_j == 1 else 32
+    lanes = 1 if b[1] == 1 else 32
     mask: Pieces = stage.operands["mask"]
     most = BLOCKS_PER_SM * stage.runtime.multiprocessors
     blocks = max(1, min(most, -(-mask.most * lanes // THREADS)))
-    given = (*steps, b.step_i, b.step_j)
+    given = (*steps, *b)
     return Launch(f"t_{name}_times_full{lanes}", blocks, THREADS, 0, given, of="full")
 
 
 def _inner(job: Job) -> int:
     """Return the length of A's rows."""
-    arg = job.statement.args[0]
-    matrix: CudaMatrix = job.things[arg.slot]
-    return matrix.nrows if arg.transposed else matrix.ncols
+    matrix = job.matrix(0)
+    return matrix.nrows if job.statement.args[0].transposed else matrix.ncols
 
 
 def full_times(job: Job) -> tuple[Pieces, Callable[[], int]]:
     """Return full A times sparse B, and what tells the entries touched."""
     stage, (nrows, ncols) = job.stage, job.shape
-    arg = job.statement.args[1]
-    matrix: CudaMatrix = job.things[arg.slot]
-    orientation = "csr" if arg.transposed else "csc"
+    matrix = job.matrix(1)
+    orientation = "csr" if job.statement.args[1].transposed else "csc"
     matrix.need(orientation)
     occupied = matrix.occupied_lines(orientation)
     nvals = nrows * occupied.count
@@ -276,14 +258,12 @@ def full_times(job: Job) -> tuple[Pieces, Callable[[], int]]:
     b = job.operand(1, "b", flipped=True, with_rows=False)
     is_whole = occupied.count == ncols
     runtime = stage.runtime
-    indptr = stage.offsets(nrows + 1)
-    stage.primitives.module.launch(
-        stage.offset_type, "semira_even_offsets", nrows + 1, None, nrows, occupied.count, indptr
-    )
+    every, width = Occupied(nrows), occupied.count
+    indptr = stage.primitives.even_offsets(stage.offset_type, every, nrows, width)
     rows, indices = (None if is_whole else runtime.allocate(4 * nvals) for _ in range(2))
     values = runtime.allocate(job.dtype.itemsize * nvals)
     stage.launch(
-        "t_full_left", nvals, a.step_i, a.step_j, occupied.listed, occupied.count, nrows, rows,
+        "t_full_left", nvals, *a, occupied.listed, occupied.count, nrows, rows,
         indices, values, of="full",
     )  # fmt: skip
     made = Pieces(job.shape, nvals, job.dtype, indptr, indices, rows, values)

@@ -190,14 +190,9 @@ class Stage:
         return self.primitives.read("long long", items, count)
 
     def merged(
-        self,
-        prefix: str,
-        x: Pieces,
-        y: Pieces | None,
-        dtype: DataType,
-        *extra: Any,
+        self, prefix: str, x: Pieces, y: Pieces | None, dtype: DataType, *extra: Any,
         shared: Any = None,
-    ) -> Pieces:
+    ) -> Pieces:  # fmt: skip
         """Run the kernels of a merge; `shared` is the one value of all entries."""
         kept_x = self.flags(x.most)
         kept_y = None if y is None else self.flags(y.most)
@@ -206,16 +201,9 @@ class Stage:
         return self.filled(prefix, x, y, dtype, kept_x, kept_y, *extra, shared=shared)
 
     def filled(
-        self,
-        prefix: str,
-        x: Pieces,
-        y: Pieces | None,
-        dtype: DataType,
-        kept_x: Any,
-        kept_y: Any,
-        *extra: Any,
-        shared: Any = None,
-    ) -> Pieces:
+        self, prefix: str, x: Pieces, y: Pieces | None, dtype: DataType, kept_x: Any, kept_y: Any,
+        *extra: Any, shared: Any = None,
+    ) -> Pieces:  # fmt: skip
         """Run the scans and ``<prefix>_fill``, given the flags.
 
         Memory is taken for all entries that may stay, so that nothing is waited for, unless that
@@ -240,27 +228,19 @@ class Stage:
         )  # fmt: skip
         return made
 
-    def blank_bytes(self, shape: tuple[int, int], most: int, dtype: DataType) -> int:
-        """Return the bytes that `blank` takes for values that differ."""
-        return sum(self._blank_sizes(shape, most, dtype))
-
-    def _blank_sizes(
+    def blank_sizes(
         self, shape: tuple[int, int], most: int, dtype: DataType
     ) -> tuple[int, int, int, int]:
+        """Return the bytes of each array that `blank` takes for values that differ."""
         indptr = OFFSET_BYTES[self.offset_type] * (shape[0] + 1)
         return indptr, 4 * most, 4 * most, dtype.itemsize * most
 
     def blank(
-        self,
-        shape: tuple[int, int],
-        most: int,
-        dtype: DataType,
-        shared: Any,
-        *,
+        self, shape: tuple[int, int], most: int, dtype: DataType, shared: Any, *,
         is_exact: bool = True,
-    ) -> Pieces:
+    ) -> Pieces:  # fmt: skip
         """Return memory for a result, a small one's in one piece."""
-        sizes = self._blank_sizes(shape, most, dtype)[: 3 if shared is not None else 4]
+        sizes = self.blank_sizes(shape, most, dtype)[: 3 if shared is not None else 4]
         if sum(sizes) <= JOINED:
             made: list[Any] = [*allocate_parts(self.runtime, sizes)]
         else:
@@ -271,15 +251,9 @@ class Stage:
         )
 
     def from_keys(
-        self,
-        shape: tuple[int, int],
-        keys: Any,
-        nvals: int,
-        dtype: DataType,
-        values: Any,
-        *,
+        self, shape: tuple[int, int], keys: Any, nvals: int, dtype: DataType, values: Any, *,
         iso: bool,
-    ) -> Pieces:
+    ) -> Pieces:  # fmt: skip
         """Return the matrix of sorted keys ``row * ncols + column``, no two of them equal."""
         rows, indices = self.primitives.split(keys, nvals, shape[1])
         indptr = self.primitives.row_offsets(self.offset_type, rows, nvals, shape[0])

@@ -8,8 +8,7 @@ from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.lower.context import Context
 from semira.backends.cuda.runtime.primitives import THREADS
 from semira.backends.cuda.staged.bins import MOST_THREADS
-from semira.backends.cuda.staged.dot_walks import DotText, dots_part
-from semira.backends.cuda.staged.full_walks import FullText, full_part
+from semira.backends.cuda.staged.method_parts import DotText, FullText, dots_part, full_part
 from semira.backends.cuda.staged.sharing import RESIDENT, RESIDENT_WIDE
 from semira.backends.cuda.staged.text import (
     FILL,
@@ -35,12 +34,16 @@ def multiplied(text: Text) -> tuple[str, list[str]]:
     return semiring, [entries("a", text.ctype(0)), entries("b", text.ctype(1))]
 
 
+def _masked(text: Text) -> tuple[str, list[str]]:
+    """Return the same of dot products, the mask's declaration last."""
+    semiring, declared = multiplied(text)
+    assert text.statement.mask is not None
+    return semiring, [*declared, entries("mask", text.ctx.ctype(text.statement.mask.slot))]
+
+
 def product_kernels(text: Text) -> list[str]:
     """Return the kernels of a ``mxm`` of two sparse operands."""
-    semiring, declared = multiplied(text)
-    if has_dots(text.statement):
-        return _dots(text, semiring, declared)
-    return _rowwise(text, semiring, declared)
+    return _dots(text) if has_dots(text.statement) else _rowwise(text, *multiplied(text))
 
 
 def _stops(text: Text) -> str:
@@ -72,18 +75,17 @@ def _kept(semiring: str) -> _Emit:
     return _Emit("void* found, Offset* flags", (keep,), "keep")
 
 
-def _dots(text: Text, semiring: str, declared: list[str]) -> list[str]:
-    mask = text.statement.mask
-    assert mask is not None
-    value, mask_type = f"typename {semiring}::Add::T", entries("mask", text.ctx.ctype(mask.slot))
+def _dots(text: Text) -> list[str]:
+    semiring, declared = _masked(text)
+    value = f"typename {semiring}::Add::T"
     fill = (
         f"merge_fill<{value}>(Flagged<{value}>{{static_cast<const {value}*>(found)}}, mask, mask, "
         f"scan_x, scan_y, nrows, {OUT});"
     )
     return [
         # Beside the code that stores, merges take several times as long as in a sum (decision 39).
-        *_dot_kernels(text, semiring, [*declared, mask_type], _kept(semiring), "kSearch"),
-        kernel("t_fill", f"const void* found, {FILL}", mask_type, fill),
+        *_dot_kernels(text, semiring, declared, _kept(semiring), "kSearch"),
+        kernel("t_fill", f"const void* found, {FILL}", declared[-1], fill),
     ]
 
 
@@ -94,7 +96,6 @@ _MEETINGS = {"merge": "kMerge", "search": "kSearch"}
 def _dot_kernels(
     text: Text, semiring: str, declared: list[str], emit: _Emit, unpinned: str
 ) -> list[str]:
-    """Return the kernels that compute dot products."""
     assert text.statement.mask is not None
     exits, structural = _stops(text), str(text.statement.mask.structural).lower()
     lines, part = [*declared, *emit.before], dots_part(text.statement)
@@ -108,24 +109,18 @@ def _dot_kernels(
     meeting = _MEETINGS.get(text.statement.hints.intersect or "", unpinned)
     return [
         kernel(
-            "t_dots_by_entry",
-            f"long long search_cost, {emit.parameters}",
-            *lines,
+            "t_dots_by_entry", f"long long search_cost, {emit.parameters}", *lines,
             f"dot_entries<{exits}, {meeting}, {semiring}, {structural}>(",
-            f"    a, b, mask, static_cast<unsigned>(search_cost), {emit.name});",
-            *emit.after,
+            f"    a, b, mask, static_cast<unsigned>(search_cost), {emit.name});", *emit.after,
             threads=THREADS,
         )
-    ]
+    ]  # fmt: skip
 
 
 def summed_source(program: Program, product: Statement, total: Statement) -> str:
     """Return the C++ source of ``s accum= sum of C``, ``C<M> = A (+).(*) B``."""
     text = Text(Context(program), product)
-    semiring, declared = multiplied(text)
-    assert product.mask is not None
-    declared.append(entries("mask", text.ctx.ctype(product.mask.slot)))
-    kernels = _dot_kernels(text, semiring, declared, _summed(text, total), "kByCount")
+    kernels = _dot_kernels(text, *_masked(text), _summed(text, total), "kByCount")
     return "\n".join([*text.ctx.structs.values(), TABLE, *kernels])
 
 
@@ -182,33 +177,19 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
     declared = [*declared, f"const RowMask mask = {row_mask(text)};"]
     kernels = [
         kernel(
-            f"t_by_table{lanes}",
-            f"{given}, long long most, {WRITTEN}",
-            *declared,
-            f"fill_by_table<{lanes}, {semiring}>({listed}, most, {OUT});",
-            threads=MOST_THREADS,
+            f"t_by_table{lanes}", f"{given}, long long most, {WRITTEN}", *declared,
+            f"fill_by_table<{lanes}, {semiring}>({listed}, most, {OUT});", threads=MOST_THREADS,
         )
         for lanes in (8, 32, 0)
-    ]
-    lane = kernel(
-        "t_by_lane",
-        f"{given}, {WRITTEN}",
-        *declared,
-        f"fill_by_lane<{semiring}>({listed}, {OUT});",
-        # Places, columns and values of a few rows are in registers.
-        threads=THREADS,
-        blocks=3,
-    )
-    window = kernel(
-        "t_by_window",
-        f"{given}, long long columns, Offset* cursors, long long room, {WRITTEN}",
-        *declared,
-        f"fill_by_window<{semiring}>({listed}, static_cast<unsigned>(columns), {{cursors, room}}, "
-        f"{OUT});",
-        threads=MOST_THREADS,
-        # As many as have room for their windows.
-        blocks=3,
-    )
+    ]  # fmt: skip
+    call = f"fill_by_lane<{semiring}>({listed}, {OUT});"
+    # Places, columns and values of a few rows are in registers.
+    lane = kernel("t_by_lane", f"{given}, {WRITTEN}", *declared, call, threads=THREADS, blocks=3)
+    given = f"{given}, long long columns, Offset* cursors, long long room, {WRITTEN}"
+    walked = f"{listed}, static_cast<unsigned>(columns), {{cursors, room}}, {OUT}"
+    call = f"fill_by_window<{semiring}>({walked});"
+    # As many blocks as have room for their windows.
+    window = kernel("t_by_window", given, *declared, call, threads=MOST_THREADS, blocks=3)
     return [*kernels, lane, window]
 
 
@@ -219,14 +200,12 @@ def full_source(program: Program, product: Statement, total: Statement | None = 
     `total` is the sum of it, where nothing else is made of it.
     """
     text = Text(Context(program), product)
-    semiring, declared = multiplied(text)
     if has_dots(product):
-        assert product.mask is not None
-        declared.append(entries("mask", text.ctx.ctype(product.mask.slot)))
+        semiring, declared = _masked(text)
         emit = _kept(semiring) if total is None else _summed(text, total)
         kernels = _masked_full(text, semiring, declared, emit)
     else:
-        kernels = _unmasked_full(text, semiring, declared)
+        kernels = _unmasked_full(text, *multiplied(text))
     return "\n".join([*text.ctx.structs.values(), TABLE, *kernels])
 
 
@@ -235,7 +214,6 @@ TILED_BYTES = 16
 
 
 def _dtypes(text: Text) -> list[DataType]:
-    """Return the dtypes of a product's operands and of its result."""
     slots = text.ctx.program.slots
     operands = [slots[arg.slot].dtype for arg in text.statement.args]
     return [*operands, result_dtype(text.ctx.program, text.statement)]
@@ -290,12 +268,9 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
     return [
         *_dense_kernel(text, semiring, declared),
         kernel(
-            "t_spmm_thread",
-            f"{given}, {_SHARING}",
-            *product,
+            "t_spmm_thread", f"{given}, {_SHARING}", *product,
             f"spmm_by_thread<{exits}>(product, Sharing{{band, lanes}});",
-            threads=THREADS,
-            blocks=resident,
+            threads=THREADS, blocks=resident,
         ),
         kernel("t_spmm_rows", given, *product, f"spmm_by_row<{exits}>(product);"),
         *_piece_kernels(semiring, exits, given, product, resident),
@@ -308,7 +283,7 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
             f"full_times_sparse<{exits}, {semiring}>(Full<{a}>(a, step_k, step_j), b, lines, "
             f"num_lines, nrows, rows, indices, static_cast<{value}*>(out));",
         ),
-    ]
+    ]  # fmt: skip
 
 
 def _resident(text: Text) -> str:
@@ -354,16 +329,10 @@ def _piece_kernels(
     add = f"add_pieces<typename {semiring}::Add>(pieces, ncols, static_cast<{value}*>(out));"
     call = f"spmm_by_piece<{exits}>(product, pieces, Sharing{{band, lanes}});"
     slots = f"long long ncols, void* out, {cut}"
+    given = f"{given}, {_SHARING}, {cut}"
+    lines = (*product, *pieces, call)
     return [
-        kernel(
-            "t_spmm_pieces",
-            f"{given}, {_SHARING}, {cut}",
-            *product,
-            *pieces,
-            call,
-            threads=THREADS,
-            blocks=resident,
-        ),
+        kernel("t_spmm_pieces", given, *lines, threads=THREADS, blocks=resident),
         kernel("t_spmm_slots", slots, *pieces, add, threads=MOST_THREADS),
     ]
 
@@ -387,18 +356,10 @@ def _share_kernels(semiring: str, given: str, product: list[str]) -> list[str]:
 
 
 def _column_kernels(semiring: str, given: str, product: list[str]) -> list[str]:
-    """Return the kernels of columns times a full matrix."""
     add = f"typename {semiring}::Add"
+    given = f"{given}, const int* line_of, unsigned* taken"
+    opened = f"open_sums<{add}>(count, static_cast<{add}::T*>(out));"
     return [
-        kernel(
-            "t_spmm_rest",
-            "long long count, void* out",
-            f"open_sums<{add}>(count, static_cast<{add}::T*>(out));",
-        ),
-        kernel(
-            "t_spmm_columns",
-            f"{given}, const int* line_of, unsigned* taken",
-            *product,
-            "spmm_by_column(product, line_of, taken);",
-        ),
+        kernel("t_spmm_rest", "long long count, void* out", opened),
+        kernel("t_spmm_columns", given, *product, "spmm_by_column(product, line_of, taken);"),
     ]

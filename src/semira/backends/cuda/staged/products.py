@@ -12,7 +12,7 @@ from semira.backends.cuda.staged.choice import chosen_method
 from semira.backends.cuda.staged.dots import dots, summed_dots
 from semira.backends.cuda.staged.full import full_times, is_full, storage_of, times_full
 from semira.backends.cuda.staged.job import Job
-from semira.backends.cuda.staged.own_products import own_part
+from semira.backends.cuda.staged.method_parts import own_part
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.replay import Replay, row_of_sum
 from semira.backends.cuda.staged.rowwise import rowwise
@@ -25,7 +25,11 @@ def mxm(job: Job) -> Pieces | Block:
     """Return ``A (+).(*) B``; under a plain mask only what the mask lets through."""
     # The rule of a plain mask leaves nothing open; others are weighed below.
     if has_dots(job.statement):
-        job.take_method(chosen_method(job))
+        chosen = chosen_method(job)
+        if chosen:
+            # The first one is there already.
+            job.stage.executable = job.stage.executable.by_method(job.stage.runtime, chosen)
+            job.statement = job.stage.executable.statement
     if has_dots(job.statement):
         result, touched = dots(job)
         job.is_masked = True
@@ -70,12 +74,12 @@ def mxm_sum(job: Job, total: Statement, out: CudaScalar) -> None:
     """Sum up ``A (+).(*) B`` under a plain mask, without a matrix in between."""
     reads = total.accum is not None and not total.param("new")
     words = out.describe() if reads else (int(out.cell.handle), 0, 0)
-    summed = summed_dots(job, words, total.operator.type.itemsize)
-    job.trace = row_of_sum(job.things, job.statement, summed.tally)
+    tally, lone = summed_dots(job, words, total.operator.type.itemsize)
+    job.trace = row_of_sum(job.things, job.statement, tally)
     is_sure = bool(total.param("identity"))
     out.know(is_sure or (reads and out.has_value))
-    if summed.lone is not None and not reads:
-        job.stage.executable.replay = Replay.of(job, total.out, summed.lone, is_sure)
+    if lone is not None and not reads:
+        job.stage.executable.replay = Replay.of(job, total.out, lone, is_sure)
 
 
 def _note_block(

@@ -87,7 +87,6 @@ def _cell(job: Job, thing: Any) -> Any:
 
 
 def _filled(job: Job, lists: list[NDArray[np.int64] | None], value: Any) -> Pieces:
-    """Return one value at every pair of positions."""
     stage = job.stage
     distinct = [None if p is None else np.unique(p) for p in lists]
     counts = [
@@ -109,7 +108,6 @@ def _filled(job: Job, lists: list[NDArray[np.int64] | None], value: Any) -> Piec
 
 # positions on the host ---------------------------------------------------------------------------
 def _positions(job: Job, axis: int) -> NDArray[np.int64] | None:
-    """Return the positions along an axis; None: all."""
     if not job.statement.indices:
         return None
     slot = job.statement.indices[axis].slot

@@ -255,7 +255,7 @@ def _counted_first(job: Job, measured: Measured) -> Pieces:
 
 def result_bytes(job: Job, nvals: int) -> int:
     """Return the bytes of a result with `nvals` entries."""
-    return job.stage.blank_bytes(job.shape, nvals, job.dtype)
+    return sum(job.stage.blank_sizes(job.shape, nvals, job.dtype))
 
 
 def new_result(job: Job, nvals: int) -> Pieces:
@@ -265,19 +265,11 @@ def new_result(job: Job, nvals: int) -> Pieces:
     return stage.blank(job.shape, nvals, job.dtype, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Windows:
-    """How rows go window by window."""
-
-    blocks: int
-    #: How far the rows of B were read.
-    cursors: Buffer
-    #: Numbers that each block has for itself; 0: there is one for each entry of A.
-    room: int
-
-
-def plan_windows(job: Job, rows: Rows, count: int) -> Windows:
+def plan_windows(job: Job, rows: Rows, count: int) -> tuple[int, Buffer, int]:
     """Return how `count` rows go window by window in the memory there is.
+
+    Blocks; how far the rows of B were read; numbers that each block has of these for itself, 0 if
+    there is one for each entry of A.
 
     With a cursor for each entry of A any number of blocks works. If that does not fit, each block
     has as many as the longest row can need, and so many blocks as fit take the rows in rounds.
@@ -287,10 +279,10 @@ def plan_windows(job: Job, rows: Rows, count: int) -> Windows:
     runtime, size = stage.runtime, OFFSET_BYTES[stage.offset_type]
     blocks, longest = LAST.blocks(count, runtime.multiprocessors), min(a.shape[1], a.most)
     if fits(runtime, size * a.most):
-        return Windows(blocks, stage.scratch.take(size * a.most), 0)
+        return blocks, stage.scratch.take(size * a.most), 0
     require(runtime, size * longest, f"a product with rows of {longest} entries", REMEDY)
     blocks = max(1, min(blocks, spendable(runtime) // (size * longest)))
-    return Windows(blocks, stage.scratch.take(size * longest * blocks), longest)
+    return blocks, stage.scratch.take(size * longest * blocks), longest
 
 
 def masks_here(job: Job) -> bool:
@@ -309,7 +301,6 @@ def row_mask(job: Job) -> tuple[Any, Any, int]:
 
 
 def _count(job: Job, rows: Rows, binned: Binned, counts: list[int]) -> None:
-    """Count the entries of every row."""
     stage, a, b = job.stage, rows.a, rows.b
     patterns = (a.indptr, a.indices, b.indptr, b.indices, *row_mask(job))
 
@@ -327,21 +318,14 @@ def _count(job: Job, rows: Rows, binned: Binned, counts: list[int]) -> None:
         if counts[one.number]:
             start(f"table{one.lanes}", one, one.table_bytes(0), job.shape[1], one.slots)
     if counts[LAST.number]:
-        windows = plan_windows(job, rows, counts[LAST.number])
-        start(
-            "window", LAST, BITMAP, 8 * BITMAP, windows.cursors, windows.room,
-            blocks=windows.blocks,
-        )  # fmt: skip
+        blocks, *cursors = plan_windows(job, rows, counts[LAST.number])
+        start("window", LAST, BITMAP, 8 * BITMAP, *cursors, blocks=blocks)
 
 
 def _fill(
-    job: Job,
-    rows: Rows,
-    binned: Binned,
-    counts: list[int],
-    rooms: tuple[Any, Any, int],
+    job: Job, rows: Rows, binned: Binned, counts: list[int], rooms: tuple[Any, Any, int],
     out: tuple[Any, Any, Any, Any],
-) -> None:
+) -> None:  # fmt: skip
     """Compute the entries of every row; the largest rows go first.
 
     `rooms` says where rows begin, and where their sizes are told, with the number of columns.
@@ -357,11 +341,9 @@ def _fill(
 
     if counts[LAST.number]:
         columns = window_columns(size)
-        windows = plan_windows(job, rows, counts[LAST.number])
-        start(
-            "window", LAST, columns * size + columns // 8, columns, windows.cursors, windows.room,
-            blocks=windows.blocks,
-        )  # fmt: skip
+        blocks, *cursors = plan_windows(job, rows, counts[LAST.number])
+        shared = columns * size + columns // 8
+        start("window", LAST, shared, columns, *cursors, blocks=blocks)
     for one in reversed(binned.bins):
         if counts[one.number]:
             start(f"table{one.lanes}", one, one.table_bytes(size), one.slots)

@@ -124,8 +124,7 @@ def _extract(text: Text) -> list[str]:
 def _assign(text: Text) -> list[str]:
     if text.ctx.kind(text.statement.args[0].slot) == "scalar":
         return _assign_scalar(text)
-    axes = ["const Axis rows{row_list}, columns{column_list};"]
-    declared = [entries("a", text.ctype(0)), *axes]
+    declared = [entries("a", text.ctype(0)), "const Axis rows{row_list}, columns{column_list};"]
     numbers = "const Index* row_numbers, const Index* column_numbers"
     return [
         kernel(
@@ -147,35 +146,24 @@ def _assign_scalar(text: Text) -> list[str]:
     mask = text.statement.mask
     if mask is None or mask.complement or text.statement.param("submask"):
         return []
-    mask_type = text.ctx.ctype(mask.slot)
-    structural = str(mask.structural).lower()
-    lines = [
-        entries("mask", mask_type),
-        "const Inside rows{row_numbers}, columns{column_numbers};",
-        f"flag_open<{structural}>(mask, rows, columns, kept_x);",
-    ]
+    declared = entries("mask", text.ctx.ctype(mask.slot))
+    given = "const Index* row_numbers, const Index* column_numbers, Offset* kept_x"
+    inside = "const Inside rows{row_numbers}, columns{column_numbers};"
+    flag = f"flag_open<{str(mask.structural).lower()}>(mask, rows, columns, kept_x);"
     fill = f"merge_fill<bool>(Flagged<bool>{{nullptr}}, mask, mask, scan_x, scan_y, nrows, {OUT});"
     return [
-        kernel(
-            "t_flags", "const Index* row_numbers, const Index* column_numbers, Offset* kept_x",
-            *lines,
-        ),
-        kernel("t_fill", FILL, entries("mask", mask_type), fill),
-    ]  # fmt: skip
+        kernel("t_flags", given, declared, inside, flag),
+        kernel("t_fill", FILL, declared, fill),
+    ]
 
 
 _WRITERS: dict[str, Callable[[Text], list[str]]] = {
-    "ewise_mult": _ewise,
-    "ewise_add": _ewise,
-    "ewise_union": _ewise,
-    "select": _select,
-    "apply": _apply,
+    **dict.fromkeys(("ewise_mult", "ewise_add", "ewise_union"), _ewise),
     # Base kernels make them.
     **dict.fromkeys(("copy", "diag", "select_k"), lambda text: []),
-    "extract": _extract,
-    "assign": _assign,
+    "select": _select, "apply": _apply, "extract": _extract, "assign": _assign,
     "mxm": product_kernels,
-}
+}  # fmt: skip
 
 
 # the output --------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from semira.backends.companions import Companions
-from semira.backends.cuda.jit import segments
 from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
@@ -23,11 +22,17 @@ from semira.backends.cuda.runtime.primitives import (
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import put_matrix, put_vector
 from semira.backends.cuda.runtime.vector_memory import STATE_WORDS
-from semira.backends.cuda.wide.listed_source import KERNEL, ROOT, listed_source
+from semira.backends.cuda.wide.entry_source import (
+    LISTED,
+    SEGMENTS,
+    listed_source,
+    order_source,
+    scan_source,
+)
 from semira.backends.renumbering.objects import Array
 from semira.base.dtypes import DataType
 from semira.base.recent import Recent
-from semira.contract import Backend, Program, Statement
+from semira.contract import Backend, Program, walk_statements
 from semira.contract.backend import Arrays, Outcome
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 from semira.formats.index import WIDE
@@ -102,17 +107,10 @@ class CudaStore:
             return self.library.zeros(0, thing.dtype.np_type)
         return self.library.ascontiguousarray(held).view(thing.dtype.np_type).ravel()
 
-    def _bytes(self, vector: CudaVector) -> Array:
-        """Return the values at all positions of a vector, each as a row of bytes."""
-        size, width = vector.size, vector.dtype.itemsize
-        _, plane = vector.read_state()
-        return self._viewed(plane[0], np.uint8, size * width).reshape(size, width)
-
     def _viewed(self, buffer: Any, dtype: Any, count: int) -> Array:
         return self._primitives.as_cupy(buffer, dtype, count)
 
     def _held(self, array: Array, dtype: Any) -> Any:
-        """Return a buffer with a copy of an array."""
         flat = self.library.ascontiguousarray(array, dtype=dtype).ravel()
         buffer = self._runtime.allocate(flat.nbytes)
         self._viewed(buffer, dtype, flat.size)[...] = flat
@@ -147,7 +145,10 @@ class CudaStore:
         if isinstance(thing, CudaVector):
             (at,) = self.places(thing)
             at = at if entries is None else at[entries]
-            return self._bytes(thing)[at] if len(at) else self.library.zeros((0, width), np.uint8)
+            if len(at) == 0:
+                return self.library.zeros((0, width), np.uint8)
+            held = self._viewed(thing.read_state()[1][0], np.uint8, thing.size * width)
+            return held.reshape(thing.size, width)[at]
         stored = 1 if thing.iso else thing.nvals
         if thing.nvals == 0:
             return self.library.zeros((0, width), np.uint8)
@@ -163,19 +164,16 @@ class CudaStore:
         library = self.library
         made = put_vector(self._runtime, VectorArrays.empty(size, dtype))
         if len(at):
-            self._bytes_of_plane(made)[at] = values
+            width, plane = dtype.itemsize, made.planes[0]
+            self._viewed(plane[0], np.uint8, size * width).reshape(-1, width)[at] = values
             present = library.zeros(32 * made.num_words, np.bool_)
             present[at] = True
             packed = library.packbits(present, bitorder="little")
-            self._viewed(made.planes[0][1], np.uint8, packed.size)[...] = packed
+            self._viewed(plane[1], np.uint8, packed.size)[...] = packed
         # The list of positions is left to the first program that reads it.
         state = np.array([len(at), 0, 0, -1, -1], np.int64)
         self._runtime.upload(state, made.state)
         return made
-
-    def _bytes_of_plane(self, made: CudaVector) -> Array:
-        width = made.dtype.itemsize
-        return self._viewed(made.planes[0][0], np.uint8, made.size * width).reshape(-1, width)
 
     def _matrix(
         self, shape: tuple[int, ...], places: tuple[Array, ...], dtype: DataType, values: Any,
@@ -226,7 +224,7 @@ class CudaStore:
         library, runtime = self.library, self._runtime
         value, dtype = (None, None) if bound is None else bound
         text = listed_source(op, thing.dtype, dtype, left=left)
-        module = module_of(runtime, ROOT, "listed", text)
+        module = module_of(runtime, LISTED, "listed", text)
         other = None
         if dtype is not None:
             other = runtime.upload(np.array([value], dtype.np_type))
@@ -236,8 +234,9 @@ class CudaStore:
         rows, columns = (library.ascontiguousarray(at, dtype=np.int64) for at in places)
         if count:
             module.launch(
-                "int", KERNEL, count, values, 0 if iso else 1, rows, columns, other, count, made
-            )
+                "int", "semira_listed", count, values, 0 if iso else 1, rows, columns, other, count,
+                made,
+            )  # fmt: skip
         return made
 
     def order(self, keys: Array) -> Array:
@@ -250,8 +249,8 @@ class CudaStore:
         out = library.empty(count, monoid.type.np_type)
         if count == 0:
             return out
-        source = segments.scan_source(monoid, dtype)
-        module = module_of(self._runtime, segments.ROOT, "runs", source)
+        source = scan_source(monoid, dtype)
+        module = module_of(self._runtime, SEGMENTS, "runs", source)
         tiles = -(-count // SCAN_TILE)
         sums, fresh = library.empty(tiles, monoid.type.np_type), library.empty(tiles, np.bool_)
         items = (library.ascontiguousarray(values), library.ascontiguousarray(heads), count)
@@ -272,8 +271,8 @@ class CudaStore:
         order = library.arange(count, dtype=np.int64)
         if count == 0:
             return order
-        source = segments.order_source(before, dtype)
-        module = module_of(self._runtime, segments.ROOT, "order", source)
+        source = order_source(before, dtype)
+        module = module_of(self._runtime, SEGMENTS, "order", source)
         given = [library.ascontiguousarray(part) for part in (values, starts, lengths)]
         width = 1
         while width < longest:
@@ -321,6 +320,5 @@ class CudaStore:
         executable = self._prepared.get(program)
         if executable is None:
             executable = self._prepared[program] = self._backend.prepare(program)
-        (statement,) = program.body
-        assert isinstance(statement, Statement)
+        (statement,) = walk_statements(program.body)
         return self._backend.execute(executable, bindings), bindings[statement.out]

@@ -12,8 +12,7 @@ SEMIRA_INLINE unsigned rows_in_word(long long rows, unsigned word) {
 // Entries of the lines that a block's entries name, and the rows that have any, as words; `edges` and
 // `driven` are zero before. With null offsets nothing is counted but rows.
 extern "C" __global__ void semira_count_block(const unsigned* present, long long columns,
-                                              long long rows, const Offset* indptr, Count* edges,
-                                              unsigned* driven) {
+    long long rows, const Offset* indptr, Count* edges, unsigned* driven) {
   const long long words = words_of(rows);
   Count mine = 0;
   for (const long long item : items_below(columns * words)) {
@@ -30,8 +29,7 @@ extern "C" __global__ void semira_count_block(const unsigned* present, long long
 
 // Positions of a block that a mask lets through, and entries of the lines at them.
 extern "C" __global__ void semira_count_open(const unsigned* mask, long long columns,
-                                             long long rows, long long complement,
-                                             const Offset* indptr, Count* open) {
+    long long rows, long long complement, const Offset* indptr, Count* open) {
   const unsigned flip = complement != 0 ? ~0u : 0u;
   const long long words = words_of(rows);
   Count positions = 0, edges = 0;
@@ -48,12 +46,11 @@ extern "C" __global__ void semira_count_open(const unsigned* mask, long long col
 
 // Words by row: bit b of turned[i * tiles + t] is column 32 t + b of row i. A warp turns 32 columns of
 // 32 rows; `counts` are the bits of each word.
-extern "C" __global__ void semira_turn_block(const unsigned* present, long long columns,
-                                             long long rows, unsigned* turned, Offset* counts) {
-  const Span span;
+extern "C" __global__ void semira_turn_block(
+    const unsigned* present, long long columns, long long rows, unsigned* turned, Offset* counts) {
   const unsigned lane = threadIdx.x % kWarp;
   const long long words = words_of(rows), tiles = words_of(columns);
-  for (long long item = span.first / kWarp; item < tiles * words; item += span.step / kWarp) {
+  for (const long long item : items_below(tiles * words, kWarp)) {
     const long long tile = item / words, word = item % words, j = tile * kWarp + lane;
     const unsigned bits = j < columns ? present[j * words + word] : 0;
     unsigned mine = 0;
@@ -72,8 +69,8 @@ extern "C" __global__ void semira_turn_block(const unsigned* present, long long 
 // The entries of turned words, row by row; `places` are the running sums of their counts. `origin`
 // tells where the value of each lies in the block, unless it is null.
 extern "C" __global__ void semira_list_block(const unsigned* turned, const Offset* places,
-                                             long long columns, long long rows, Offset* indptr,
-                                             Index* indices, Index* entry_rows, long long* origin) {
+    long long columns, long long rows, Offset* indptr, Index* indices, Index* entry_rows,
+    long long* origin) {
   const long long tiles = words_of(columns);
   for (const long long item : items_below(rows * tiles * kWarp)) {
     const long long at = item / kWarp, i = at / tiles, j = at % tiles * kWarp + item % kWarp;

@@ -10,9 +10,8 @@ SEMIRA_INLINE long long number_at(const void* list, long long bytes, long long a
 // Sets bit 0 of `faults` where offsets or indices are out of bounds or offsets fall, bit 1 where
 // the indices of a line do not rise.
 extern "C" __global__ void semira_line_faults(const void* offsets, long long offset_bytes,
-                                              long long lines, const void* indices,
-                                              long long index_bytes, long long count,
-                                              long long length, unsigned* faults) {
+    long long lines, const void* indices, long long index_bytes, long long count, long long length,
+    unsigned* faults) {
   bool is_wrong = false, is_unsorted = false;
   for (const long long i : items_below(lines + 1)) {
     const long long own = number_at(offsets, offset_bytes, i);

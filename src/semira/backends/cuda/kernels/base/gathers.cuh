@@ -4,21 +4,21 @@
 #include "matrix/scan.cuh"
 
 // The row of entry e, which is between rows `low` and `high`.
-SEMIRA_INLINE long long row_of(const long long* starts, long long low, long long high,
-                               long long e) {
+SEMIRA_INLINE long long row_of(
+    const long long* starts, long long low, long long high, long long e) {
   return first_where(low + 1, high + 1, [&](long long row) { return starts[row] > e; }) - 1;
 }
 
 template <class Word>
-SEMIRA_INLINE void move_words(const void* from, void* to, long long count, long long at_from,
-                              long long at_to) {
+SEMIRA_INLINE void move_words(
+    const void* from, void* to, long long count, long long at_from, long long at_to) {
   for (long long w = 0; w < count; ++w) {
     static_cast<Word*>(to)[at_to * count + w] = static_cast<const Word*>(from)[at_from * count + w];
   }
 }
 
-SEMIRA_INLINE void move_value(const void* from, void* to, long long itemsize, long long at_from,
-                              long long at_to) {
+SEMIRA_INLINE void move_value(
+    const void* from, void* to, long long itemsize, long long at_from, long long at_to) {
   if (itemsize == 4) {
     move_words<unsigned>(from, to, 1, at_from, at_to);
   } else if (itemsize % 8 == 0) {
@@ -41,8 +41,8 @@ constexpr long long kGathered = 4 * kWarp;
 
 // `starts` are the running sums of the rows' sizes, nrows + 1 of them. Entries are shared out evenly: a
 // warp looks for the rows of its first and last one, each lane between these.
-SEMIRA_INLINE void gather_rows(const Scattered& from, const long long* starts, long long nrows,
-                               const Written& out) {
+SEMIRA_INLINE void gather_rows(
+    const Scattered& from, const long long* starts, long long nrows, const Written& out) {
   const Span span;
   for (const long long i : items_below(nrows + 1)) {
     out.indptr[i] = static_cast<Offset>(starts[i]);
@@ -67,8 +67,8 @@ SEMIRA_INLINE void gather_rows(const Scattered& from, const long long* starts, l
 constexpr int kFewGathered = 2 * kScanTile;
 
 // The same from the sizes.
-SEMIRA_INLINE void gather_few_rows(const Scattered& from, const long long* sizes, long long nrows,
-                                   const Written& out) {
+SEMIRA_INLINE void gather_few_rows(
+    const Scattered& from, const long long* sizes, long long nrows, const Written& out) {
   __shared__ long long starts[kFewGathered + 1];
   long long before = 0;
   for (long long base = 0; base < nrows; base += kScanTile) {
@@ -91,10 +91,10 @@ SEMIRA_INLINE void gather_few_rows(const Scattered& from, const long long* sizes
       const void *from_values, long long itemsize, Offset *indptr, Index *indices, Index *rows, \
       void *values
 extern "C" __global__ void __launch_bounds__(kScanThreads) semira_gather(SEMIRA_GATHER) {
-  gather_rows({places, from_indices, from_values, itemsize}, sizes, nrows,
-              {indptr, indices, rows, values});
+  gather_rows(
+      {places, from_indices, from_values, itemsize}, sizes, nrows, {indptr, indices, rows, values});
 }
 extern "C" __global__ void __launch_bounds__(kScanThreads) semira_gather_few(SEMIRA_GATHER) {
-  gather_few_rows({places, from_indices, from_values, itemsize}, sizes, nrows,
-                  {indptr, indices, rows, values});
+  gather_few_rows(
+      {places, from_indices, from_values, itemsize}, sizes, nrows, {indptr, indices, rows, values});
 }

@@ -10,8 +10,8 @@ SEMIRA_INLINE unsigned long long load_word(const void* list, long long bytes, lo
 
 // Sort keys ``major << bits | minor``; a null `minor` makes them of `major` alone.
 extern "C" __global__ void semira_pack_keys(const void* major, long long major_bytes,
-                                            const void* minor, long long minor_bytes, long long n,
-                                            long long bits, void* keys, long long key_bytes) {
+    const void* minor, long long minor_bytes, long long n, long long bits, void* keys,
+    long long key_bytes) {
   for (const long long e : items_below(n)) {
     unsigned long long key = load_word(major, major_bytes, e);
     if (minor != nullptr) key = key << bits | load_word(minor, minor_bytes, e);
@@ -24,8 +24,8 @@ extern "C" __global__ void semira_pack_keys(const void* major, long long major_b
 }
 
 // 1 where a sorted list of keys has a new one.
-extern "C" __global__ void semira_key_heads(const void* keys, long long key_bytes, long long n,
-                                            Offset* flags) {
+extern "C" __global__ void semira_key_heads(
+    const void* keys, long long key_bytes, long long n, Offset* flags) {
   for (const long long e : items_below(n)) {
     flags[e] = e == 0 || load_word(keys, key_bytes, e) != load_word(keys, key_bytes, e - 1);
   }
@@ -33,8 +33,7 @@ extern "C" __global__ void semira_key_heads(const void* keys, long long key_byte
 
 // The parts of packed keys: of all of them, or (running sums of heads) of one of each.
 extern "C" __global__ void semira_unpack_keys(const void* keys, long long key_bytes, long long n,
-                                              long long bits, const Offset* places, Index* major,
-                                              Index* minor) {
+    long long bits, const Offset* places, Index* major, Index* minor) {
   for (const long long e : items_below(n)) {
     const long long to = places != nullptr ? places[e] : e;
     if (places != nullptr && places[e + 1] == to) continue;
@@ -45,8 +44,8 @@ extern "C" __global__ void semira_unpack_keys(const void* keys, long long key_by
 }
 
 // Columns (and rows) of sorted keys ``row * ncols + column``.
-extern "C" __global__ void semira_split_keys(const unsigned long long* keys, long long nvals,
-                                             long long ncols, Index* rows, Index* indices) {
+extern "C" __global__ void semira_split_keys(
+    const unsigned long long* keys, long long nvals, long long ncols, Index* rows, Index* indices) {
   for (const long long e : items_below(nvals)) {
     rows[e] = static_cast<Index>(keys[e] / static_cast<unsigned long long>(ncols));
     indices[e] = static_cast<Index>(keys[e] % static_cast<unsigned long long>(ncols));
@@ -55,8 +54,7 @@ extern "C" __global__ void semira_split_keys(const unsigned long long* keys, lon
 
 // Keys of every pair of listed rows and columns; a null list names all positions.
 extern "C" __global__ void semira_cross_keys(const Index* rows, const Index* columns,
-                                             long long num_rows, long long num_columns,
-                                             long long ncols, unsigned long long* keys) {
+    long long num_rows, long long num_columns, long long ncols, unsigned long long* keys) {
   for (const long long k : items_below(num_rows * num_columns)) {
     const long long r = k / num_columns, s = k % num_columns;
     const long long i = rows != nullptr ? rows[r] : r, j = columns != nullptr ? columns[s] : s;

@@ -55,8 +55,8 @@ struct BlockOfRow {
 
 // The least rank of the `most` largest of a row that has more entries.
 template <class Group>
-__device__ unsigned long long least_kept(const Ranks& ranks, long long begin, long long end,
-                                         unsigned most, const Group& group) {
+__device__ unsigned long long least_kept(
+    const Ranks& ranks, long long begin, long long end, unsigned most, const Group& group) {
   unsigned long long least = 0;
   for (unsigned long long bit = ranks.sign(); bit != 0; bit /= 2) {
     const unsigned long long tried = least | bit;
@@ -86,8 +86,7 @@ SEMIRA_INLINE unsigned lanes_below() { return (1u << (threadIdx.x % kWarp)) - 1;
 
 // A warp lists the `most` entries of a row whose rank is at least `least`, from `to` on.
 __device__ void list_kept(const Ranks& ranks, long long begin, long long end, unsigned most,
-                          unsigned long long least, long long row, long long to,
-                          const KeptPlaces& out) {
+    unsigned long long least, long long row, long long to, const KeptPlaces& out) {
   const int lane = threadIdx.x % kWarp;
   unsigned above = 0;
   for (long long p = begin + lane; p < end; p += kWarp) above += ranks[p] > least ? 1 : 0;
@@ -109,7 +108,7 @@ __device__ void list_kept(const Ranks& ranks, long long begin, long long end, un
 
 // A warp does the same for a row of up to 32 entries: every one is compared with all others.
 __device__ void list_kept_of_few(const Ranks& ranks, long long begin, int length, unsigned most,
-                                 long long row, long long to, const KeptPlaces& out) {
+    long long row, long long to, const KeptPlaces& out) {
   const int lane = threadIdx.x % kWarp;
   const unsigned long long mine = lane < length ? ranks[begin + lane] : 0;
   unsigned better = 0;
@@ -125,9 +124,8 @@ __device__ void list_kept_of_few(const Ranks& ranks, long long begin, int length
 // `starts` are the running sums of the entries that rows keep: all, or as many as others. A warp
 // takes a row, a block one of more than kLongRow entries.
 extern "C" __global__ void semira_largest_places(const Offset* indptr, const void* values,
-                                                 long long size, long long kind, long long nrows,
-                                                 const Offset* starts, long long* places,
-                                                 Index* rows) {
+    long long size, long long kind, long long nrows, const Offset* starts, long long* places,
+    Index* rows) {
   const Ranks ranks{values, size, kind};
   const KeptPlaces out{places, rows};
   constexpr long long kLongRow = 4096;

@@ -8,8 +8,8 @@ extern "C" __global__ void semira_line_lengths(const Offset* indptr, long long n
     lengths[i] = static_cast<Index>(indptr[i + 1] - indptr[i]);
   }
 }
-extern "C" __global__ void semira_count_indices(const Index* indices, long long nvals,
-                                                Index* lengths) {
+extern "C" __global__ void semira_count_indices(
+    const Index* indices, long long nvals, Index* lengths) {
   for (const long long e : items_below(nvals)) atomicAdd(&lengths[indices[e]], 1);
 }
 
@@ -24,8 +24,8 @@ extern "C" __global__ void semira_nonzero(const int* lengths, long long n, int* 
 }
 
 // Offsets of rows of `by` entries each; with `scan` only the rows it counts have any.
-extern "C" __global__ void semira_even_offsets(const int* scan, long long n, long long by,
-                                               Offset* out) {
+extern "C" __global__ void semira_even_offsets(
+    const int* scan, long long n, long long by, Offset* out) {
   for (const long long i : items_below(n + 1)) {
     out[i] = static_cast<Offset>((scan != nullptr ? scan[i] : i) * by);
   }

@@ -6,8 +6,7 @@
 // The pieces of each line, the slots of a line with more than one, and whether that has one, or more
 // than `few`. A line is a row, or where they are listed, row rows[line].
 extern "C" __global__ void semira_count_pieces(const Offset* indptr, const Index* rows, long long n,
-                                               long long length, long long few, int* pieces,
-                                               int* slots, int* is_long, int* is_many) {
+    long long length, long long few, int* pieces, int* slots, int* is_long, int* is_many) {
   for (const long long line : items_below(n)) {
     const long long i = rows != nullptr ? rows[line] : line;
     const long long cut = (indptr[i + 1] - indptr[i] + length - 1) / length;
@@ -21,10 +20,8 @@ extern "C" __global__ void semira_count_pieces(const Offset* indptr, const Index
 // The pieces, and the long lines, from running sums of what semira_count_pieces counted. A thread a
 // piece, which looks for its line.
 extern "C" __global__ void semira_cut_pieces(const Offset* indptr, const Index* rows, long long n,
-                                             long long length, const int* pieces, const int* slots,
-                                             const int* longs, const int* manys, long long* begins,
-                                             int* owners, int* piece_rows, int* lines, int* starts,
-                                             int* many) {
+    long long length, const int* pieces, const int* slots, const int* longs, const int* manys,
+    long long* begins, int* owners, int* piece_rows, int* lines, int* starts, int* many) {
   const long long count = pieces[n];
   for (const long long p : items_below(count)) {
     const long long line = first_where(1ll, n, [&](long long at) { return pieces[at] > p; }) - 1;

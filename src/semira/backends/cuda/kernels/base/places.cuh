@@ -18,8 +18,8 @@ extern "C" __global__ void semira_set_presence(const Index* list, long long n, u
 }
 
 // Positions whose running count rises, in order, as 32-bit and 64-bit numbers where asked for.
-extern "C" __global__ void semira_positions(const Offset* scan, long long n, Index* positions,
-                                            long long* wide) {
+extern "C" __global__ void semira_positions(
+    const Offset* scan, long long n, Index* positions, long long* wide) {
   for (const long long i : items_below(n)) {
     const Offset at = scan[i];
     if (scan[i + 1] == at) continue;
@@ -34,8 +34,8 @@ extern "C" __global__ void semira_shift(const Index* list, long long n, long lon
 }
 
 // How many of its entries each row keeps, if at most so many.
-extern "C" __global__ void semira_first_counts(const Offset* indptr, long long nrows,
-                                               long long most, Offset* counts) {
+extern "C" __global__ void semira_first_counts(
+    const Offset* indptr, long long nrows, long long most, Offset* counts) {
   for (const long long i : items_below(nrows)) {
     const Offset length = indptr[i + 1] - indptr[i];
     counts[i] = length < most ? length : static_cast<Offset>(most);
@@ -43,9 +43,8 @@ extern "C" __global__ void semira_first_counts(const Offset* indptr, long long n
 }
 
 // Which entries these are, and their rows; `starts` are the running sums of the counts.
-extern "C" __global__ void semira_first_places(const Offset* indptr, long long nrows,
-                                               const Offset* starts, long long* places,
-                                               Index* rows) {
+extern "C" __global__ void semira_first_places(
+    const Offset* indptr, long long nrows, const Offset* starts, long long* places, Index* rows) {
   for (const long long i : items_below(nrows)) {
     const Offset begin = starts[i], count = starts[i + 1] - begin;
     for (Offset k = 0; k < count; ++k) {

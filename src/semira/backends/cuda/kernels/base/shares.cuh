@@ -4,8 +4,8 @@
 
 // Row in which each of `num` equal shares of the merge path of row ends, of kRowItems each, and entries begins;
 // rows[num] is where the last one ends, rows[num + 1] becomes 0.
-extern "C" __global__ void semira_slices(const Offset* indptr, long long nrows, long long num,
-                                         long long items, Index* rows) {
+extern "C" __global__ void semira_slices(
+    const Offset* indptr, long long nrows, long long num, long long items, Index* rows) {
   const long long nvals = indptr[nrows];
   const long long path = nvals + kRowItems * nrows;
   for (const long long s : items_below(num + 1)) {

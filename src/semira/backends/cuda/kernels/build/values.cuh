@@ -16,8 +16,8 @@ __device__ void cast_values(const void* in, long long n, void* out) {
 
 // Folds the values of entries [first, end) of a list in their order; there is at least one.
 template <class Op, class W>
-SEMIRA_INLINE typename Op::T fold_range(const W* values, const long long* order, long long first,
-                                        long long end) {
+SEMIRA_INLINE typename Op::T fold_range(
+    const W* values, const long long* order, long long first, long long end) {
   using T = typename Op::T;
   T total = cast<T>(values[order[first]]);
   for (long long e = first + 1; e < end; ++e) {
@@ -28,8 +28,8 @@ SEMIRA_INLINE typename Op::T fold_range(const W* values, const long long* order,
 
 // The lanes fold neighbouring shares of a run; lane 0 gets the whole.
 template <class Op, class W>
-SEMIRA_INLINE typename Op::T fold_together(const W* values, const long long* order, long long first,
-                                           long long end, unsigned lane) {
+SEMIRA_INLINE typename Op::T fold_together(
+    const W* values, const long long* order, long long first, long long end, unsigned lane) {
   using T = typename Op::T;
   const long long share = (end - first + kWarp - 1) / kWarp;
   const long long own = first + lane * share;
@@ -51,7 +51,7 @@ SEMIRA_INLINE typename Op::T fold_together(const W* values, const long long* ord
 // One value for each run of equal positions. `starts` says where the runs begin among `n` entries.
 template <class Op, bool kRegroups, class W>
 __device__ void fold_runs(const void* given, const long long* order, const long long* starts,
-                          long long runs, long long n, void* out) {
+    long long runs, long long n, void* out) {
   const W* values = static_cast<const W*>(given);
   W* const folded = static_cast<W*>(out);
   const Span span;
@@ -64,12 +64,9 @@ __device__ void fold_runs(const void* given, const long long* order, const long 
     const bool is_long = kRegroups && end - first > kLongRun;
     if (mine && !is_long) folded[run] = cast<W>(fold_range<Op>(values, order, first, end));
     if constexpr (kRegroups) {
-      unsigned waiting = __ballot_sync(kAllLanes, is_long);
-      while (waiting != 0) {
-        const int source = __ffs(waiting) - 1;
-        waiting &= waiting - 1;
+      for (const int source : SetBits{__ballot_sync(kAllLanes, is_long)}) {
         const auto total = fold_together<Op>(values, order, __shfl_sync(kAllLanes, first, source),
-                                             __shfl_sync(kAllLanes, end, source), lane);
+            __shfl_sync(kAllLanes, end, source), lane);
         if (lane == 0) folded[base + source] = cast<W>(total);
       }
     }

@@ -118,8 +118,8 @@ template <class T> SEMIRA_INLINE bool claim_entry(const Plane<T>& out, Index i, 
 // and `meanwhile` is called in between.
 template <int kItems, class T, class Meanwhile>
 SEMIRA_INLINE void claim_entries(const Plane<T>& out, const Index (&i)[kItems],
-                                 const bool (&open)[kItems], const bool (&seen)[kItems],
-                                 bool (&fresh)[kItems], Meanwhile meanwhile) {
+    const bool (&open)[kItems], const bool (&seen)[kItems], bool (&fresh)[kItems],
+    Meanwhile meanwhile) {
   unsigned old[kItems];
   SEMIRA_UNROLLED(b, kItems) {
     const unsigned place = static_cast<unsigned>(i[b]);
@@ -140,8 +140,7 @@ SEMIRA_INLINE void claim_entries(const Plane<T>& out, const Index (&i)[kItems],
 // read, and only there. All are read before the first is compared.
 template <class Add, int kItems, class T>
 SEMIRA_INLINE void accumulate_extremes(const Plane<T>& out, const Index (&i)[kItems],
-                                       const T (&x)[kItems], const bool (&open)[kItems],
-                                       bool (&fresh)[kItems]) {
+    const T (&x)[kItems], const bool (&open)[kItems], bool (&fresh)[kItems]) {
   constexpr bool kLeast = Add::kMethod == Method::kLeast;
   T old[kItems];
   bool seen[kItems];
@@ -173,8 +172,8 @@ constexpr bool kTellsPresence = Add::kMethod == Method::kLeast || Add::kMethod =
 // All presence is asked for before the first answer is needed, then all values are sent off.
 template <class Add, int kItems, class T>
 SEMIRA_INLINE void accumulate_entries(const Plane<T>& out, const Index (&i)[kItems],
-                                      const T (&x)[kItems], const bool (&open)[kItems],
-                                      const bool (&seen)[kItems], bool (&fresh)[kItems]) {
+    const T (&x)[kItems], const bool (&open)[kItems], const bool (&seen)[kItems],
+    bool (&fresh)[kItems]) {
   if constexpr (Add::kMethod == Method::kLock) {
     SEMIRA_UNROLLED(b, kItems) {
       fresh[b] = false;

@@ -187,8 +187,8 @@ __device__ inline Complex64 acos(const Complex64& z) {
   }
   const Complex64 below = sqrt(Complex64(1 - z.real, -z.imag));
   const Complex64 above = sqrt(Complex64(1 + z.real, z.imag));
-  return {2 * atan2(below.real, above.real),
-          asinh(above.real * below.imag - above.imag * below.real)};
+  return {
+      2 * atan2(below.real, above.real), asinh(above.real * below.imag - above.imag * below.real)};
 }
 __device__ inline Complex64 acosh(const Complex64& z) {
   if (isinf(z) && !isnan(z)) {
@@ -196,8 +196,8 @@ __device__ inline Complex64 acosh(const Complex64& z) {
   }
   const Complex64 below = sqrt(Complex64(z.real - 1, z.imag));
   const Complex64 above = sqrt(Complex64(z.real + 1, z.imag));
-  return {asinh(below.real * above.real + below.imag * above.imag),
-          2 * atan2(below.imag, above.real)};
+  return {
+      asinh(below.real * above.real + below.imag * above.imag), 2 * atan2(below.imag, above.real)};
 }
 __device__ inline Complex64 asinh(const Complex64& z) { return turned_back(asin(turned(z))); }
 __device__ inline Complex64 atanh(const Complex64& z) {

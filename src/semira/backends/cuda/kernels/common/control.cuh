@@ -64,12 +64,11 @@ struct Journal {
 
   // The last rows stay: later ones take the places of the first.
   SEMIRA_INLINE void row(const Team& team, long long iteration, int statement, int method,
-                         Index frontier, Count touched, Index produced) {
+      Index frontier, Count touched, Index produced) {
     if (team.thread == 0) {
       control->rows[num_rows & (control->row_capacity - 1)] =
-          TraceRow{iteration, static_cast<long long>(statement) << 8 | method,
-                   frontier,  static_cast<long long>(touched),
-                   produced,  clock_ns()};
+          TraceRow{iteration, static_cast<long long>(statement) << 8 | method, frontier,
+              static_cast<long long>(touched), produced, clock_ns()};
     }
     ++num_rows;
   }
@@ -122,8 +121,8 @@ struct Journal {
 };
 
 // After the last barrier, when nobody reads a counter any more: leaves them zero.
-SEMIRA_INLINE void close_progress(const Team& team, const Control& control,
-                                  const GridBarrier& barrier) {
+SEMIRA_INLINE void close_progress(
+    const Team& team, const Control& control, const GridBarrier& barrier) {
   long long* counters = reinterpret_cast<long long*>(control.progress + 1);
   for (long long k = team.thread; k < control.counter_words; k += team.threads) counters[k] = 0;
   barrier.close(team);

@@ -57,10 +57,8 @@ struct GridBarrier {
   unsigned blocks;  // that `wait` joins: all of the grid, or one
 
   __device__ explicit GridBarrier(BarrierCounter* given)
-      : counter(given),
-        arrived(&given->arrived),
-        target(*static_cast<volatile unsigned*>(&given->base)),
-        blocks(gridDim.x) {}
+      : counter(given), arrived(&given->arrived),
+        target(*static_cast<volatile unsigned*>(&given->base)), blocks(gridDim.x) {}
 
   // After the last barrier: the next launch counts on from here.
   SEMIRA_INLINE void close(const Team& team) const {
@@ -141,8 +139,8 @@ SEMIRA_INLINE bool is_turn_of_warp(unsigned k) {
 
 // Adds every thread's `values[k]` to `*counters[k]`. All threads of the block call it.
 template <int kCounters>
-SEMIRA_INLINE void add_over_block(const Count (&values)[kCounters],
-                                  Count* const (&counters)[kCounters]) {
+SEMIRA_INLINE void add_over_block(
+    const Count (&values)[kCounters], Count* const (&counters)[kCounters]) {
   __shared__ Count partial[kCounters][kWarp];
   bool any = false;
   SEMIRA_UNROLLED(k, kCounters) any = any || values[k] != 0;
@@ -171,8 +169,8 @@ SEMIRA_INLINE void add_over_block(const Count (&values)[kCounters],
 // The same where a phase has two barriers of the block anyway: `between` is for all threads, and
 // what one of them does there goes on beside the sums.
 template <int kCounters, class Between>
-SEMIRA_INLINE void add_over_block_around(const Count (&values)[kCounters],
-                                         Count* const (&counters)[kCounters], Between between) {
+SEMIRA_INLINE void add_over_block_around(
+    const Count (&values)[kCounters], Count* const (&counters)[kCounters], Between between) {
   __shared__ Count partial[kCounters][kWarp];
   const unsigned lane = threadIdx.x % kWarp;
   SEMIRA_UNROLLED(k, kCounters) {

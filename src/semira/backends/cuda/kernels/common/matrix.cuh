@@ -56,18 +56,14 @@ template <class A> struct Compressed {
   Compressed() = default;
   // `lines`: of a csr the rows, of a csc the columns.
   __device__ Compressed(const CompressedDescriptor& d, long long stride, long long lines)
-      : indptr(static_cast<const Offset*>(d.indptr)),
-        indices(static_cast<const Index*>(d.indices)),
-        values(static_cast<const A*>(d.values)),
-        value_stride(static_cast<Offset>(stride)),
-        nvals(indptr[lines]),
-        slices(static_cast<const Index*>(d.slices)),
+      : indptr(static_cast<const Offset*>(d.indptr)), indices(static_cast<const Index*>(d.indices)),
+        values(static_cast<const A*>(d.values)), value_stride(static_cast<Offset>(stride)),
+        nvals(indptr[lines]), slices(static_cast<const Index*>(d.slices)),
         num_slices(static_cast<Index>(d.num_slices)),
         longest(slices != nullptr ? slices[d.num_slices + 1] : kHighest<Index>),
         slice_items(d.slice_items),
         coded(static_cast<const Index*>(d.coded != nullptr ? d.coded : d.indices)),
-        hot(static_cast<Index*>(d.hot)),
-        num_hot(static_cast<Index>(d.num_hot)),
+        hot(static_cast<Index*>(d.hot)), num_hot(static_cast<Index>(d.num_hot)),
         num_listed(static_cast<Index>(d.num_listed)),
         diagonals(static_cast<const Index*>(d.diagonals)),
         num_diagonals(static_cast<Index>(d.num_diagonals)) {}

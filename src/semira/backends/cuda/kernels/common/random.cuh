@@ -6,7 +6,7 @@
 // then the position; semira.ops.helpers.philox spells the same in Python. With `below` other than 0,
 // an integer below it: draws that would favour small ones are rejected, and the next number tried.
 __device__ __noinline__ unsigned long long philox(unsigned long long draw, long long i, long long j,
-                                                  long long key, unsigned long long below = 0) {
+    long long key, unsigned long long below = 0) {
   const unsigned long long column = static_cast<unsigned long long>(j);
   const unsigned long long place =
       static_cast<unsigned long long>(i) ^ (column << 32 | column >> 32);

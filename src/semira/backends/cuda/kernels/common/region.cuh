@@ -15,11 +15,8 @@ struct Region {
   unsigned count;
 
   __device__ explicit Region(const RegionDescriptor& d)
-      : list(static_cast<const Index*>(d.list)),
-        ranks(static_cast<const Index*>(d.ranks)),
-        start(d.start),
-        step(d.step),
-        count(static_cast<unsigned>(d.count)) {}
+      : list(static_cast<const Index*>(d.list)), ranks(static_cast<const Index*>(d.ranks)),
+        start(d.start), step(d.step), count(static_cast<unsigned>(d.count)) {}
 
   // The k-th position, and its number inside the region.
   SEMIRA_INLINE Index at(unsigned k) const {

@@ -18,8 +18,8 @@ enum class Turn { kStay, kEnter, kLeave };
 
 // `work` is that of the coming iteration, if the loop `goes_on`. The thresholds lie apart, so that
 // an iteration of about that size does not call the others for nothing.
-SEMIRA_INLINE Turn next_turn(const GridBarrier& barrier, bool goes_on, Count work, Count enter,
-                             Count leave) {
+SEMIRA_INLINE Turn next_turn(
+    const GridBarrier& barrier, bool goes_on, Count work, Count enter, Count leave) {
   if (barrier.is_alone()) return goes_on && work <= leave ? Turn::kStay : Turn::kLeave;
   return goes_on && work < enter && gridDim.x > 1 ? Turn::kEnter : Turn::kStay;
 }

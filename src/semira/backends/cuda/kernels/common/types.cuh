@@ -19,8 +19,8 @@ SEMIRA_INLINE unsigned block_number() {
   // A prime above any grid it meets there, so that every number comes once.
   constexpr unsigned kPrime = 1000003;
   if (gridDim.x % kPrime == 0) return blockIdx.x;
-  return static_cast<unsigned>((static_cast<unsigned long long>(blockIdx.x) * kPrime + 1) %
-                               gridDim.x);
+  return static_cast<unsigned>(
+      (static_cast<unsigned long long>(blockIdx.x) * kPrime + 1) % gridDim.x);
 #else
   return blockIdx.x;
 #endif
@@ -28,6 +28,16 @@ SEMIRA_INLINE unsigned block_number() {
 
 constexpr int kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
+
+// The bits that a word has, from the lowest on: for (const int k : SetBits{word}).
+struct SetBits {
+  unsigned left;
+  SEMIRA_INLINE SetBits begin() const { return *this; }
+  SEMIRA_INLINE SetBits end() const { return {0}; }
+  SEMIRA_INLINE bool operator!=(const SetBits& other) const { return left != other.left; }
+  SEMIRA_INLINE void operator++() { left &= left - 1; }
+  SEMIRA_INLINE int operator*() const { return __ffs(static_cast<int>(left)) - 1; }
+};
 
 // Sum over this lane and those before it; all lanes of the warp call it.
 template <class T> SEMIRA_INLINE T sum_upto(unsigned lane, T x) {

@@ -96,7 +96,7 @@ template <class P> SEMIRA_INLINE Complex<P> operator-(const Complex<P>& x) {
 }
 template <class P> SEMIRA_INLINE Complex<P> operator*(const Complex<P>& x, const Complex<P>& y) {
   return {rounded_product(x.real, y.real) - rounded_product(x.imag, y.imag),
-          rounded_product(x.real, y.imag) + rounded_product(x.imag, y.real)};
+      rounded_product(x.real, y.imag) + rounded_product(x.imag, y.real)};
 }
 template <class P> SEMIRA_INLINE bool operator==(const Complex<P>& x, const Complex<P>& y) {
   return x.real == y.real && x.imag == y.imag;

@@ -39,6 +39,11 @@ template <class T> struct Plane {
   SEMIRA_INLINE bool has(Index i) const {
     return words[static_cast<unsigned>(i) / kWarp] >> (static_cast<unsigned>(i) % kWarp) & 1u;
   }
+  // Others may put entries to the same word.
+  SEMIRA_INLINE void put(Index i, T value) const {
+    values[i] = value;
+    atomicOr(&words[static_cast<unsigned>(i) / kWarp], 1u << (static_cast<unsigned>(i) % kWarp));
+  }
 };
 
 // Lies in shared memory. One thread changes it, after a grid barrier and before a block barrier,
@@ -190,16 +195,13 @@ SEMIRA_INLINE unsigned words_per_tile(const Team& team, unsigned num_words) {
 
 // Calls `body(w, word)` for every non-zero word; all lanes of a warp get the same w.
 template <class Body>
-SEMIRA_INLINE void for_each_word(const Team& team, const unsigned* words, unsigned num_words,
-                                 Body body) {
+SEMIRA_INLINE void for_each_word(
+    const Team& team, const unsigned* words, unsigned num_words, Body body) {
   const unsigned tile = words_per_tile(team, num_words);
   for (unsigned base = team.warp * tile; base < num_words; base += team.warps * tile) {
     const unsigned mine = base + team.lane;
     const unsigned word = team.lane < tile && mine < num_words ? words[mine] : 0;
-    unsigned filled = __ballot_sync(kAllLanes, word != 0);
-    while (filled != 0) {
-      const int source = __ffs(filled) - 1;
-      filled &= filled - 1;
+    for (const int source : SetBits{__ballot_sync(kAllLanes, word != 0)}) {
       body(base + source, __shfl_sync(kAllLanes, word, source));
     }
   }
@@ -223,9 +225,7 @@ SEMIRA_PHASE void build_list(const Team& team, const Vector<T>& v, Count* cursor
       end = static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(upto)));
     }
     const unsigned start = __shfl_sync(kAllLanes, end, kWarp - 1) + upto - own;
-    while (filled != 0) {
-      const int source = __ffs(filled) - 1;
-      filled &= filled - 1;
+    for (const int source : SetBits{filled}) {
       const unsigned entries = __shfl_sync(kAllLanes, word, source);
       const unsigned place = __shfl_sync(kAllLanes, start, source);
       if (entries >> team.lane & 1u) {

@@ -27,8 +27,8 @@ template <class T> SEMIRA_INLINE Cell<T> empty_cell() { return {{T{}}, false, fa
 // Presence; the value is fetched apart, so that all words are under way before the first value.
 // `full`: every position has an entry, so that no value waits for a word; `none`: none has.
 template <class T>
-SEMIRA_INLINE Cell<T> open_cell(const Plane<T>& plane, Index i, bool live, bool full = false,
-                                bool none = false) {
+SEMIRA_INLINE Cell<T> open_cell(
+    const Plane<T>& plane, Index i, bool live, bool full = false, bool none = false) {
   const bool has = live && !none && (full || plane.has(i));
   return {{T{}}, has, has, false};
 }
@@ -115,8 +115,8 @@ template <class T> SEMIRA_INLINE void count_change(const Cell<T>& cell, Changes&
 // went: mostly none, and where the compiler sees that there are none, nothing is left of it. Their
 // bits are turned over, which is right because a cell has what the word in memory says.
 template <class T>
-SEMIRA_INLINE void store_word(const Team& team, const Plane<T>& plane, Index i, const Cell<T>& cell,
-                              Changes& changes) {
+SEMIRA_INLINE void store_word(
+    const Team& team, const Plane<T>& plane, Index i, const Cell<T>& cell, Changes& changes) {
   if (cell.present && cell.changed) {
     in_global(plane.values)[i] = once_arrived(cell.values.value, cell.before);
   }
@@ -132,8 +132,8 @@ SEMIRA_INLINE void store_word(const Team& team, const Plane<T>& plane, Index i, 
 // Stores positions of one word that the lanes have side by side and that lose no entry; other warps
 // may store to the same word.
 template <class T>
-SEMIRA_INLINE void store_beside(const Team& team, const Plane<T>& plane, Index i,
-                                const Cell<T>& cell, Changes& changes) {
+SEMIRA_INLINE void store_beside(
+    const Team& team, const Plane<T>& plane, Index i, const Cell<T>& cell, Changes& changes) {
   if (cell.present && cell.changed) in_global(plane.values)[i] = cell.values.value;
   const bool fresh = cell.present && !cell.had;
   const unsigned bits =
@@ -146,8 +146,8 @@ SEMIRA_INLINE void store_beside(const Team& team, const Plane<T>& plane, Index i
 // Stores a word of the output, all of whose entries were made anew, into the plane that will be its
 // own, whatever that holds.
 template <class T>
-SEMIRA_INLINE void store_behind(const Team& team, const Plane<T>& plane, Index i,
-                                const Cell<T>& cell, Changes& changes) {
+SEMIRA_INLINE void store_behind(
+    const Team& team, const Plane<T>& plane, Index i, const Cell<T>& cell, Changes& changes) {
   if (cell.present) in_global(plane.values)[i] = cell.values.value;
   const unsigned after = __ballot_sync(kAllLanes, cell.present);
   if (team.lane == 0) plane.words[static_cast<unsigned>(i) / kWarp] = after;
@@ -156,8 +156,8 @@ SEMIRA_INLINE void store_behind(const Team& team, const Plane<T>& plane, Index i
 
 // Gives the lanes' new positions their places in a list, by way of the block's.
 template <class List>
-SEMIRA_INLINE void append_to(const Team& team, List& block, Index* list, Index end, Index i,
-                             bool fresh, Count* cursor) {
+SEMIRA_INLINE void append_to(
+    const Team& team, List& block, Index* list, Index end, Index i, bool fresh, Count* cursor) {
   const unsigned peers = __ballot_sync(kAllLanes, fresh);
   if (peers == 0) return;
   Room room = {};
@@ -182,7 +182,7 @@ template <class T> SEMIRA_INLINE Index* kept_list(const Vector<T>& v) {
 // the vector has one; `block` is written out after the last of them.
 template <bool kAppend, class T, class List>
 SEMIRA_INLINE void store_listed(const Team& team, const Vector<T>& out, List& block, Index i,
-                                const Cell<T>& cell, Count* cursor, Changes& changes) {
+    const Cell<T>& cell, Count* cursor, Changes& changes) {
   const Plane<T>& plane = out.here;
   if (cell.present && cell.changed) plane.values[i] = cell.values.value;
   const unsigned bit = 1u << (static_cast<unsigned>(i) % kWarp);
@@ -204,20 +204,18 @@ SEMIRA_INLINE void store_listed(const Team& team, const Vector<T>& out, List& bl
 // of the vector afterwards.
 template <class T, class List>
 SEMIRA_INLINE void store_spare(const Team& team, const Vector<T>& out, List& block, Index i,
-                               const Cell<T>& cell, Count* cursor) {
+    const Cell<T>& cell, Count* cursor) {
   const Plane<T>& plane = out.spare;
   if (cell.present) {
-    plane.values[i] = cell.values.value;
-    atomicOr(&plane.words[static_cast<unsigned>(i) / kWarp],
-             1u << (static_cast<unsigned>(i) % kWarp));
+    plane.put(i, cell.values.value);
   }
   append_to(team, block, plane.list, 0, i, cell.present, cursor);
 }
 
 // Empties a plane that was read, and writes `rest` where an entry was.
 template <bool kList, class T>
-SEMIRA_INLINE void reset_cell(const Team& team, const Plane<T>& plane, Index i, const Cell<T>& cell,
-                              T rest) {
+SEMIRA_INLINE void reset_cell(
+    const Team& team, const Plane<T>& plane, Index i, const Cell<T>& cell, T rest) {
   if (cell.had) plane.values[i] = rest;
   if constexpr (kList) {
     if (cell.had) plane.words[static_cast<unsigned>(i) / kWarp] = 0;
@@ -241,14 +239,10 @@ template <bool kOnes> struct Flag {
   static constexpr bool kOn = kOnes;
 };
 
-// A walk that brings along, in registers, what a product has for the position.
-template <class Sum> struct Given {
-  const Sum& sum;
-};
-template <class Sum> SEMIRA_INLINE Given<Sum> given_sum(const Sum& sum) { return {sum}; }
-// The cell of a product's result as it was brought.
-template <class T, class Sum> SEMIRA_INLINE Cell<T> filled_cell(const Given<Sum>& given) {
-  return {{given.sum.value}, given.sum.has, given.sum.has, false};
+// What a walk brings along, in registers, of a product's result at the position; and its cell.
+template <class Sum> SEMIRA_INLINE const Sum& given_sum(const Sum& sum) { return sum; }
+template <class T, class Sum> SEMIRA_INLINE Cell<T> filled_cell(const Sum& sum) {
+  return {{sum.value}, sum.has, sum.has, false};
 }
 
 // Calls `at` for the positions of a list; all lanes take part, those past the end without one.
@@ -287,17 +281,15 @@ template <class At> SEMIRA_INLINE void walk_full_words(const Team& team, Index s
 // Calls `at` for words from `from` on where `filled(w)` says that something may happen. Large vectors
 // are looked through a word a lane.
 template <class Filled, class At>
-SEMIRA_INLINE void walk_filled(const Team& team, Index size, Filled filled, At at,
-                               unsigned from = 0) {
+SEMIRA_INLINE void walk_filled(
+    const Team& team, Index size, Filled filled, At at, unsigned from = 0) {
   const unsigned num = static_cast<unsigned>(size), num_words = (num + kWarp - 1) / kWarp;
   const unsigned tile = words_per_tile(team, num_words);
   for (unsigned base = from + team.warp * tile; base < num_words; base += team.warps * tile) {
     const unsigned mine = base + team.lane;
     const bool wanted = team.lane < tile && mine < num_words && (tile == 1 || filled(mine));
-    unsigned todo = __ballot_sync(kAllLanes, wanted);
-    while (todo != 0) {
-      const unsigned place = (base + __ffs(todo) - 1) * kWarp + team.lane;
-      todo &= todo - 1;
+    for (const int k : SetBits{__ballot_sync(kAllLanes, wanted)}) {
+      const unsigned place = (base + k) * kWarp + team.lane;
       at(Flag<false>{}, static_cast<Index>(place), place < num);
     }
   }

@@ -27,7 +27,7 @@ constexpr unsigned long long kGoesOn = 0, kGaveUp = 1, kDone = 2;
 // Rank of no value.
 constexpr unsigned long long kNoRank = ~0ull;
 
-// What all blocks share; CONTROL_WORDS in fixed_point/fixed_points.py is its size, all 0 at the start.
+// What all blocks share; CONTROL_WORDS in fixed_point.py is its size, all 0 at the start.
 struct FixedControl {
   unsigned long long stop, threshold, pad0[14];
   long long open, pad1[15];    // dirty or waiting positions, blocks that work
@@ -35,7 +35,7 @@ struct FixedControl {
   long long entries;           // of the result
 };
 
-// All members have 8 bytes; fixed_point/fixed_points.py spells the same.
+// All members have 8 bytes; fixed_point.py spells the same.
 struct FixedProblem {
   const Offset* indptr;
   const Index* indices;
@@ -143,8 +143,7 @@ SEMIRA_INLINE int words_of(long long size) { return static_cast<int>((size + kWa
 // Values and presence of a vector as the launch needs them, and every entry open.
 template <class Add>
 __device__ void open_values(const FixedProblem& p, const void* from_first, const unsigned* first,
-                            const void* from_second, const unsigned* second,
-                            const VectorState* state, long long blocks) {
+    const void* from_second, const unsigned* second, const VectorState* state, long long blocks) {
   using T = typename Add::T;
   const bool is_first = state->active == 0;
   const T* const from = static_cast<const T*>(is_first ? from_first : from_second);
@@ -184,7 +183,7 @@ template <class Add> __device__ void close_values(const FixedProblem& p, VectorS
   }
   if (count != 0) {
     atomicAdd(reinterpret_cast<unsigned long long*>(&state->nvals),
-              static_cast<unsigned long long>(count));
+        static_cast<unsigned long long>(count));
   }
   if (rank == 0 && lane == 0) state->listed = 0;
 }
@@ -298,7 +297,7 @@ template <class Semiring, class A> struct FreeRunning {
         own.works = true;
         // The answer has to be there: only then has it happened.
         if (atomicAdd(reinterpret_cast<unsigned long long*>(&control->open),
-                      static_cast<unsigned long long>(kWorking)) == 0) {
+                static_cast<unsigned long long>(kWorking)) == 0) {
           atomicMax(&control->stop, kGaveUp);
         }
         __threadfence();
@@ -386,7 +385,7 @@ template <class Semiring, class A> struct FreeRunning {
             const long long less = own.change - kWorking;
             own.change = 0;
             atomicAdd(reinterpret_cast<unsigned long long*>(&p.control->open),
-                      static_cast<unsigned long long>(less));
+                static_cast<unsigned long long>(less));
           }
           __nanosleep(kIdleNap);
         }

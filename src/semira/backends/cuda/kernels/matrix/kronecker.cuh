@@ -7,8 +7,8 @@
 
 // Offset of row `r` of C, which has `n` entries.
 template <class A, class B>
-SEMIRA_INLINE Offset kronecker_offset(const Entries<A>& a, const Entries<B>& b, long long rows_of_b,
-                                      long long r) {
+SEMIRA_INLINE Offset kronecker_offset(
+    const Entries<A>& a, const Entries<B>& b, long long rows_of_b, long long r) {
   const long long i = r / rows_of_b, k = r % rows_of_b;
   return a.indptr[i] * b.nvals + (a.indptr[i + 1] - a.indptr[i]) * b.indptr[k];
 }
@@ -17,7 +17,7 @@ SEMIRA_INLINE Offset kronecker_offset(const Entries<A>& a, const Entries<B>& b, 
 // else for the row of B's.
 template <class Op, bool kFirstColumn, class A, class B>
 __device__ void kronecker(const Entries<A>& a, const Entries<B>& b, long long rows_of_a,
-                          long long rows_of_b, long long columns_of_b, const Written& out) {
+    long long rows_of_b, long long columns_of_b, const Written& out) {
   using T = typename Op::T;
   using R = typename Op::R;
   const long long n = static_cast<long long>(a.nvals) * b.nvals;

@@ -7,8 +7,8 @@
 #include "matrix/entries.cuh"
 
 template <class Policy, class X, class Y>
-__device__ void merge_flags(const Policy& policy, const X& x, const Y& y, Offset* kept_x,
-                            Offset* kept_y) {
+__device__ void merge_flags(
+    const Policy& policy, const X& x, const Y& y, Offset* kept_x, Offset* kept_y) {
   // Past the entries that there are: nothing stays.
   for (const long long e : items_below(x.most)) {
     const Offset at = static_cast<Offset>(e);
@@ -32,7 +32,7 @@ struct Written {
 // `scan_x` and `scan_y` are the running sums of the flags.
 template <class R, class Policy, class X, class Y>
 __device__ void merge_fill(const Policy& policy, const X& x, const Y& y, const Offset* scan_x,
-                           const Offset* scan_y, long long nrows, const Written out) {
+    const Offset* scan_y, long long nrows, const Written out) {
   R* const values = static_cast<R*>(out.values);
   for (const long long e : items_below(x.nvals)) {
     Offset to = scan_x[e];

@@ -163,7 +163,7 @@ template <class Op, class A, class X> struct MapIndex {
   Scalar<X> thunk;
   SEMIRA_INLINE typename Op::R operator()(Offset e) const {
     return Op::apply(cast<typename Op::T>(a.value(e)), a.rows[e], a.indices[e],
-                     cast<typename Op::Thunk>(thunk.value));
+        cast<typename Op::Thunk>(thunk.value));
   }
 };
 // Of two values at the same place, where both matrices have one pattern.

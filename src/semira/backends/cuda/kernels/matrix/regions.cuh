@@ -23,8 +23,8 @@ struct Numbers {
 
 // Entries of the rows named by a region, counted per row of the result.
 template <class A>
-__device__ void count_region_rows(const Entries<A>& a, const Axis rows, long long num_rows,
-                                  long long* counts) {
+__device__ void count_region_rows(
+    const Entries<A>& a, const Axis rows, long long num_rows, long long* counts) {
   for (const long long r : items_below(num_rows)) {
     const Index i = rows.at(static_cast<Index>(r));
     counts[r] = a.indptr[i + 1] - a.indptr[i];
@@ -34,8 +34,7 @@ __device__ void count_region_rows(const Entries<A>& a, const Axis rows, long lon
 // How often each of these entries appears in the result.
 template <class A>
 __device__ void count_region_entries(const Entries<A>& a, const Axis rows, long long num_rows,
-                                     const long long* starts, const Numbers columns,
-                                     long long* counts) {
+    const long long* starts, const Numbers columns, long long* counts) {
   const long long total = starts[num_rows];
   for (const long long w : items_below(total)) {
     const long long r = owner_in(starts, num_rows, w);
@@ -48,9 +47,8 @@ __device__ void count_region_entries(const Entries<A>& a, const Axis rows, long 
 // Keys ``row * ncols + column`` of the result and the entry each comes from.
 template <class A>
 __device__ void fill_region_entries(const Entries<A>& a, const Axis rows, long long num_rows,
-                                    const long long* starts, const Numbers columns,
-                                    const long long* places, long long ncols,
-                                    unsigned long long* keys, long long* origin) {
+    const long long* starts, const Numbers columns, const long long* places, long long ncols,
+    unsigned long long* keys, long long* origin) {
   const long long total = starts[num_rows];
   for (const long long w : items_below(total)) {
     const long long r = owner_in(starts, num_rows, w);
@@ -59,8 +57,7 @@ __device__ void fill_region_entries(const Entries<A>& a, const Axis rows, long l
     const Index j = a.indices[e], times = columns.count(j);
     for (Index t = 0; t < times; ++t) {
       const long long to = places[w] + t;
-      keys[to] = static_cast<unsigned long long>(r) * static_cast<unsigned long long>(ncols) +
-                 static_cast<unsigned long long>(columns.get(j, t));
+      keys[to] = static_cast<unsigned long long>(r * ncols + columns.get(j, t));
       origin[to] = e;
     }
   }
@@ -69,8 +66,7 @@ __device__ void fill_region_entries(const Entries<A>& a, const Axis rows, long l
 // 1 for the entries of an operand whose row and column numbers are the last mentions.
 template <class A>
 __device__ void flag_assigned(const Entries<A>& a, const Axis rows, const Axis columns,
-                              const Inside row_numbers, const Inside column_numbers,
-                              Offset* flags) {
+    const Inside row_numbers, const Inside column_numbers, Offset* flags) {
   for (const long long e : items_below(a.most)) {
     flags[e] = 0;
     if (e >= a.nvals) continue;
@@ -82,22 +78,20 @@ __device__ void flag_assigned(const Entries<A>& a, const Axis rows, const Axis c
 // Keys of the flagged entries at their final positions.
 template <class A>
 __device__ void place_assigned(const Entries<A>& a, const Axis rows, const Axis columns,
-                               const Offset* scan, long long ncols, unsigned long long* keys,
-                               long long* origin) {
+    const Offset* scan, long long ncols, unsigned long long* keys, long long* origin) {
   for (const long long e : items_below(a.nvals)) {
     const Offset to = scan[e];
     if (scan[e + 1] == to) continue;
-    keys[to] = static_cast<unsigned long long>(rows.at(a.rows[e])) *
-                   static_cast<unsigned long long>(ncols) +
-               static_cast<unsigned long long>(columns.at(a.indices[e]));
+    const long long row = rows.at(a.rows[e]);
+    keys[to] = static_cast<unsigned long long>(row * ncols + columns.at(a.indices[e]));
     origin[to] = e;
   }
 }
 
 // 1 for the entries of a mask that let a scalar through into a region.
 template <bool kStructural, class M>
-__device__ void flag_open(const Entries<M>& mask, const Inside rows, const Inside columns,
-                          Offset* flags) {
+__device__ void flag_open(
+    const Entries<M>& mask, const Inside rows, const Inside columns, Offset* flags) {
   for (const long long e : items_below(mask.most)) {
     flags[e] = 0;
     if (e >= mask.nvals) continue;

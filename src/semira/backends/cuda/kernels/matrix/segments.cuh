@@ -59,8 +59,8 @@ SEMIRA_INLINE long long first_of_thread() {
 // The fold of one thread's items; past the end, a run that hides what is before it. Items and heads
 // are arrays, or what can be asked as they are.
 template <class Add, class Items, class Heads>
-__device__ Run<typename Add::T> run_of_thread(const Items& items, const Heads& heads,
-                                              long long first, long long n) {
+__device__ Run<typename Add::T> run_of_thread(
+    const Items& items, const Heads& heads, long long first, long long n) {
   using T = typename Add::T;
   if (first >= n) return Run<T>{T(), true};
   Run<T> run{cast<T>(items[first]), heads[first]};
@@ -72,8 +72,8 @@ __device__ Run<typename Add::T> run_of_thread(const Items& items, const Heads& h
 
 // The fold of each tile, one block a tile.
 template <class Add, class Items, class Heads>
-__device__ void fold_run_tiles(const Items& items, const Heads& heads, long long n,
-                               typename Add::T* values, bool* fresh) {
+__device__ void fold_run_tiles(
+    const Items& items, const Heads& heads, long long n, typename Add::T* values, bool* fresh) {
   using T = typename Add::T;
   SEMIRA_RUN_BOARD(T, board);
   scan_board<Add>(board, run_of_thread<Add>(items, heads, first_of_thread(), n));
@@ -111,7 +111,7 @@ template <class T> struct KeepRuns {
 // Calls take(item, fold) with the fold of those from the head of the item's segment up to it.
 template <class Add, class Items, class Heads, class Take>
 __device__ void scan_run_items(const Items& items, const Heads& heads, long long n,
-                               typename Add::T* values, bool* fresh, const Take& take) {
+    typename Add::T* values, bool* fresh, const Take& take) {
   using T = typename Add::T;
   SEMIRA_RUN_BOARD(T, board);
   const long long first = first_of_thread();
@@ -137,7 +137,7 @@ __device__ void scan_run_items(const Items& items, const Heads& heads, long long
 // another, so `to` has to hold items of the segment already.
 template <class Before, class A>
 __device__ void merge_runs(const A* values, const long long* starts, const long long* lengths,
-                           const long long* from, long long width, long long n, long long* to) {
+    const long long* from, long long width, long long n, long long* to) {
   using T = typename Before::T;
   for (const long long p : items_below(n)) {
     const long long start = starts[p], end = start + lengths[p];

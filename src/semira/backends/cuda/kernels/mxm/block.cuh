@@ -80,7 +80,7 @@ template <bool kExit> struct Presence {
 
 template <bool kExit, class B>
 __device__ void pull_presence(const Entries<B>& bt, const Waiting& waiting, const unsigned* present,
-                              long long items, unsigned* found, BlockTally tally) {
+    long long items, unsigned* found, BlockTally tally) {
   const Span span;
   const long long lane = threadIdx.x % kWarp, words = waiting.words;
   const Presence<kExit> walk{bt.indices, present, words};
@@ -97,10 +97,8 @@ __device__ void pull_presence(const Entries<B>& bt, const Waiting& waiting, cons
     for (; at < own && !walk.is_done(got, wanted); ++at, ++tally.looked) {
       got |= walk.bits(at, word) & wanted;
     }
-    unsigned rest = __ballot_sync(kAllLanes, at < end && !walk.is_done(got, wanted));
-    while (rest != 0) {
-      const int from = __ffs(static_cast<int>(rest)) - 1;
-      rest &= rest - 1;
+    for (const int from :
+        SetBits{__ballot_sync(kAllLanes, at < end && !walk.is_done(got, wanted))}) {
       const Offset first = __shfl_sync(kAllLanes, at, from),
                    last = __shfl_sync(kAllLanes, end, from);
       const unsigned goal = __shfl_sync(kAllLanes, wanted, from);
@@ -126,7 +124,7 @@ __device__ void pull_presence(const Entries<B>& bt, const Waiting& waiting, cons
 // The words put off: a block each.
 template <bool kExit, class B>
 __device__ void pull_long_presence(const Entries<B>& bt, const Waiting& waiting,
-                                   const unsigned* present, unsigned* found, BlockTally tally) {
+    const unsigned* present, unsigned* found, BlockTally tally) {
   __shared__ unsigned sum;
   const long long words = waiting.words, count = static_cast<long long>(tally.totals[2]);
   const Presence<kExit> walk{bt.indices, present, words};
@@ -168,7 +166,7 @@ template <bool kExit, class Semiring, class A, class B> struct Gather {
 
   // What this lane's row gets of entries [begin, end) of column j.
   SEMIRA_INLINE void collect(long long j, long long word, unsigned wanted, Offset begin, Offset end,
-                             T& value, bool& has, Count& looked) const {
+      T& value, bool& has, Count& looked) const {
     const unsigned lane = threadIdx.x % kWarp;
     const long long i = word * kWarp + lane;
     unsigned left = wanted;
@@ -181,10 +179,7 @@ template <bool kExit, class Semiring, class A, class B> struct Gather {
         bits = present[k * words + word] & left;
         ++looked;
       }
-      unsigned some = __ballot_sync(kAllLanes, bits != 0);
-      while (some != 0) {
-        const int from = __ffs(static_cast<int>(some)) - 1;
-        some &= some - 1;
+      for (const int from : SetBits{__ballot_sync(kAllLanes, bits != 0)}) {
         const Index from_k = __shfl_sync(kAllLanes, k, from);
         const unsigned met = __shfl_sync(kAllLanes, bits, from);
         if ((met >> lane & 1) == 0 || (has && is_final<kExit, Add>(value))) continue;
@@ -192,8 +187,7 @@ template <bool kExit, class Semiring, class A, class B> struct Gather {
         B y{};
         if constexpr (Semiring::Multiply::kReadsA) x = values[(from_k * rows + i) * value_stride];
         if constexpr (Semiring::Multiply::kReadsB) y = bt.value(base + static_cast<Offset>(from));
-        merge<Add>(
-            value, has,
+        merge<Add>(value, has,
             multiply_values<Semiring>(x, y, static_cast<Index>(i), from_k, static_cast<Index>(j)),
             true);
       }
@@ -206,8 +200,7 @@ template <bool kExit, class Semiring, class A, class B> struct Gather {
 
 template <bool kExit, class Semiring, class A, class B>
 __device__ void pull_values(const Gather<kExit, Semiring, A, B>& gather, const Waiting& waiting,
-                            long long items, unsigned* found, SumOf<Semiring>* out,
-                            BlockTally tally) {
+    long long items, unsigned* found, SumOf<Semiring>* out, BlockTally tally) {
   using T = SumOf<Semiring>;
   const Span span;
   const long long lane = threadIdx.x % kWarp, words = waiting.words;
@@ -220,10 +213,7 @@ __device__ void pull_values(const Gather<kExit, Semiring, A, B>& gather, const W
     const bool is_long = sizeof(T) <= kWidestShared && end - begin > kLongColumn;
     if (is_long) tally.put(item), end = begin;
     unsigned got = 0;
-    unsigned some = __ballot_sync(kAllLanes, begin < end);
-    while (some != 0) {
-      const int from = __ffs(static_cast<int>(some)) - 1;
-      some &= some - 1;
+    for (const int from : SetBits{__ballot_sync(kAllLanes, begin < end)}) {
       const long long j = (base + from) / words, word = (base + from) % words;
       const unsigned goal = __shfl_sync(kAllLanes, wanted, from);
       const Offset first = __shfl_sync(kAllLanes, begin, from);
@@ -244,8 +234,7 @@ __device__ void pull_values(const Gather<kExit, Semiring, A, B>& gather, const W
 // The words put off: a block each, its warps take equal shares one after the other.
 template <bool kExit, class Semiring, class A, class B>
 __device__ void pull_long_values(const Gather<kExit, Semiring, A, B>& gather,
-                                 const Waiting& waiting, unsigned* found, SumOf<Semiring>* out,
-                                 BlockTally tally) {
+    const Waiting& waiting, unsigned* found, SumOf<Semiring>* out, BlockTally tally) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   if constexpr (sizeof(T) <= kWidestShared) {

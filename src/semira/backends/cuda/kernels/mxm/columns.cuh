@@ -12,8 +12,8 @@ template <class Add> SEMIRA_INLINE void open_sums(long long count, typename Add:
 // neighbouring places. Entries of a column of A are neighbours as well, so that its row of B is near.
 // `line_of` is null if every row has entries; a bit of `taken` says that a sum has an operand.
 template <class Semiring, class A, class B>
-__device__ void spmm_by_column(const SparseTimesFull<Semiring, A, B>& product, const int* line_of,
-                               unsigned* taken) {
+__device__ void spmm_by_column(
+    const SparseTimesFull<Semiring, A, B>& product, const int* line_of, unsigned* taken) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Entries<A>& a = product.a;

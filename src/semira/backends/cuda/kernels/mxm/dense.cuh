@@ -11,10 +11,10 @@ constexpr int kTile = 64, kDepth = 16, kMine = 4;
 // threads read neighbouring entries.
 template <int kRows, int kColumns, class V>
 SEMIRA_INLINE void load_tile(const Full<V>& full, long long first_i, long long first_j,
-                             long long last_i, long long last_j, V* tile, int step_i, int step_j) {
+    long long last_i, long long last_j, V* tile, int step_i, int step_j) {
   const bool by_rows = full.step_i != 1;
   for (int item = static_cast<int>(threadIdx.x); item < kRows * kColumns;
-       item += static_cast<int>(blockDim.x)) {
+      item += static_cast<int>(blockDim.x)) {
     const int i = by_rows ? item / kColumns : item % kRows;
     const int j = by_rows ? item % kColumns : item / kRows;
     const long long from_i = first_i + i < last_i ? first_i + i : last_i;
@@ -26,7 +26,7 @@ SEMIRA_INLINE void load_tile(const Full<V>& full, long long first_i, long long f
 // The result has `nrows` x `ncols` entries, sums are over `inner` products.
 template <class Semiring, class A, class B>
 __device__ void multiply_dense(const Full<A>& a, const Full<B>& b, long long nrows, long long inner,
-                               long long ncols, SumOf<Semiring>* out) {
+    long long ncols, SumOf<Semiring>* out) {
   using Add = typename Semiring::Add;
   using Op = typename Semiring::Multiply;
   __shared__ __align__(16) unsigned char left_memory[kDepth * kTile * sizeof(A)];

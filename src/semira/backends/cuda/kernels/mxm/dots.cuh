@@ -72,8 +72,8 @@ template <bool kExit, class Semiring, class A, class B> struct Dot {
 
 // Passes on the dot product of entry e, of which each lane of the spread has a share; `lanes` call it.
 template <class Product, class Emit>
-SEMIRA_INLINE void deliver(const Spread& spread, unsigned lanes, Product& dot, Offset e,
-                           bool is_entry, Emit& emit) {
+SEMIRA_INLINE void deliver(
+    const Spread& spread, unsigned lanes, Product& dot, Offset e, bool is_entry, Emit& emit) {
   if constexpr (Emit::kTakesShares) {
     const bool is_there = (__ballot_sync(lanes, dot.has) & spread.mask()) != 0;
     emit.take_share(dot.value, dot.has, is_there && spread.place == 0);

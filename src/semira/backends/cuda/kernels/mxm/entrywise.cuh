@@ -57,8 +57,7 @@ SEMIRA_INLINE void merge_lines(Product& dot, const Line& row, const Line& column
         if (x.entries[n] == y.entries[m]) equal |= 1u << (n * kTile + m);
       }
     }
-    for (; equal != 0; equal &= equal - 1) {
-      const int pair = __ffs(static_cast<int>(equal)) - 1;
+    for (const int pair : SetBits{equal}) {
       const Offset at = row.start + at_x + pair / kTile;
       if (dot.add(at, column.start + at_y + pair % kTile, row.indices[at])) return;
     }
@@ -91,9 +90,9 @@ template <bool kExit, class Semiring, class A, class B, class Emit> struct WarpE
   SEMIRA_INLINE void search_together(int owner) const {
     const Spread together(group.lane, kWarp);
     const Line one(row.indices, __shfl_sync(kAllLanes, row.start, owner),
-                   __shfl_sync(kAllLanes, row.length, owner));
+        __shfl_sync(kAllLanes, row.length, owner));
     const Line other(column.indices, __shfl_sync(kAllLanes, column.start, owner),
-                     __shfl_sync(kAllLanes, column.length, owner));
+        __shfl_sync(kAllLanes, column.length, owner));
     Product dot(a, bt, __shfl_sync(kAllLanes, i, owner), __shfl_sync(kAllLanes, j, owner));
     dot.search(together, one, other);
     deliver(together, kAllLanes, dot, base + owner, true, emit);
@@ -121,9 +120,9 @@ struct LookUpNothing {
 // shares where `emit` takes them. `look_up(warp, is_open)` may deliver entries of a warp before: it
 // returns the lanes whose entries it took.
 template <bool kExit, int kMeeting, class Semiring, bool kStructural, class A, class B, class M,
-          class Emit, class LookUp = LookUpNothing>
+    class Emit, class LookUp = LookUpNothing>
 __device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Entries<M>& mask,
-                            unsigned search_cost, Emit emit, LookUp look_up = LookUp()) {
+    unsigned search_cost, Emit emit, LookUp look_up = LookUp()) {
   using Warp = WarpEntries<kExit, Semiring, A, B, Emit>;
   const Group<kWarp> group;
   const Pattern rows = pattern_of(a), columns = pattern_of(bt);
@@ -141,10 +140,7 @@ __device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Ent
     typename Warp::Product dot(a, bt, i, j);
     bool is_met = true;
     if (is_left && is_open) is_met = warp.template meet_alone<kMeeting>(dot, search_cost);
-    unsigned left = __ballot_sync(kAllLanes, !is_met);
-    for (; left != 0; left &= left - 1) {
-      warp.search_together(__ffs(static_cast<int>(left)) - 1);
-    }
+    for (const int owner : SetBits{__ballot_sync(kAllLanes, !is_met)}) warp.search_together(owner);
     if (is_left && is_met) emit(e, dot.value, dot.has);
   }
 }

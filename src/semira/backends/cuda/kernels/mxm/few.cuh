@@ -40,13 +40,12 @@ SEMIRA_INLINE void merge_few(const Pattern& a, const Pattern& b, Index i, Body b
 
 // Entries of the rows of A B that are listed, a lane a row.
 SEMIRA_INLINE void count_by_lane(const Pattern& a, const Pattern& b, const RowMask& mask,
-                                 const RowList& list, long long* sizes) {
+    const RowList& list, long long* sizes) {
   for (const long long r : items_below(list.count)) {
     const Index i = list[r];
     long long found = 0;
-    merge_few(a, b, i, [&](Index j, unsigned, const Offset(&)[kFewLines]) {
-      found += mask.allows(i, j) ? 1 : 0;
-    });
+    merge_few(a, b, i,
+        [&](Index j, unsigned, const Offset(&)[kFewLines]) { found += mask.allows(i, j) ? 1 : 0; });
     sizes[i] = found;
   }
 }

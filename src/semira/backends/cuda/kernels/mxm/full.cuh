@@ -13,8 +13,7 @@ template <class B> struct Full {
   long long step_i, step_j;
 
   __device__ Full(const Entries<B>& entries, long long along_i, long long along_j)
-      : values(entries.values),
-        step_i(along_i * entries.value_stride),
+      : values(entries.values), step_i(along_i * entries.value_stride),
         step_j(along_j * entries.value_stride) {}
   SEMIRA_INLINE B value(long long i, long long j) const { return values[i * step_i + j * step_j]; }
 };
@@ -28,8 +27,7 @@ template <bool kExit, class Add> SEMIRA_INLINE bool is_final(const typename Add:
 // the columns that are not empty, null if none is.
 template <bool kExit, class Semiring, class A, class B>
 __device__ void full_times_sparse(const Full<A>& a, const Entries<B>& bt, const Index* lines,
-                                  long long num_lines, long long num_rows, Index* rows,
-                                  Index* indices, SumOf<Semiring>* values) {
+    long long num_lines, long long num_rows, Index* rows, Index* indices, SumOf<Semiring>* values) {
   using Add = typename Semiring::Add;
   const auto product = [&](Offset at, Index i, Index j) {
     const Index k = bt.indices[at];

@@ -20,9 +20,8 @@ SEMIRA_INLINE SumOf<Semiring> multiply_values(A a, B b, Index i, Index k, Index 
 
 // multiply(A_ik, B_kj).
 template <class Semiring, class A, class B>
-SEMIRA_INLINE SumOf<Semiring> multiply_entries(const Entries<A>& a, const Entries<B>& b,
-                                               Offset at_a, Offset at_b, Index i, Index k,
-                                               Index j) {
+SEMIRA_INLINE SumOf<Semiring> multiply_entries(
+    const Entries<A>& a, const Entries<B>& b, Offset at_a, Offset at_b, Index i, Index k, Index j) {
   A x{};
   B y{};
   if constexpr (Semiring::Multiply::kReadsA) x = a.value(at_a);

@@ -19,15 +19,13 @@ template <class T> struct LinePieces {
 
 template <int kColumns, bool kLanes, bool kExit, class Semiring, class A, class B>
 SEMIRA_INLINE void multiply_by_piece(const SparseTimesFull<Semiring, A, B>& product,
-                                     const LinePieces<SumOf<Semiring>>& pieces,
-                                     const Sharing& sharing) {
+    const LinePieces<SumOf<Semiring>>& pieces, const Sharing& sharing) {
   const Turns<kColumns> turns(sharing, pieces.count, product.ncols);
   turns.each([&](long long piece, long long j) {
     const int owner = pieces.owners[piece];
     const Offset begin = static_cast<Offset>(pieces.begins[piece]);
     const Offset end = static_cast<Offset>(pieces.begins[piece + 1]);
-    sum_in_turns<kAhead, kLanes, kExit>(
-        product, turns, pieces.rows[piece], begin, end, j,
+    sum_in_turns<kAhead, kLanes, kExit>(product, turns, pieces.rows[piece], begin, end, j,
         owner >= 0 ? product.out + owner * product.ncols + j
                    : pieces.sums + static_cast<long long>(~owner) * product.ncols + j);
   });
@@ -41,8 +39,8 @@ template <class T> constexpr int kPartWarps = sizeof(T) <= 16 ? 32 : sizeof(T) <
 
 // Sum of the slots from `first` to `last` of a column, in their order; there is at least one.
 template <class Add>
-SEMIRA_INLINE typename Add::T sum_of_slots(const typename Add::T* sums, long long ncols,
-                                           long long first, long long last, long long j) {
+SEMIRA_INLINE typename Add::T sum_of_slots(
+    const typename Add::T* sums, long long ncols, long long first, long long last, long long j) {
   using T = typename Add::T;
   T total = sums[first * ncols + j];
   long long s = first + 1;
@@ -56,13 +54,12 @@ SEMIRA_INLINE typename Add::T sum_of_slots(const typename Add::T* sums, long lon
 }
 
 template <class Add>
-__device__ void add_pieces(const LinePieces<typename Add::T>& pieces, long long ncols,
-                           typename Add::T* out) {
+__device__ void add_pieces(
+    const LinePieces<typename Add::T>& pieces, long long ncols, typename Add::T* out) {
   using T = typename Add::T;
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const long long tiles = (ncols + kWarp - 1) / kWarp;
-  const Span span;
-  for (long long w = span.first / kWarp; w < pieces.num_long * tiles; w += span.step / kWarp) {
+  for (const long long w : items_below(pieces.num_long * tiles, kWarp)) {
     const long long q = w / tiles, j = w % tiles * kWarp + lane;
     const long long first = pieces.starts[q], last = pieces.starts[q + 1];
     if (last - first > kFewSlots || j >= ncols) continue;
@@ -93,7 +90,7 @@ __device__ void add_pieces(const LinePieces<typename Add::T>& pieces, long long 
 
 template <bool kExit, class Semiring, class A, class B>
 __device__ void spmm_by_piece(const SparseTimesFull<Semiring, A, B>& product,
-                              const LinePieces<SumOf<Semiring>>& pieces, const Sharing& sharing) {
+    const LinePieces<SumOf<Semiring>>& pieces, const Sharing& sharing) {
   with_columns(product, [&](auto across) {
     constexpr int kColumns = decltype(across)::kCount;
     if (sharing.lanes > 1)

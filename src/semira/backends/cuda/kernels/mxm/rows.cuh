@@ -67,8 +67,8 @@ struct Spread {
   unsigned share, part, place, parts;
 
   // `mean` entries a list, `lists` of them. Where they are few, more lanes take each.
-  __device__ Spread(unsigned lane, unsigned lanes, unsigned long long mean,
-                    unsigned long long lists) {
+  __device__ Spread(
+      unsigned lane, unsigned lanes, unsigned long long mean, unsigned long long lists) {
     const unsigned most = lanes < kWarp ? lanes : kWarp;
     share = 1;
     while (share < most && (share < mean || share * lists < lanes)) share *= 2;
@@ -88,7 +88,7 @@ struct Spread {
 // mask lets the result be. With kOrdered those of one k come before those of the next.
 template <bool kOrdered = false, class G, class Body>
 SEMIRA_INLINE void for_each_product(const G& group, const Pattern& a, const Pattern& b,
-                                    const RowMask& mask, Index i, long long work, Body body) {
+    const RowMask& mask, Index i, long long work, Body body) {
   const Offset begin = a.indptr[i], lines = a.indptr[i + 1] - begin;
   const Spread spread = kOrdered ? Spread(group.lane, group.lanes)
                                  : Spread(group.lane, group.lanes, work / lines, lines);
@@ -123,9 +123,8 @@ struct Cursors {
 // threads of the block call it.
 template <bool kOrdered = false, class Body>
 SEMIRA_INLINE unsigned for_each_product_below(const Group<0>& group, const Pattern& a,
-                                              const Pattern& b, const RowMask& mask, Index i,
-                                              long long work, unsigned limit, bool is_first,
-                                              const Cursors& cursors, Body body) {
+    const Pattern& b, const RowMask& mask, Index i, long long work, unsigned limit, bool is_first,
+    const Cursors& cursors, Body body) {
   const Offset begin = a.indptr[i], lines = a.indptr[i + 1] - begin;
   Offset* const reached_before = cursors.of_row(begin);
   const Spread spread = kOrdered ? Spread(group.lane, group.lanes)
@@ -218,7 +217,7 @@ struct RowList {
   long long count, step;
   __device__ RowList(const Index* lists, const Ledger& ledger, long long bin)
       : rows(lists + place_in_bin(static_cast<int>(bin), 0,
-                                  static_cast<long long>(ledger.words[kRowsListed]))),
+                         static_cast<long long>(ledger.words[kRowsListed]))),
         count(static_cast<long long>(*ledger.rows_in(static_cast<int>(bin)))),
         step(bin % 2 == 0 ? 1 : -1) {}
   SEMIRA_INLINE Index operator[](long long rank) const { return rows[rank * step]; }
@@ -245,8 +244,8 @@ struct RowRooms {
 // gets room for its cut size somewhere.
 template <class SizeOf>
 SEMIRA_INLINE void bin_rows(SizeOf size_of, long long n, long long per_warp, long long most,
-                            const Limits& limits, const FewRows& few, const Ledger& ledger,
-                            Index* lists, long long* places) {
+    const Limits& limits, const FewRows& few, const Ledger& ledger, Index* lists,
+    long long* places) {
   __shared__ unsigned count[kBins];
   __shared__ Count start[kBins], place;
   const long long tile = blockDim.x / kWarp * per_warp, step = gridDim.x * tile;

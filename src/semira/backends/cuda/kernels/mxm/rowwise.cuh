@@ -17,8 +17,7 @@ template <class Add> SEMIRA_INLINE typename Add::T resting_value() {
 // before. `any` keeps what came first, and under a lock the first value is stored as it is.
 template <class Semiring, class A, class B, class Claim>
 SEMIRA_INLINE void accumulate_product(SumOf<Semiring>* sum, Claim claim, const Entries<A>& a,
-                                      const Entries<B>& b, Offset at_a, Offset at_b, Index i,
-                                      Index k, Index j) {
+    const Entries<B>& b, Offset at_a, Offset at_b, Index i, Index k, Index j) {
   using Add = typename Semiring::Add;
   if constexpr (Add::kIsAny) {
     if (claim()) *sum = multiply_entries<Semiring>(a, b, at_a, at_b, i, k, j);
@@ -37,7 +36,7 @@ SEMIRA_INLINE void accumulate_product(SumOf<Semiring>* sum, Claim claim, const E
 // it ends.
 template <class Semiring, class A, class B>
 SEMIRA_INLINE long long fill_few(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
-                                 Index i, long long start, const Written& out) {
+    Index i, long long start, const Written& out) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   using Op = typename Semiring::Multiply;
@@ -74,7 +73,7 @@ SEMIRA_INLINE long long fill_few(const Entries<A>& a, const Entries<B>& b, const
 // Rows that a lane makes.
 template <class Semiring, class A, class B>
 __device__ void fill_by_lane(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
-                             const RowList& list, const RowRooms& rooms, const Written out) {
+    const RowList& list, const RowRooms& rooms, const Written out) {
   for (const long long r : items_below(list.count)) {
     const Index i = list[r];
     const long long start = rooms.starts[i];
@@ -85,8 +84,7 @@ __device__ void fill_by_lane(const Entries<A>& a, const Entries<B>& b, const Row
 // Rows that fit a table of `most` slots for each group.
 template <int kLanes, class Semiring, class A, class B>
 __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
-                              const RowList& list, const RowRooms& rooms, long long most,
-                              const Written out) {
+    const RowList& list, const RowRooms& rooms, long long most, const Written out) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Group<kLanes> group;
@@ -105,9 +103,8 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
     }
     if (group.lane == 0) taken[group.number] = 0;
     group.sync();
-    for_each_product<kInOrder<Semiring>>(
-        group, pattern_of(a), pattern_of(b), mask, i, rooms.work[i],
-        [&](Offset at_a, Offset at_b, Index k, Index j) {
+    for_each_product<kInOrder<Semiring>>(group, pattern_of(a), pattern_of(b), mask, i,
+        rooms.work[i], [&](Offset at_a, Offset at_b, Index k, Index j) {
           constexpr bool kLocks = Add::kMethod == Method::kLock;
           bool is_new;
           const unsigned slot = table.insert<kLocks>(j, is_new);
@@ -132,7 +129,7 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
 // Writes the columns of a window in order and empties it; returns how many there were.
 template <class T>
 SEMIRA_INLINE unsigned flush_window(unsigned* words, T* sums, unsigned columns, unsigned base,
-                                    T rest, Index i, long long start, const Written& out) {
+    T rest, Index i, long long start, const Written& out) {
   __shared__ unsigned of_warps[kWarp];
   const unsigned lane = threadIdx.x % kWarp;
   unsigned written = 0;
@@ -145,10 +142,7 @@ SEMIRA_INLINE unsigned flush_window(unsigned* words, T* sums, unsigned columns, 
     }
     unsigned total;
     const unsigned before = before_in_block(__popc(word), of_warps, total);
-    unsigned filled = __ballot_sync(kAllLanes, word != 0);
-    while (filled != 0) {
-      const int source = __ffs(filled) - 1;
-      filled &= filled - 1;
+    for (const int source : SetBits{__ballot_sync(kAllLanes, word != 0)}) {
       const unsigned bits = __shfl_sync(kAllLanes, word, source);
       const long long to = start + written + __shfl_sync(kAllLanes, before, source);
       if (bits >> lane & 1u) {
@@ -168,12 +162,11 @@ SEMIRA_INLINE unsigned flush_window(unsigned* words, T* sums, unsigned columns, 
 // Rows of any size: sums of `columns` columns at a time, one block a row.
 template <class Semiring, class A, class B>
 __device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
-                               const RowList& list, const RowRooms& rooms, unsigned columns,
-                               const Cursors& cursors, const Written out) {
+    const RowList& list, const RowRooms& rooms, unsigned columns, const Cursors& cursors,
+    const Written out) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Group<0> group;
-  __shared__ unsigned lowest;
   T* const sums = reinterpret_cast<T*>(block_memory);
   unsigned* const words = reinterpret_cast<unsigned*>(block_memory + columns * sizeof(T));
   for (unsigned c = group.lane; c < columns; c += group.lanes) sums[c] = resting_value<Add>();
@@ -181,24 +174,14 @@ __device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const R
   for (long long r = group.first; r < list.count; r += group.step) {
     const Index i = list[r];
     long long start = rooms.starts[i];
-    unsigned base = 0;
-    bool is_first = true;
-    while (base != kNoColumn) {
-      if (group.lane == 0) lowest = kNoColumn;
-      __syncthreads();
-      const unsigned next = for_each_product_below<kInOrder<Semiring>>(
-          group, pattern_of(a), pattern_of(b), mask, i, rooms.work[i], base + columns, is_first,
-          cursors, [&](Offset at_a, Offset at_b, Index k, Index j) {
-            const unsigned at = static_cast<unsigned>(j) - base;
-            auto is_new = [&] { return claim(words, at); };
-            accumulate_product<Semiring>(sums + at, is_new, a, b, at_a, at_b, i, k, j);
-          });
-      const unsigned left = lowest_column(next, &lowest);
-      start += flush_window(words, sums, columns, base, resting_value<Add>(), i, start, out);
-      base = left == kNoColumn ? kNoColumn : left & ~(columns - 1);
-      is_first = false;
-      __syncthreads();
-    }
+    const auto visit = [&](Offset at_a, Offset at_b, Index k, Index j, unsigned at) {
+      auto is_new = [&] { return claim(words, at); };
+      accumulate_product<Semiring>(sums + at, is_new, a, b, at_a, at_b, i, k, j);
+    };
+    for_each_window<kInOrder<Semiring>>(group, pattern_of(a), pattern_of(b), mask, i, rooms.work[i],
+        columns, cursors, visit, [&](unsigned base) {
+          start += flush_window(words, sums, columns, base, resting_value<Add>(), i, start, out);
+        });
     if (group.lane == 0) rooms.tell(i, start - rooms.starts[i]);
   }
 }

@@ -151,8 +151,7 @@ template <int kColumns> struct Turns {
 // warps in flight.
 template <int kTogether, int kColumns, bool kExit, class Semiring, class A, class B>
 SEMIRA_INLINE void add_entries(const SparseTimesFull<Semiring, A, B>& product, Index i, Offset at,
-                               Offset end, Offset step, long long j,
-                               LaneSums<kColumns, kExit, Semiring, B>& sums) {
+    Offset end, Offset step, long long j, LaneSums<kColumns, kExit, Semiring, B>& sums) {
   using Sums = LaneSums<kColumns, kExit, Semiring, B>;
   if constexpr (kTogether > 1) {
     for (; end - at > (kTogether - 1) * step && !sums.is_final(); at += kTogether * step) {
@@ -180,8 +179,8 @@ SEMIRA_INLINE void add_entries(const SparseTimesFull<Semiring, A, B>& product, I
 // first of them.
 template <int kTogether, bool kLanes, bool kExit, int kColumns, class Semiring, class A, class B>
 SEMIRA_INLINE void sum_in_turns(const SparseTimesFull<Semiring, A, B>& product,
-                                const Turns<kColumns>& turns, Index i, Offset begin, Offset end,
-                                long long j, SumOf<Semiring>* place) {
+    const Turns<kColumns>& turns, Index i, Offset begin, Offset end, long long j,
+    SumOf<Semiring>* place) {
   LaneSums<kColumns, kExit, Semiring, B> sums;
   if constexpr (!kLanes) {
     add_entries<kTogether>(product, i, begin, end, Offset{1}, j, sums);
@@ -196,13 +195,13 @@ SEMIRA_INLINE void sum_in_turns(const SparseTimesFull<Semiring, A, B>& product,
 
 // A thread, or a few lanes, a row and pack of columns.
 template <int kColumns, bool kLanes, bool kExit, class Semiring, class A, class B>
-SEMIRA_INLINE void multiply_by_thread(const SparseTimesFull<Semiring, A, B>& product,
-                                      const Sharing& sharing) {
+SEMIRA_INLINE void multiply_by_thread(
+    const SparseTimesFull<Semiring, A, B>& product, const Sharing& sharing) {
   const Turns<kColumns> turns(sharing, product.num_lines, product.ncols);
   turns.each([&](long long line, long long j) {
     const Index i = product.row_of(line);
     sum_in_turns<1, kLanes, kExit>(product, turns, i, product.a.indptr[i], product.a.indptr[i + 1],
-                                   j, product.out + line * product.ncols + j);
+        j, product.out + line * product.ncols + j);
   });
 }
 
@@ -216,8 +215,7 @@ SEMIRA_INLINE void multiply_by_row(const SparseTimesFull<Semiring, A, B>& produc
   const unsigned width = lanes_across(packs), parts = kWarp / width;
   const unsigned lane = threadIdx.x % kWarp, part = lane / width;
   const long long tiles = (packs + width - 1) / width;
-  const Span span;
-  for (long long w = span.first / kWarp; w < product.num_lines * tiles; w += span.step / kWarp) {
+  for (const long long w : items_below(product.num_lines * tiles, kWarp)) {
     const long long line = w / tiles, pack = w % tiles * width + lane % width;
     const long long j = pack * kColumns;
     const bool is_inside = pack < packs;
@@ -272,8 +270,8 @@ template <class T> struct Carries {
 // Merge-based: a group of lanes an equal share of A's entries and a tile of columns. Rows that begin
 // in the share are written, the rest of a row that began before is carried.
 template <int kColumns, class Semiring, class A, class B>
-SEMIRA_INLINE void multiply_by_share(const SparseTimesFull<Semiring, A, B>& product,
-                                     const Carries<SumOf<Semiring>>& carries) {
+SEMIRA_INLINE void multiply_by_share(
+    const SparseTimesFull<Semiring, A, B>& product, const Carries<SumOf<Semiring>>& carries) {
   using Sums = LaneSums<kColumns, false, Semiring, B>;
   const Entries<A>& a = product.a;
   const long long packs = product.ncols / kColumns;
@@ -281,8 +279,7 @@ SEMIRA_INLINE void multiply_by_share(const SparseTimesFull<Semiring, A, B>& prod
   const int lane = static_cast<int>(threadIdx.x % kWarp), start = lane / width * width;
   const unsigned together = (width == kWarp ? kAllLanes : (1u << width) - 1u) << start;
   const long long tiles = (packs + width - 1) / width;
-  const Span span;
-  for (long long g = span.first / width; g < carries.shares * tiles; g += span.step / width) {
+  for (const long long g : items_below(carries.shares * tiles, width)) {
     const long long share = g / tiles, pack = g % tiles * width + (lane - start);
     const long long j = pack * kColumns;
     const bool is_inside = pack < packs;
@@ -347,8 +344,8 @@ SEMIRA_INLINE void multiply_by_share(const SparseTimesFull<Semiring, A, B>& prod
 
 // Adds the carries of each line to it, in the order of the shares.
 template <class Add>
-__device__ void add_carries(const Carries<typename Add::T>& carries, long long ncols,
-                            typename Add::T* out) {
+__device__ void add_carries(
+    const Carries<typename Add::T>& carries, long long ncols, typename Add::T* out) {
   for (const long long item : items_below(carries.shares * ncols)) {
     const long long first = item / ncols, j = item % ncols, line = carries.lines[first];
     if (line < 0 || (first > 0 && carries.lines[first - 1] == line)) continue;
@@ -378,8 +375,8 @@ SEMIRA_INLINE void with_columns(const SparseTimesFull<Semiring, A, B>& product, 
 
 // The kernels' bodies.
 template <bool kExit, class Semiring, class A, class B>
-__device__ void spmm_by_thread(const SparseTimesFull<Semiring, A, B>& product,
-                               const Sharing& sharing) {
+__device__ void spmm_by_thread(
+    const SparseTimesFull<Semiring, A, B>& product, const Sharing& sharing) {
   with_columns(product, [&](auto across) {
     constexpr int kColumns = decltype(across)::kCount;
     if (sharing.lanes > 1) return multiply_by_thread<kColumns, true, kExit>(product, sharing);
@@ -388,12 +385,12 @@ __device__ void spmm_by_thread(const SparseTimesFull<Semiring, A, B>& product,
 }
 template <bool kExit, class Semiring, class A, class B>
 __device__ void spmm_by_row(const SparseTimesFull<Semiring, A, B>& product) {
-  with_columns(product,
-               [&](auto across) { multiply_by_row<decltype(across)::kCount, kExit>(product); });
+  with_columns(
+      product, [&](auto across) { multiply_by_row<decltype(across)::kCount, kExit>(product); });
 }
 template <class Semiring, class A, class B>
-__device__ void spmm_by_share(const SparseTimesFull<Semiring, A, B>& product,
-                              const Carries<SumOf<Semiring>>& carries) {
-  with_columns(product,
-               [&](auto across) { multiply_by_share<decltype(across)::kCount>(product, carries); });
+__device__ void spmm_by_share(
+    const SparseTimesFull<Semiring, A, B>& product, const Carries<SumOf<Semiring>>& carries) {
+  with_columns(
+      product, [&](auto across) { multiply_by_share<decltype(across)::kCount>(product, carries); });
 }

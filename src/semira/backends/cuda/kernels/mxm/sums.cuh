@@ -59,12 +59,6 @@ template <class Add, class T> struct DotSum {
   bool has = false;
   Count count = 0;
 
-  template <class Found> SEMIRA_INLINE void take(const Found& found, bool is_there) {
-    if (!is_there) return;
-    merge<Add>(value, has, cast<V>(cast<T>(found)), true);
-    ++count;
-  }
-
   // A share of an entry; one lane of those that have shares counts the entry, if it is there.
   template <class Found>
   SEMIRA_INLINE void take_share(const Found& found, bool is_there, bool counts) {
@@ -72,7 +66,7 @@ template <class Add, class T> struct DotSum {
     if (counts) ++count;
   }
 
-  // All threads of the block call it, after their last `take`. `write(total)` is called by one
+  // All threads of the block call it, after their last `take_share`. `write(total)` is called by one
   // thread of the launch that is the last one.
   template <class Write> SEMIRA_INLINE void finish(const PartialSums& to, Write write) {
     __shared__ bool is_last;
@@ -114,7 +108,7 @@ template <class Sum, bool kShares> struct SumDots {
   static constexpr bool kTakesShares = kShares;
   Sum& sum;
   template <class Found> SEMIRA_INLINE void operator()(Offset, const Found& found, bool has) const {
-    sum.take(found, has);
+    sum.take_share(found, has, has);
   }
   template <class Found>
   SEMIRA_INLINE void take_share(const Found& found, bool has, bool counts) const {

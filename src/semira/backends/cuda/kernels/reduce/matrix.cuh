@@ -10,8 +10,8 @@ template <class A> SEMIRA_INLINE const A* any_values(const MatrixDescriptor& d) 
 
 // First phase of s = (+)_ij A_ij: sums of parts; `reduce_total` is the second.
 template <bool kOrdered, class Add, class A>
-SEMIRA_PHASE void reduce_matrix_partials(const Team& team, const MatrixDescriptor& matrix,
-                                         const PartialsDescriptor& d, int turn) {
+SEMIRA_PHASE void reduce_matrix_partials(
+    const Team& team, const MatrixDescriptor& matrix, const PartialsDescriptor& d, int turn) {
   using T = typename Add::T;
   const A* values = any_values<A>(matrix);
   const long long stride = matrix.value_stride, nvals = entries_in(matrix);

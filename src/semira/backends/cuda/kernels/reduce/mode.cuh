@@ -114,8 +114,8 @@ template <class K, int kEach> struct HeldKeys {
   unsigned valid[kEach], tied[kEach];
 
   // The key of the lowest bit of words; every lane of the group gets it, and which word that was.
-  SEMIRA_INLINE K first_of(const unsigned (&words)[kEach], unsigned lane, int& at,
-                           int& source) const {
+  SEMIRA_INLINE K first_of(
+      const unsigned (&words)[kEach], unsigned lane, int& at, int& source) const {
     K found = key[0];
     unsigned word = words[0];
     at = 0;
@@ -181,8 +181,8 @@ SEMIRA_INLINE void count_keys(HeldKeys<K, kEach>& held, int length, unsigned lan
 
 // Where they do not: every entry meets all others of its row, in their order.
 template <int kLanes, int kEach, class S, class K>
-SEMIRA_INLINE void sum_keys(HeldKeys<K, kEach>& held, const S (&value)[kEach], unsigned lane,
-                            unsigned group) {
+SEMIRA_INLINE void sum_keys(
+    HeldKeys<K, kEach>& held, const S (&value)[kEach], unsigned lane, unsigned group) {
   const int base = static_cast<int>(lane) / kLanes * kLanes;
   S sum[kEach];
   SEMIRA_UNROLLED(e, kEach) sum[e] = 0;
@@ -224,7 +224,7 @@ SEMIRA_INLINE void sum_keys(HeldKeys<K, kEach>& held, const S (&value)[kEach], u
 // lanes of the warp call it, those of a row with the same `row`, `begin` and `length`.
 template <int kLanes, int kEach, class S, class Rows, class TiesT>
 SEMIRA_INLINE bool mode_of_row(const Rows& rows, const TiesT& ties, Index row, Offset begin,
-                               int length, unsigned lane, typename Rows::Key& winner) {
+    int length, unsigned lane, typename Rows::Key& winner) {
   using K = typename Rows::Key;
   const int rank = static_cast<int>(lane) % kLanes;
   const unsigned base = lane / kLanes * kLanes;
@@ -368,20 +368,18 @@ template <class K, class S, bool kSmall> struct KeyTable {
   }
   static SEMIRA_INLINE long long compare_and_set(long long* place, long long key) {
     return static_cast<long long>(atomicCAS(reinterpret_cast<unsigned long long*>(place),
-                                            static_cast<unsigned long long>(kFree),
-                                            static_cast<unsigned long long>(key)));
+        static_cast<unsigned long long>(kFree), static_cast<unsigned long long>(key)));
   }
 };
 
 // Adds the entries of a row whose keys are of one part to the table. All threads of the block.
 template <class K, class S, bool kSmall, class Rows>
 SEMIRA_INLINE void fill_key_table(KeyTable<K, S, kSmall>& table, const Rows& rows, Offset begin,
-                                  Offset end, unsigned used, decltype(mixed(K())) part,
-                                  decltype(mixed(K())) parts) {
+    Offset end, unsigned used, decltype(mixed(K())) part, decltype(mixed(K())) parts) {
   constexpr int kBatch = 4;
   const Offset step = static_cast<Offset>(blockDim.x);
   for (Offset first = begin + static_cast<Offset>(threadIdx.x); first < end;
-       first += kBatch * step) {
+      first += kBatch * step) {
     K key[kBatch];
     bool has[kBatch];
     SEMIRA_UNROLLED(b, kBatch) {
@@ -400,8 +398,8 @@ SEMIRA_INLINE void fill_key_table(KeyTable<K, S, kSmall>& table, const Rows& row
 
 // The mode of a row by a whole block; thread 0 gets it.
 template <class S, class K, bool kSmall, class Rows, class TiesT>
-SEMIRA_INLINE RankedKey<K, S> mode_by_block(KeyTable<K, S, kSmall>& table, const Rows& rows,
-                                            const TiesT& ties, Index row) {
+SEMIRA_INLINE RankedKey<K, S> mode_by_block(
+    KeyTable<K, S, kSmall>& table, const Rows& rows, const TiesT& ties, Index row) {
   using Table = KeyTable<K, S, kSmall>;
   using Bits = decltype(mixed(K()));
   __shared__ RankedKey<K, S> of_warps[kWarp];
@@ -462,8 +460,8 @@ SEMIRA_INLINE RankedKey<K, S> mode_by_block(KeyTable<K, S, kSmall>& table, const
 // `out` is empty before. Rows for a block are left in `queue`.
 template <class S, class Rows, class TiesT, class MaskT>
 SEMIRA_PHASE void mode_rows(const Team& team, const Rows rows, const TiesT ties, Index num_rows,
-                            const MaskT mask, const Plane<typename Rows::Key> out,
-                            const ChunkQueue queue, Counters* counters) {
+    const MaskT mask, const Plane<typename Rows::Key> out, const ChunkQueue queue,
+    Counters* counters) {
   using K = typename Rows::Key;
   constexpr int kLongest = kWarp * kLaneMode;
   Count inserted = 0, touched = 0;
@@ -497,16 +495,14 @@ SEMIRA_PHASE void mode_rows(const Team& team, const Rows rows, const TiesT ties,
       const int items = __shfl_sync(kAllLanes, length, source);
       const Index row = static_cast<Index>(first) + source;
       K winner;
-      const bool found = mode_of_row<kShortMode, 1, S>(rows, ties, row, from, has_row ? items : 0,
-                                                       team.lane, winner);
+      const bool found = mode_of_row<kShortMode, 1, S>(
+          rows, ties, row, from, has_row ? items : 0, team.lane, winner);
       const bool writes = found && has_row && team.lane % kShortMode == 0;
       if (writes) out.values[row] = winner;
       filled |= __reduce_or_sync(kAllLanes, writes ? 1u << source : 0u);
       SEMIRA_UNROLLED(k, kWarp / kShortMode) shorts &= shorts - 1;
     }
-    while (others != 0) {
-      const int source = __ffs(static_cast<int>(others)) - 1;
-      others &= others - 1;
+    for (const int source : SetBits{others}) {
       const Offset from = __shfl_sync(kAllLanes, begin, source);
       const int items = __shfl_sync(kAllLanes, length, source);
       const Index row = static_cast<Index>(first) + source;
@@ -530,8 +526,7 @@ SEMIRA_PHASE void mode_rows(const Team& team, const Rows rows, const TiesT ties,
 // Second phase, if anything was queued: a row a block.
 template <class S, class Rows, class TiesT>
 SEMIRA_PHASE void mode_long_rows(const Team& team, const Rows rows, const TiesT ties,
-                                 const Plane<typename Rows::Key> out, const ChunkQueue queue,
-                                 Count queued, Counters* counters) {
+    const Plane<typename Rows::Key> out, const ChunkQueue queue, Count queued, Counters* counters) {
   using K = typename Rows::Key;
   __shared__ KeyTable<K, S, Rows::kSmall> table;
   Count inserted = 0;
@@ -539,9 +534,7 @@ SEMIRA_PHASE void mode_long_rows(const Team& team, const Rows rows, const TiesT 
     const Index row = queue.rows[k];
     const RankedKey<K, S> best = mode_by_block<S>(table, rows, ties, row);
     if (threadIdx.x != 0 || !best.has) continue;
-    out.values[row] = best.key;
-    atomicOr(&out.words[static_cast<unsigned>(row) / kWarp],
-             1u << (static_cast<unsigned>(row) % kWarp));
+    out.put(row, best.key);
     ++inserted;
   }
   add_over_block<1>({inserted}, {&counters->inserted});

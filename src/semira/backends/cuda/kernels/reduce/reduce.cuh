@@ -120,8 +120,8 @@ template <class Add> __device__ void reduce_block(typename Add::T& value, bool& 
 // Reduces `take(value, has, thread, threads)` over each part's block and keeps the sums for
 // `reduce_total`. Consecutive warps lie in different parts.
 template <bool kOrdered, class Add, class Take>
-SEMIRA_INLINE void store_partials(const Team& team, const PartialsDescriptor& d, int turn,
-                                  Take take) {
+SEMIRA_INLINE void store_partials(
+    const Team& team, const PartialsDescriptor& d, int turn, Take take) {
   const unsigned parts = parts_of_reduction<kOrdered>(team);
   const bool takes_all = !kOrdered || blockDim.x < kOrderedThreads;
   const unsigned threads = takes_all ? blockDim.x : kOrderedThreads;
@@ -144,7 +144,7 @@ SEMIRA_INLINE void store_partials(const Team& team, const PartialsDescriptor& d,
 // `which` does it, others at the same time what else there is.
 template <class Add>
 SEMIRA_INLINE void store_sum(const Team& team, const PartialsDescriptor& d, int turn,
-                             const WarpSums<Add>& kept, unsigned which) {
+    const WarpSums<Add>& kept, unsigned which) {
   if (!is_turn_of_warp(which)) return;
   typename Add::T value;
   bool has;
@@ -157,8 +157,8 @@ SEMIRA_INLINE void store_sum(const Team& team, const PartialsDescriptor& d, int 
 
 // First phase: sums of parts of the entries.
 template <bool kOrdered, class Add, class U>
-SEMIRA_PHASE void reduce_partials(const Team& team, const Vector<U>& u, const PartialsDescriptor& d,
-                                  int turn) {
+SEMIRA_PHASE void reduce_partials(
+    const Team& team, const Vector<U>& u, const PartialsDescriptor& d, int turn) {
   using T = typename Add::T;
   auto take = [&](T& value, bool& has, unsigned thread, unsigned threads) {
     for (unsigned w = thread / kWarp; w < u.num_words(); w += threads / kWarp) {
@@ -177,7 +177,7 @@ constexpr int kPartsTogether = 5;
 // After the barrier: warp `which` finds the scalar, which all may read behind a barrier of the block.
 template <class Add>
 SEMIRA_PHASE void find_total(const Team& team, const PartialsDescriptor& d, int turn,
-                             Scalar<typename Add::T>& found, unsigned which) {
+    Scalar<typename Add::T>& found, unsigned which) {
   if (!is_turn_of_warp(which)) return;
   using T = typename Add::T;
   const unsigned parts = parts_of_reduction<false>(team), each = (parts + kWarp - 1) / kWarp;
@@ -203,8 +203,8 @@ SEMIRA_PHASE void find_total(const Team& team, const PartialsDescriptor& d, int 
 
 // The same where nothing else goes on: every thread gets the scalar.
 template <bool kOrdered, class Add>
-SEMIRA_PHASE Scalar<typename Add::T> reduce_total(const Team& team, const PartialsDescriptor& d,
-                                                  int turn) {
+SEMIRA_PHASE Scalar<typename Add::T> reduce_total(
+    const Team& team, const PartialsDescriptor& d, int turn) {
   const unsigned parts = parts_of_reduction<kOrdered>(team);
   using T = typename Add::T;
   __shared__ T total;
@@ -213,7 +213,7 @@ SEMIRA_PHASE Scalar<typename Add::T> reduce_total(const Team& team, const Partia
   bool has = false;
   for (unsigned part = threadIdx.x; part < parts; part += blockDim.x) {
     merge<Add>(value, has, static_cast<const T*>(d.values)[turn * parts + part],
-               static_cast<const bool*>(d.has)[turn * parts + part]);
+        static_cast<const bool*>(d.has)[turn * parts + part]);
   }
   reduce_block<Add>(value, has);
   if (threadIdx.x == 0) {

@@ -8,8 +8,8 @@
 
 // Writes a source to a plane, every word of it: for a source that also reads what is written.
 template <class Source, class Out>
-SEMIRA_PHASE void fill_plane(const Team& team, const Source source, const Plane<Out> plane,
-                             unsigned size) {
+SEMIRA_PHASE void fill_plane(
+    const Team& team, const Source source, const Plane<Out> plane, unsigned size) {
   const unsigned num_words = (size + kWarp - 1) / kWarp;
   for (unsigned w = team.warp; w < num_words; w += team.warps) {
     const unsigned place = w * kWarp + team.lane;
@@ -24,9 +24,9 @@ SEMIRA_PHASE void fill_plane(const Team& team, const Source source, const Plane<
 // out[region]<mask> accum= source. No position stands in the region twice. With kSubmask the
 // mask counts positions inside the region; else kReplace is the business of a later phase.
 template <class Accum, bool kReplace, bool kSubmask, class RegionT, class Source, class Out,
-          class MaskT>
+    class MaskT>
 SEMIRA_PHASE void assign_region(const Team& team, const RegionT region, const Source source,
-                                const Vector<Out>& out, const MaskT mask, Counters* counters) {
+    const Vector<Out>& out, const MaskT mask, Counters* counters) {
   const Plane<Out> plane = out.here;
   Count inserted = 0, deleted = 0;
   for (unsigned k = team.thread; k < region.count; k += team.threads) {
@@ -96,8 +96,8 @@ SEMIRA_INLINE bool join_crowds(unsigned sent, bool sends, Index to, typename Add
 // plane[to] (+)= x for the lanes that send, while others do the same. `whole`: the plane has every
 // entry, and x is compared with what is there first, for most values are no better.
 template <class Add, bool kCrowds>
-SEMIRA_INLINE void send_value(const Plane<typename Add::T>& plane, bool whole, bool sends, Index to,
-                              typename Add::T x) {
+SEMIRA_INLINE void send_value(
+    const Plane<typename Add::T>& plane, bool whole, bool sends, Index to, typename Add::T x) {
   using T = typename Add::T;
   if (whole && sends) {
     const T old = *const_cast<volatile T*>(&plane.values[to]);
@@ -117,7 +117,7 @@ SEMIRA_INLINE void send_value(const Plane<typename Add::T>& plane, bool whole, b
 // is not there gets nothing.
 template <class Add, class I, class Source>
 SEMIRA_INLINE void send_there(const Plane<typename Add::T>& plane, bool whole, bool live, Index i,
-                              const Cell<I>& place, Index size, const Source source) {
+    const Cell<I>& place, Index size, const Source source) {
   typename Source::Value z{};
   const bool sends =
       live && place.present && is_position(place.values.value, size) && source.get(i, z);
@@ -127,8 +127,8 @@ SEMIRA_INLINE void send_there(const Plane<typename Add::T>& plane, bool whole, b
 
 // To the position itself.
 template <class Add, class Source>
-SEMIRA_INLINE void send_here(const Plane<typename Add::T>& plane, bool whole, Index i,
-                             const Source source) {
+SEMIRA_INLINE void send_here(
+    const Plane<typename Add::T>& plane, bool whole, Index i, const Source source) {
   typename Source::Value z{};
   const bool sends = source.get(i, z);
   send_value<Add, false>(plane, whole, sends, i, cast<typename Add::T>(z));
@@ -137,7 +137,7 @@ SEMIRA_INLINE void send_here(const Plane<typename Add::T>& plane, bool whole, In
 // out (+)= what was sent to the plane because `out` lacks entries; empties the plane.
 template <class Add, class Accum>
 SEMIRA_PHASE void merge_sent(const Team& team, const Vector<typename Add::T>& out,
-                             const Plane<typename Add::T>& plane, Counters* counters) {
+    const Plane<typename Add::T>& plane, Counters* counters) {
   using T = typename Add::T;
   Changes changes = {};
   walk_words(team, out.size, [&](auto, const Index i, const bool live) {
@@ -159,7 +159,7 @@ SEMIRA_PHASE void merge_sent(const Team& team, const Vector<typename Add::T>& ou
 // follow one another: lanes that go to the same place send one sum.
 template <class Add, class U, class I>
 SEMIRA_PHASE void scatter_entries(const Team& team, const Plane<U> u, const Vector<I>& index,
-                                  const Plane<typename Add::T> plane, Counters* counters) {
+    const Plane<typename Add::T> plane, Counters* counters) {
   using T = typename Add::T;
   Count inserted = 0;
   auto at = [&](auto by_list, const Index i, bool live) {

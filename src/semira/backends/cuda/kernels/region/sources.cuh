@@ -40,8 +40,8 @@ template <bool kGuards, class I, class U> struct GatherSource {
 template <class A>
 SEMIRA_INLINE bool find_entry(const Compressed<A>& matrix, Index major, Index minor, A& z) {
   const Offset end = matrix.indptr[major + 1];
-  const Offset at = first_where(matrix.indptr[major], end,
-                                [&](Offset e) { return !(matrix.indices[e] < minor); });
+  const Offset at = first_where(
+      matrix.indptr[major], end, [&](Offset e) { return !(matrix.indices[e] < minor); });
   if (at == end || matrix.indices[at] != minor) return false;
   z = matrix.value(at);
   return true;

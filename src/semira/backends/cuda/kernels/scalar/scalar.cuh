@@ -70,8 +70,8 @@ SEMIRA_INLINE Scalar<typename Op::R> scalar_union(const Scalar<A>& a, const Scal
 
 // A missing operand takes its default; empty if both are missing.
 template <class Op, class A, class B, class X, class Y>
-SEMIRA_INLINE Scalar<typename Op::R> scalar_filled(const Scalar<A>& a, const Scalar<B>& b,
-                                                   const Scalar<X>& x, const Scalar<Y>& y) {
+SEMIRA_INLINE Scalar<typename Op::R> scalar_filled(
+    const Scalar<A>& a, const Scalar<B>& b, const Scalar<X>& x, const Scalar<Y>& y) {
   using T = typename Op::T;
   const T left = a.has ? cast<T>(a.value) : cast<T>(x.value);
   const T right = b.has ? cast<T>(b.value) : cast<T>(y.value);

@@ -68,7 +68,7 @@ template <class T> struct Handed {
   // lie in rows from[s] to from[s + 1]; `near` of lane k is from[end + 1 - k].
   template <class Add>
   SEMIRA_INLINE void take(Index first, Index end, const Index* from, Index near, Index row,
-                          int lane, Partial<Add>& sum) const {
+      int lane, Partial<Add>& sum) const {
     Partial<Add> all{T{}, false};
     // Of those, the shares that have a part of this lane's row.
     const bool is_near = end - first < kWarp - 1;
@@ -86,9 +86,7 @@ template <class T> struct Handed {
       high = first_share(first, end, [&](Index s) { return begin_of(s) > row; });
     }
     // Rows of many shares are added up by all lanes.
-    for (unsigned many = __ballot_sync(kAllLanes, high - low > kMany); many != 0;
-         many &= many - 1) {
-      const int source = __ffs(many) - 1;
+    for (const int source : SetBits{__ballot_sync(kAllLanes, high - low > kMany)}) {
       const Index begin = __shfl_sync(kAllLanes, low, source);
       const Index stop = __shfl_sync(kAllLanes, high, source);
       const Index each = (stop - begin + kWarp - 1) / kWarp, mine = begin + lane * each;

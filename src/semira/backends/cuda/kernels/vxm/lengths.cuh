@@ -9,7 +9,7 @@
 // Calls `begin` for every row, 32 together, and what that returns with each lane's length of a row.
 template <class Add, class A, class MaskT, class Begin>
 SEMIRA_PHASE void count_rows(const Team& team, const Compressed<A>& matrix, Index rows,
-                             const MaskT& mask, Begin begin, Tally& tally) {
+    const MaskT& mask, Begin begin, Tally& tally) {
   const Offset* const ends = in_global(matrix.indptr);
   const unsigned num_words = (static_cast<unsigned>(rows) + kWarp - 1) / kWarp;
 #pragma unroll 2
@@ -29,8 +29,8 @@ SEMIRA_PHASE void count_rows(const Team& team, const Compressed<A>& matrix, Inde
 // `out` is empty before.
 template <class Add, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_lengths(const Team& team, const Compressed<A>& matrix, Index rows,
-                                    const MaskT& mask, const Plane<typename Add::T>& out,
-                                    const Degrees& degrees, Counters* counters) {
+    const MaskT& mask, const Plane<typename Add::T>& out, const Degrees& degrees,
+    Counters* counters) {
   Tally tally = {};
   const auto finish = store_rows(team, out, degrees);
   count_rows<Add>(team, matrix, rows, mask, begins_nothing(finish), tally);
@@ -40,8 +40,8 @@ SEMIRA_PHASE void spmv_pull_lengths(const Team& team, const Compressed<A>& matri
 // Calls `begin` for the rows as `sum_all_rows` does; where u has all entries they are only counted.
 template <bool kOwners, class Semiring, class U, class A, class MaskT, class Begin>
 SEMIRA_PHASE void count_all_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                 Index rows, const MaskT& mask, Begin begin,
-                                 const Handed<SumOf<Semiring>> handed, Tally& tally) {
+    Index rows, const MaskT& mask, Begin begin, const Handed<SumOf<Semiring>> handed,
+    Tally& tally) {
   if (gather.present == nullptr) {
     count_rows<typename Semiring::Add>(team, gather.matrix, rows, mask, begin, tally);
   } else {
@@ -52,7 +52,7 @@ SEMIRA_PHASE void count_all_rows(const Team& team, const SharedGather<Semiring, 
 // The same where all rows are short.
 template <int kLanes, class Semiring, class U, class A, class MaskT, class Begin>
 SEMIRA_PHASE void count_short_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                   Index rows, const MaskT& mask, Begin begin, Tally& tally) {
+    Index rows, const MaskT& mask, Begin begin, Tally& tally) {
   if (gather.present == nullptr) {
     count_rows<typename Semiring::Add>(team, gather.matrix, rows, mask, begin, tally);
   } else {

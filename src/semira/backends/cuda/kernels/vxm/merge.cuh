@@ -21,8 +21,7 @@ template <class T> struct Carries {
   bool* has;
   T* values;
   __device__ explicit Carries(const CarriesDescriptor& d)
-      : rows(static_cast<Index*>(d.rows)),
-        has(static_cast<bool*>(d.has)),
+      : rows(static_cast<Index*>(d.rows)), has(static_cast<bool*>(d.has)),
         values(static_cast<T*>(d.values)) {}
 };
 
@@ -30,11 +29,10 @@ template <class T> struct Carries {
 // multiplication may ask for the row it belongs to. With kHot the values at hot columns are taken
 // from a table, which `gather_hot` has filled before a barrier.
 template <bool kOwners, bool kHot = false, class Semiring, class U, class A, class MaskT,
-          class Degrees>
+    class Degrees>
 SEMIRA_PHASE void spmv_pull_shares(const Team& team, SharedGather<Semiring, U, A> gather,
-                                   Index rows, const MaskT mask, const Plane<SumOf<Semiring>>& out,
-                                   const Degrees degrees, const Carries<SumOf<Semiring>> carries,
-                                   Counters* counters) {
+    Index rows, const MaskT mask, const Plane<SumOf<Semiring>>& out, const Degrees degrees,
+    const Carries<SumOf<Semiring>> carries, Counters* counters) {
   constexpr bool kMasked = !Same<MaskT, NoMask>::value;
   constexpr int kItems = kLaneItems<SumOf<Semiring>>;
   unsigned inserted = 0, touched = 0, carried = 0;
@@ -45,7 +43,7 @@ SEMIRA_PHASE void spmv_pull_shares(const Team& team, SharedGather<Semiring, U, A
       is_packed<kItems>(columns_of<kHot>(matrix)) && is_packed<kItems>(matrix.values);
   const long long path = matrix.path(rows);
   for (Index s = static_cast<Index>(team.warp); s < matrix.num_slices;
-       s += static_cast<Index>(team.warps)) {
+      s += static_cast<Index>(team.warps)) {
     const long long from_item = s * matrix.slice_items, upto_item = from_item + matrix.slice_items;
     if (from_item >= path) {
       // Cut for more entries than there are.
@@ -105,17 +103,16 @@ SEMIRA_PHASE void spmv_pull_shares(const Team& team, SharedGather<Semiring, U, A
   }
   const Count read = kMasked ? touched : (team.thread == 0 ? matrix.nvals : 0);
   add_over_block<4>({inserted, read, edges, carried},
-                    {&counters->inserted, &counters->touched, &counters->edges, &counters->queued});
+      {&counters->inserted, &counters->touched, &counters->edges, &counters->queued});
 }
 
 // The same, rows that are short in their own way. With kIsProgram the product is all of it: others
 // need the registers and the shared memory that rows of middle length take.
 template <bool kOwners, bool kHot = false, bool kIsProgram = false, class Semiring, class U,
-          class A, class MaskT, class Degrees>
+    class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring, U, A> gather,
-                                  Index rows, const MaskT mask, const Plane<SumOf<Semiring>>& out,
-                                  const Degrees degrees, const Carries<SumOf<Semiring>> carries,
-                                  Counters* counters) {
+    Index rows, const MaskT mask, const Plane<SumOf<Semiring>>& out, const Degrees degrees,
+    const Carries<SumOf<Semiring>> carries, Counters* counters) {
   if (is_short(gather.matrix, rows)) {
     if (is_for_one_lane(gather.matrix, rows)) {
       spmv_pull_short<1, kHot>(team, gather, rows, mask, out, degrees, counters);
@@ -139,9 +136,8 @@ constexpr int kLaneRun = 4;
 // After a barrier, if any slice carried: every row that slices share gets its sum.
 template <class Add, class Degrees>
 SEMIRA_PHASE void add_carries(const Team& team, Index num_slices,
-                              const Carries<typename Add::T> carries,
-                              const Plane<typename Add::T> out, const Degrees degrees,
-                              Counters* counters) {
+    const Carries<typename Add::T> carries, const Plane<typename Add::T> out, const Degrees degrees,
+    Counters* counters) {
   using T = typename Add::T;
   Count inserted = 0, edges = 0;
   auto write = [&](Index row, const Partial<Add>& sum) {
@@ -149,14 +145,12 @@ SEMIRA_PHASE void add_carries(const Team& team, Index num_slices,
       out.values[row] = Add::apply(sum.value, out.values[row]);
       return;
     }
-    out.values[row] = sum.value;
-    atomicOr(&out.words[static_cast<unsigned>(row) / kWarp],
-             1u << (static_cast<unsigned>(row) % kWarp));
+    out.put(row, sum.value);
     ++inserted;
     if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(row));
   };
   for (unsigned base = team.warp * kWarp; base < static_cast<unsigned>(num_slices);
-       base += team.threads) {
+      base += team.threads) {
     const Index s = static_cast<Index>(base + team.lane);
     const Index own = s < num_slices ? carries.rows[s] : -1;
     const bool is_head = own >= 0 && (s == 0 || carries.rows[s - 1] != own);
@@ -168,9 +162,7 @@ SEMIRA_PHASE void add_carries(const Team& team, Index num_slices,
     }
     unsigned long_runs = __ballot_sync(kAllLanes, more);
     if (is_head && !more && sum.has) write(own, sum);
-    while (long_runs != 0) {
-      const int source = __ffs(long_runs) - 1;
-      long_runs &= long_runs - 1;
+    for (const int source : SetBits{long_runs}) {
       const Index row = __shfl_sync(kAllLanes, own, source);
       Partial<Add> mine = static_cast<int>(team.lane) == source ? sum : Partial<Add>{T{}, false};
       Index next = static_cast<Index>(base + team.lane) + source + kLaneRun;

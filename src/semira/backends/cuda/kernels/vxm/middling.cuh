@@ -128,9 +128,8 @@ template <bool kOwners, class Semiring, class U, class A> struct MiddlingRows {
 // `out` is empty before.
 template <bool kOwners, class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_middling(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                     Index rows, const MaskT& mask,
-                                     const Plane<SumOf<Semiring>>& out, const Degrees& degrees,
-                                     Counters* counters) {
+    Index rows, const MaskT& mask, const Plane<SumOf<Semiring>>& out, const Degrees& degrees,
+    Counters* counters) {
   using T = SumOf<Semiring>;
   using Walk = MiddlingRows<kOwners, Semiring, U, A>;
   const Compressed<A>& matrix = gather.matrix;
@@ -170,7 +169,7 @@ SEMIRA_PHASE void spmv_pull_middling(const Team& team, const SharedGather<Semiri
       if (!is_row) window.end = last;
     }
     const Walk walk{gather, window, matrix.value_stride != 0, reinterpret_cast<T*>(stage_of_warp()),
-                    gaps_of_warp()};
+        gaps_of_warp()};
     const auto sum = walk.sum_word(static_cast<int>(first - window.origin), upto);
     tally.inserted += sum.has ? 1 : 0;
     finish(row, is_row, sum, tally.edges);

@@ -42,8 +42,8 @@ SEMIRA_INLINE SumOf<Semiring> multiply_values(U u, A entry, Index from, Index to
 
 // The same of values in memory; those that the operator ignores are not loaded.
 template <class Semiring, class U, class A>
-SEMIRA_INLINE SumOf<Semiring> multiply(const U* u, const Compressed<A>& matrix, Index from,
-                                       Index to, Offset at) {
+SEMIRA_INLINE SumOf<Semiring> multiply(
+    const U* u, const Compressed<A>& matrix, Index from, Index to, Offset at) {
   U x{};
   A a{};
   if constexpr (kReadsU<Semiring>) x = u[from];
@@ -53,8 +53,8 @@ SEMIRA_INLINE SumOf<Semiring> multiply(const U* u, const Compressed<A>& matrix, 
 
 // Sum of the degrees of a vector's entries.
 template <class U>
-SEMIRA_PHASE void sum_degrees(const Team& team, const Vector<U>& u, DrivenDegrees degrees,
-                              Count* sum) {
+SEMIRA_PHASE void sum_degrees(
+    const Team& team, const Vector<U>& u, DrivenDegrees degrees, Count* sum) {
   Count mine = 0;
   if (u.listed) {
     for (unsigned k = team.thread; k < static_cast<unsigned>(u.nvals); k += team.threads) {

@@ -44,8 +44,8 @@ template <class Semiring, class U, class A, class Held = Compressed<A>> struct G
 
   // Walks edges first, first + step, ... below end, kPullBatch in flight; returns edges read.
   template <bool kExit>
-  SEMIRA_INLINE unsigned walk(Partial<Add>& sum, Index to, Offset first, Offset end,
-                              int step) const {
+  SEMIRA_INLINE unsigned walk(
+      Partial<Add>& sum, Index to, Offset first, Offset end, int step) const {
     Index from[kPullBatch];
     unsigned word[kPullBatch];
     unsigned read = 0;
@@ -71,8 +71,8 @@ template <class Semiring, class U, class A, class Held = Compressed<A>> struct G
   // Walks the rows of a word, of which this lane's goes from `at` to `end`, until none is
   // unfinished; at most kRows of them at a time.
   template <bool kExit, int kRows>
-  SEMIRA_INLINE unsigned walk_rows(Partial<Add>& sum, Index first_row, Offset at, const Offset end,
-                                   const unsigned lane) const {
+  SEMIRA_INLINE unsigned walk_rows(
+      Partial<Add>& sum, Index first_row, Offset at, const Offset end, const unsigned lane) const {
     unsigned read = 0, patience = 1;
     unsigned unfinished = __ballot_sync(kAllLanes, at < end);
     while (unfinished != 0) {
@@ -138,11 +138,10 @@ template <bool kExit, int kRows> SEMIRA_INLINE bool pulls_words(const Team& team
 // `out` is empty before, or `stale`: then every word of it is one warp's, and written. `epilogue` is
 // called for all positions of a word that has new entries.
 template <bool kExit, int kRows, class Semiring, class U, class A, class MaskT, class Degrees,
-          class Epilogue = NoEpilogue>
+    class Epilogue = NoEpilogue>
 SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A> gather,
-                                   Index rows, const MaskT mask, const Plane<SumOf<Semiring>> out,
-                                   const Degrees degrees, Counters* counters,
-                                   const Epilogue epilogue = {}, const bool stale = false) {
+    Index rows, const MaskT mask, const Plane<SumOf<Semiring>> out, const Degrees degrees,
+    Counters* counters, const Epilogue epilogue = {}, const bool stale = false) {
   using Add = typename Semiring::Add;
   Count inserted = 0, touched = 0, edges = 0;
   const unsigned num_rows = static_cast<unsigned>(rows);
@@ -172,8 +171,8 @@ SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A
         }
         if (sum.template settled<kExit>()) at = end;
       }
-      touched += gather.template walk_rows<kExit, kRows>(sum, static_cast<Index>(first), at, end,
-                                                         team.lane);
+      touched += gather.template walk_rows<kExit, kRows>(
+          sum, static_cast<Index>(first), at, end, team.lane);
     }
     // One store of presence a warp.
     const unsigned word = __ballot_sync(kAllLanes, sum.has);
@@ -193,36 +192,33 @@ SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A
     }
     epilogue(ByRow{}, row, sum.has, sum.value);
   }
-  add_over_block<3>({inserted, touched, edges},
-                    {&counters->inserted, &counters->touched, &counters->edges});
+  add_over_block<3>(
+      {inserted, touched, edges}, {&counters->inserted, &counters->touched, &counters->edges});
 }
 
 // Each row by a whole block. `out` is empty before.
 template <bool kExit, class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_block(const Team& team, const Gather<Semiring, U, A> gather, Index rows,
-                                  const MaskT mask, const Plane<SumOf<Semiring>> out,
-                                  const Degrees degrees, Counters* counters) {
+    const MaskT mask, const Plane<SumOf<Semiring>> out, const Degrees degrees, Counters* counters) {
   using Add = typename Semiring::Add;
   Count inserted = 0, touched = 0, edges = 0;
   const int threads = static_cast<int>(blockDim.x);
   for (Index row = static_cast<Index>(team.block); row < rows;
-       row += static_cast<Index>(team.blocks)) {
+      row += static_cast<Index>(team.blocks)) {
     if (!mask.allows(row)) continue;
     const Offset end = gather.matrix.indptr[row + 1];
     Partial<Add> sum{typename Add::T{}, false};
     for (Offset at = gather.matrix.indptr[row]; at < end; at += kPullBatch * threads) {
-      touched += gather.template walk<kExit>(sum, row, at + static_cast<Offset>(threadIdx.x), end,
-                                             threads);
+      touched += gather.template walk<kExit>(
+          sum, row, at + static_cast<Offset>(threadIdx.x), end, threads);
       if (kExit && __syncthreads_or(sum.template settled<kExit>())) break;
     }
     reduce_block<Add>(sum.value, sum.has);
     if (threadIdx.x != 0 || !sum.has) continue;
-    out.values[row] = sum.value;
-    atomicOr(&out.words[static_cast<unsigned>(row) / kWarp],
-             1u << (static_cast<unsigned>(row) % kWarp));
+    out.put(row, sum.value);
     ++inserted;
     if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(row));
   }
-  add_over_block<3>({inserted, touched, edges},
-                    {&counters->inserted, &counters->touched, &counters->edges});
+  add_over_block<3>(
+      {inserted, touched, edges}, {&counters->inserted, &counters->touched, &counters->edges});
 }

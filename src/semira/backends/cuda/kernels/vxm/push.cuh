@@ -78,8 +78,8 @@ template <class Op, bool kProductFirst, class T> struct KeepUnless {
   __device__ KeepUnless(const Plane<T>& plane, bool full) : held(plane), is_full(full) {}
 
   // Takes the products z[b] at i[b] that are not sent out of `open`; all i[b] are positions.
-  SEMIRA_INLINE void narrow(const Index (&i)[kBatch], const T (&z)[kBatch],
-                            bool (&open)[kBatch]) const {
+  SEMIRA_INLINE void narrow(
+      const Index (&i)[kBatch], const T (&z)[kBatch], bool (&open)[kBatch]) const {
     unsigned word[kBatch];
     T other[kBatch];
     SEMIRA_UNROLLED(b, kBatch) {
@@ -103,8 +103,8 @@ template <class Op, bool kProductFirst, class T> struct KeepUnlessBlank {
   const T* values;
   __device__ explicit KeepUnlessBlank(const T* held) : values(held) {}
 
-  SEMIRA_INLINE void narrow(const Index (&i)[kBatch], const T (&z)[kBatch],
-                            bool (&open)[kBatch]) const {
+  SEMIRA_INLINE void narrow(
+      const Index (&i)[kBatch], const T (&z)[kBatch], bool (&open)[kBatch]) const {
     T other[kBatch];
     SEMIRA_UNROLLED(b, kBatch) other[b] = in_global(values)[i[b]];
     __syncwarp();
@@ -132,7 +132,7 @@ SEMIRA_PHASE void fill_absent(const Team& team, const Vector<T>& v, const T valu
 // Everything the scatter of one edge needs. `epilogue` is called for each new entry, with its
 // final value, by the thread that owns it: only where any operand will do.
 template <class Semiring, class U, class A, class MaskT, class KeepT, class Degrees,
-          class Epilogue = NoEpilogue, class List = BlockList<kListed>>
+    class Epilogue = NoEpilogue, class List = BlockList<kListed>>
 struct Scatter {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
@@ -151,7 +151,7 @@ struct Scatter {
 
   // Scatters up to kBatch edges a lane. All lanes of the warp call it.
   SEMIRA_INLINE void operator()(const Index (&from)[kBatch], const Offset (&at)[kBatch],
-                                const bool (&live)[kBatch], unsigned lane) {
+      const bool (&live)[kBatch], unsigned lane) {
     Index to[kBatch];
     bool open[kBatch], seen[kBatch], fresh[kBatch];
     // Loads that depend on one condition each wait for each other: these read something in any case.
@@ -225,7 +225,7 @@ struct Scatter {
 
   // The offsets of rows of the next product, where `wanted`; nobody waits for them yet.
   SEMIRA_INLINE void find_rows(const Index (&to)[kBatch], const bool (&wanted)[kBatch],
-                               Offset (&begin)[kBatch], Offset (&end)[kBatch]) const {
+      Offset (&begin)[kBatch], Offset (&end)[kBatch]) const {
     if constexpr (Degrees::kCounted) {
       SEMIRA_UNROLLED(b, kBatch) {
         const Offset* const row = in_global(degrees.indptr) + (wanted[b] ? to[b] : 0);
@@ -237,8 +237,7 @@ struct Scatter {
 
   // The operands of each product where `wanted`; those that the operator ignores are not loaded.
   SEMIRA_INLINE void load_operands(const Index (&from)[kBatch], const Offset (&at)[kBatch],
-                                   const bool (&wanted)[kBatch], U (&x)[kBatch],
-                                   A (&a)[kBatch]) const {
+      const bool (&wanted)[kBatch], U (&x)[kBatch], A (&a)[kBatch]) const {
     SEMIRA_UNROLLED(b, kBatch) {
       if constexpr (kReadsU<Semiring>) {
         if (wanted[b]) x[b] = in_global(u)[from[b]];
@@ -250,8 +249,8 @@ struct Scatter {
   }
 
   // Gives the warp's new entries their places in the list, with one atomic for all of them.
-  SEMIRA_INLINE void append(const Index (&to)[kBatch], const bool (&fresh)[kBatch],
-                            unsigned num_fresh, unsigned lane) {
+  SEMIRA_INLINE void append(
+      const Index (&to)[kBatch], const bool (&fresh)[kBatch], unsigned num_fresh, unsigned lane) {
     if (!__any_sync(kAllLanes, num_fresh != 0)) return;
     unsigned place = sum_upto(lane, num_fresh);
     Room room = {};
@@ -278,10 +277,8 @@ struct Scatter {
 // Cuts the rows of the lanes in `long_rows` into chunks.
 template <class ScatterT>
 SEMIRA_INLINE void enqueue(ScatterT& scatter, const ChunkQueue& queue, unsigned long_rows,
-                           Index row, Offset begin, Offset degree, unsigned lane) {
-  while (long_rows != 0) {
-    const int source = __ffs(long_rows) - 1;
-    long_rows &= long_rows - 1;
+    Index row, Offset begin, Offset degree, unsigned lane) {
+  for (const int source : SetBits{long_rows}) {
     const Index its_row = __shfl_sync(kAllLanes, row, source);
     const Offset its_begin = __shfl_sync(kAllLanes, begin, source);
     const Offset chunks = (__shfl_sync(kAllLanes, degree, source) + kChunkEdges - 1) / kChunkEdges;
@@ -302,8 +299,7 @@ SEMIRA_INLINE void enqueue(ScatterT& scatter, const ChunkQueue& queue, unsigned 
 // warps have left what they do not scatter themselves; then it takes pieces.
 template <bool kEmpties = false, class ScatterT, class U>
 SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, ScatterT scatter,
-                                    BlockPieces& pieces, const ChunkQueue queue,
-                                    const Count edges = 0) {
+    BlockPieces& pieces, const ChunkQueue queue, const Count edges = 0) {
   const unsigned num = static_cast<unsigned>(u.nvals);
   unsigned take = kLeastVertices;
   // What fills a batch on average, where the edges are known: nothing is left to the block then.
@@ -387,8 +383,8 @@ SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, Scatte
 
 // Second phase, if anything was queued: one chunk a warp.
 template <class ScatterT>
-SEMIRA_PHASE void spmspv_push_chunks(const Team& team, ScatterT scatter, const ChunkQueue queue,
-                                     Count queued) {
+SEMIRA_PHASE void spmspv_push_chunks(
+    const Team& team, ScatterT scatter, const ChunkQueue queue, Count queued) {
   for (Count c = team.warp; c < queued; c += team.warps) {
     const Index row = queue.rows[c];
     const Offset start = queue.starts[c];
@@ -417,7 +413,7 @@ SEMIRA_PHASE void spmspv_push_rows(const Team& team, const Vector<U>& u, Scatter
     if (rank == 0) touched += static_cast<Count>(end - at0);
     if (kEmpties && rank == 0 && k < num) u.here.words[static_cast<unsigned>(row) / kWarp] = 0;
     for (at0 += static_cast<Offset>(rank); __any_sync(kAllLanes, at0 < end);
-         at0 += static_cast<Offset>(kBatch * group)) {
+        at0 += static_cast<Offset>(kBatch * group)) {
       scatter.row(row, at0, static_cast<Offset>(group), end, team.lane);
     }
   }

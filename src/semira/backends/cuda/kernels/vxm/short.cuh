@@ -31,8 +31,8 @@ struct Tally {
 
   // All threads of the block.
   SEMIRA_INLINE void add_to(Counters* counters) const {
-    add_over_block<3>({inserted, touched, edges},
-                      {&counters->inserted, &counters->touched, &counters->edges});
+    add_over_block<3>(
+        {inserted, touched, edges}, {&counters->inserted, &counters->touched, &counters->edges});
   }
 };
 
@@ -73,8 +73,8 @@ template <int kLanes, bool kHot, class Semiring, class U, class A, class Held> s
 
   // Sums the rows; lane k gets the sum of row k. Their columns are taken from `kept` if they
   // are there, and left there if there is such a place.
-  SEMIRA_INLINE Partial<Add> sum_word(Index first_row, KeptRows* kept = nullptr,
-                                      bool is_kept = false) const {
+  SEMIRA_INLINE Partial<Add> sum_word(
+      Index first_row, KeptRows* kept = nullptr, bool is_kept = false) const {
     const Compressed<A>& matrix = gather.matrix;
     const int rank = lane % kLanes;
     Index column[kRows][kShortBatch];
@@ -166,11 +166,10 @@ template <int kLanes, bool kHot, class Semiring, class U, class A, class Held> s
 // the row will drive. With kFilled only for the rows of words that have 32. Sums of floats depend on
 // the lanes of a row.
 template <int kLanes, bool kFilled = false, bool kHot = false, class Semiring, class U, class A,
-          class Held, class MaskT, class Begin>
+    class Held, class MaskT, class Begin>
 SEMIRA_PHASE void sum_short_rows(const Team& team, const Gather<Semiring, U, A, Held>& gather,
-                                 Index rows, const MaskT& mask, Begin begin, Tally& tally,
-                                 unsigned from = 0, KeptRows* kept = nullptr,
-                                 bool is_kept = false) {
+    Index rows, const MaskT& mask, Begin begin, Tally& tally, unsigned from = 0,
+    KeptRows* kept = nullptr, bool is_kept = false) {
   const Compressed<A>& matrix = gather.matrix;
   const unsigned size = static_cast<unsigned>(rows);
   const unsigned num_words = (kFilled ? size : size + kWarp - 1) / kWarp;
@@ -196,8 +195,8 @@ SEMIRA_PHASE void sum_short_rows(const Team& team, const Gather<Semiring, U, A, 
     const Index row = static_cast<Index>(w * kWarp + team.lane);
     const bool live = next_end > next_begin && mask.allows(row);
     const int length = live ? static_cast<int>(next_end - next_begin) : 0;
-    const ShortRows<kLanes, kHot, Semiring, U, A, Held> walk{gather, static_cast<int>(team.lane),
-                                                             next_begin, length};
+    const ShortRows<kLanes, kHot, Semiring, U, A, Held> walk{
+        gather, static_cast<int>(team.lane), next_begin, length};
     tally.touched += static_cast<unsigned>(length);
     // On their way while these rows are summed.
     next_begin = bound_of(w + team.warps, 0);
@@ -241,10 +240,10 @@ SEMIRA_INLINE auto store_rows(const Team& team, const Plane<T>& out, const Degre
 
 // `out` is empty before.
 template <int kLanes, bool kHot = false, class Semiring, class U, class A, class MaskT,
-          class Degrees>
+    class Degrees>
 SEMIRA_PHASE void spmv_pull_short(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                  Index rows, const MaskT& mask, const Plane<SumOf<Semiring>>& out,
-                                  const Degrees& degrees, Counters* counters) {
+    Index rows, const MaskT& mask, const Plane<SumOf<Semiring>>& out, const Degrees& degrees,
+    Counters* counters) {
   Tally tally = {};
   const Plane<SumOf<Semiring>> plane = out;
   const auto finish = store_rows(team, plane, degrees);

@@ -123,7 +123,7 @@ template <bool kHot, class A> SEMIRA_INLINE const Index* columns_of(const Compre
 // in shared memory.
 template <bool kOwners, bool kHot, int kItems, class Semiring, class U, class A>
 SEMIRA_INLINE unsigned multiply_stripe(const SharedGather<Semiring, U, A>& gather, const Rows& rows,
-                                       int base, int low, int stop, SumOf<Semiring> (&z)[kItems]) {
+    int base, int low, int stop, SumOf<Semiring> (&z)[kItems]) {
   using T = SumOf<Semiring>;
   const Compressed<A>& matrix = gather.matrix;
   const StripeSource<kHot, U> source(gather.present, gather.u, matrix);
@@ -188,7 +188,7 @@ SEMIRA_INLINE void add_tails(int lane, int start, typename Add::T& tail, unsigne
 // there are: with kGaps some may be missing.
 template <bool kGaps, class Add, int kItems>
 SEMIRA_INLINE void add_stripe(const Rows& rows, int base, int low, int stop,
-                              typename Add::T (&z)[kItems], unsigned& hits, Partial<Add>& sum) {
+    typename Add::T (&z)[kItems], unsigned& hits, Partial<Add>& sum) {
   using T = typename Add::T;
   const int lane = rows.lane;
   const unsigned heads = rows.heads<kItems>(base, low, stop);
@@ -233,8 +233,8 @@ SEMIRA_INLINE void add_stripe(const Rows& rows, int base, int low, int stop,
 // Sums 32 rows, whose entries begin at `from`; each lane gets its row's. With kMasked not every
 // row is live, with kOwners the multiplication may ask for the row it belongs to.
 template <bool kMasked, bool kOwners, bool kHot, class Semiring, class U, class A>
-SEMIRA_INLINE Partial<typename Semiring::Add> sum_rows(const SharedGather<Semiring, U, A>& gather,
-                                                       const Rows& rows, int from) {
+SEMIRA_INLINE Partial<typename Semiring::Add> sum_rows(
+    const SharedGather<Semiring, U, A>& gather, const Rows& rows, int from) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   constexpr int kItems = kLaneItems<T>, kStripe = kItems * kWarp;

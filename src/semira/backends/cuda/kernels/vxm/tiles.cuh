@@ -110,8 +110,8 @@ template <bool kOwners, bool kFull, class Semiring, class U, class A, class Mask
   Partial<Add> carry;  // of the row that goes on in the next tile
   Keeping keeping;     // of the columns and ends of the first tiles, with kFull
 
-  SEMIRA_INLINE TileWalk(const SharedGather<Semiring, U, A>& g, const MaskT& m, Index num_rows,
-                         unsigned l)
+  SEMIRA_INLINE TileWalk(
+      const SharedGather<Semiring, U, A>& g, const MaskT& m, Index num_rows, unsigned l)
       : gather(g), mask(m), rows(num_rows), lane(static_cast<int>(l)) {}
 
   // Begins a share, whose rows are known, at these items of the path; returns its first entry.
@@ -179,7 +179,7 @@ template <bool kOwners, bool kFull, class Semiring, class U, class A, class Mask
   // Row of an entry that this share has.
   SEMIRA_INLINE Index owner(Offset at) const {
     return first_where(first_row, last_row < rows ? last_row : rows - 1,
-                       [&](Index row) { return gather.matrix.indptr[row + 1] > at; });
+        [&](Index row) { return gather.matrix.indptr[row + 1] > at; });
   }
 
   // Asks for an array's items of this lane's entries.
@@ -208,8 +208,8 @@ template <bool kOwners, bool kFull, class Semiring, class U, class A, class Mask
   }
 
   // The products of this lane's entries; returns a bit for each that there is.
-  SEMIRA_INLINE unsigned multiply(Index (&column)[kItems], const A (&a)[kItems],
-                                  T (&z)[kItems]) const {
+  SEMIRA_INLINE unsigned multiply(
+      Index (&column)[kItems], const A (&a)[kItems], T (&z)[kItems]) const {
     const Compressed<A>& matrix = gather.matrix;
     const int from = base + kItems * lane;
     // Bits low <= e < stop of this lane.
@@ -407,11 +407,10 @@ SEMIRA_INLINE Index first_that_ends(const Index* slices, Index s, Index near, In
 // With kFull operands have no gaps, and `keeps` says that the first tiles of a warp are to be kept,
 // `is_kept` that they are.
 template <bool kOwners, bool kFull = false, class Semiring, class U, class A, class MaskT,
-          class Begin>
+    class Begin>
 SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                            Index rows, const MaskT& mask, Begin begin,
-                            const Handed<SumOf<Semiring>> handed, Tally& tally, bool keeps = false,
-                            bool is_kept = false) {
+    Index rows, const MaskT& mask, Begin begin, const Handed<SumOf<Semiring>> handed, Tally& tally,
+    bool keeps = false, bool is_kept = false) {
   using Add = typename Semiring::Add;
   const Compressed<A>& matrix = gather.matrix;
   const int lane = static_cast<int>(team.lane);
@@ -420,7 +419,7 @@ SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>
   Walk walk(gather, mask, rows, team.lane);
   walk.keeping = !keeps ? Walk::kNothing : is_kept ? Walk::kSinceLastTime : Walk::kForNextTime;
   for (Index s = static_cast<Index>(team.warp); s < matrix.num_slices;
-       s += static_cast<Index>(team.warps)) {
+      s += static_cast<Index>(team.warps)) {
     const long long from_item = s * matrix.slice_items, upto_item = from_item + matrix.slice_items;
     // Cut for more entries than there are.
     if (from_item >= path) break;
@@ -471,9 +470,8 @@ SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>
 // behind the words that were done before: all of them, or of short rows those that have 32.
 template <bool kOwners, class Semiring, class U, class A, class MaskT, class Begin>
 SEMIRA_PHASE void sum_all_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                               Index rows, const MaskT& mask, Begin begin,
-                               const Handed<SumOf<Semiring>> handed, Tally& tally,
-                               unsigned done = 0) {
+    Index rows, const MaskT& mask, Begin begin, const Handed<SumOf<Semiring>> handed, Tally& tally,
+    unsigned done = 0) {
   if (is_short(gather.matrix, rows)) {
     sum_short_rows<2>(team, gather, rows, mask, begin, tally, done);
   } else if (done == 0) {
@@ -486,15 +484,14 @@ SEMIRA_PHASE void sum_all_rows(const Team& team, const SharedGather<Semiring, U,
 // next time. Both may be null.
 template <bool kOwners, class Semiring, class U, class A, class Begin>
 SEMIRA_PHASE unsigned sum_full_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                    Index rows, Begin begin, const Handed<SumOf<Semiring>> handed,
-                                    Tally& tally, KeptRows* kept = nullptr,
-                                    bool* is_kept = nullptr) {
+    Index rows, Begin begin, const Handed<SumOf<Semiring>> handed, Tally& tally,
+    KeptRows* kept = nullptr, bool* is_kept = nullptr) {
   const unsigned size = static_cast<unsigned>(rows);
   const bool was_kept = is_kept != nullptr && *is_kept;
   unsigned done = size / kWarp;
   if (is_short(gather.matrix, rows)) {
-    sum_short_rows<2, true>(team, gather.of_full(), rows, NoMask{}, begin, tally, 0, kept,
-                            was_kept);
+    sum_short_rows<2, true>(
+        team, gather.of_full(), rows, NoMask{}, begin, tally, 0, kept, was_kept);
   } else {
     const bool keeps = kept != nullptr && KeptTiles::has_room();
     sum_tiles<kOwners, true>(team, gather, rows, NoMask{}, begin, handed, tally, keeps, was_kept);
@@ -507,9 +504,8 @@ SEMIRA_PHASE unsigned sum_full_rows(const Team& team, const SharedGather<Semirin
 // `out` is empty before.
 template <bool kOwners, class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_tiles(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                  Index rows, const MaskT& mask, const Plane<SumOf<Semiring>>& out,
-                                  const Degrees& degrees, const Handed<SumOf<Semiring>> handed,
-                                  Counters* counters) {
+    Index rows, const MaskT& mask, const Plane<SumOf<Semiring>>& out, const Degrees& degrees,
+    const Handed<SumOf<Semiring>> handed, Counters* counters) {
   Tally tally = {};
   const auto finish = store_rows(team, out, degrees);
   sum_all_rows<kOwners>(team, gather, rows, mask, begins_nothing(finish), handed, tally);

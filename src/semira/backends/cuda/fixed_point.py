@@ -1,4 +1,4 @@
-"""Running a fixed point: its memory, one cooperative launch, and whether it came to an end."""
+"""Fixed points of products by min or max, in one launch without barriers (decision 40)."""
 
 from __future__ import annotations
 
@@ -9,24 +9,30 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.fixed_point.fixed_point_source import (
-    CLOSE,
-    OPEN,
-    ROOT,
-    RUN,
-    THREADS,
-    fixed_point_source,
-    has_kernel,
-)
+from semira.backends.cuda.jit.accumulation import accumulation
 from semira.backends.cuda.jit.compile import named
+from semira.backends.cuda.jit.operators import (
+    monoid_struct,
+    operator_struct,
+    semiring_name,
+    semiring_struct,
+)
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
 from semira.backends.cuda.runtime.primitives import Module, address, module_of
 from semira.backends.cuda.runtime.transfer import put_vector
 from semira.backends.cuda.runtime.waiting import SLEEP_S, SPIN_S, Interrupt
+from semira.base.dtypes import DataType
 from semira.formats import VectorArrays
 from semira.ops import TypedSemiring
+
+#: File of the templates, and the kernels.
+ROOT = "fixed_point/free_running.cuh"
+OPEN, RUN, CLOSE = "fixed_point_open", "fixed_point_run", "fixed_point_close"
+
+#: Threads of a block of the launch without barriers (docs/decisions/0040).
+THREADS = 256
 
 #: Words of FixedControl (kernels/fixed_point/free_running.cuh); where `longest` lies, and how a
 #: launch ended that has nothing open.
@@ -58,15 +64,9 @@ class FixedPoints:
 
 
 def fixed_point(
-    runtime: Runtime,
-    kept: FixedPoints,
-    vector: CudaVector,
-    matrix: CudaMatrix,
-    semiring: TypedSemiring,
-    width: float,
-    *,
-    transposed: bool,
-) -> tuple[CudaVector, int] | None:
+    runtime: Runtime, kept: FixedPoints, vector: CudaVector, matrix: CudaMatrix,
+    semiring: TypedSemiring, width: float, *, transposed: bool,
+) -> tuple[CudaVector, int] | None:  # fmt: skip
     """Return the fixed point of ``w = w (+) w (+).(*) A`` from a vector, and the most rounds.
 
     None if there is no kernel, or if it gave up: values that never settle. The vector has the
@@ -155,3 +155,36 @@ def _wait(runtime: Runtime, control: Any, interrupt: Interrupt) -> None:
             time.sleep(SLEEP_S)
     if is_told:
         runtime.side_stream.sync()
+
+
+def has_kernel(semiring: TypedSemiring, matrix: DataType) -> bool:
+    """Return whether the hardware takes the better one of two values at one place."""
+    plain = matrix.kind in "BIUF" and semiring.monoid.type.kind in "IUF"
+    return plain and accumulation(semiring.monoid).method in ("least", "greatest")
+
+
+def fixed_point_source(semiring: TypedSemiring, matrix: DataType) -> str:
+    """Return the source of the three kernels of a semiring and a dtype of matrices."""
+    name = semiring_name(semiring, vector_first=True)
+    structs = dict.fromkeys(
+        (
+            operator_struct(semiring.monoid.op), operator_struct(semiring.binaryop),
+            monoid_struct(semiring.monoid), semiring_struct(semiring, vector_first=True),
+        )
+    )  # fmt: skip
+    given = "const FixedProblem* problem"
+    before = (
+        "const void* from_first, const unsigned* first, const void* from_second, "
+        "const unsigned* second, const VectorState* state, long long blocks"
+    )
+    return (
+        f"{''.join(structs)}"
+        f'extern "C" __global__ void {OPEN}({given}, {before}) {{\n'
+        f"  open_values<{name}::Add>(*problem, from_first, first, from_second, second, state,\n"
+        "                           blocks);\n}\n"
+        f'extern "C" __global__ void __launch_bounds__({THREADS}, 4) {RUN}({given}) {{\n'
+        "  const FixedProblem p = *problem;\n"
+        f"  run_freely<{name}, {matrix.cuda_type}>(p);\n}}\n"
+        f'extern "C" __global__ void {CLOSE}({given}, VectorState* state) {{\n'
+        f"  close_values<{name}::Add>(*problem, state);\n}}\n"
+    )
