@@ -96,7 +96,7 @@ def jaccard_similarity(
     number, plus_pair = dtypes.INT64, semiring.plus_pair["INT64"]
     with device(A.device):
         P = A if pairs is None else _as_matrix(pairs, n)
-        if runs_loops(A, opts) and P.device == A.device:
+        if runs_loops(A, opts) and runs_loops(P, opts):
             return JaccardResult(1, (), overlaps(A, P))
         degree, column = Vector(number, n), Matrix(number, n, 1)
         ones, similarity = Vector.from_scalar(True, n), Matrix(dtypes.FP64, n, n)
