@@ -47,7 +47,7 @@ def vote_and_move(
 
     Notes
     -----
-    32 bytes for each vertex, and 4 for each and thread.
+    29 bytes for each vertex, and 4 for each and thread.
     """
     n, rows = edges.nrows, rows_of(edges, values=False)
     number = vertex_dtype(n).np_type

@@ -12,7 +12,7 @@ from semira.kernels import helper, kernel, philox, prefetch
 @helper
 def gather_labels(
     begin: Any, stop: Any, active: Any, indptr: Any, indices: Any, label: Any, keys: Any, at: Any
-):
+) -> Any:
     """Write the labels of the neighbours of active vertices; return where the next one begins.
 
     Nothing else depends on these reads, so that many are under way at once.
