@@ -13,6 +13,8 @@ from semira.algorithms.checks import check_square, check_vertices
 from semira.algorithms.naming import Vertex, pairs_of, takes_graph
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
+from semira.algorithms.sequential import runs_loops
+from semira.algorithms.triangle_kernels import overlaps
 from semira.exceptions import DimensionMismatch, InvalidValue
 
 
@@ -75,7 +77,8 @@ def jaccard_similarity(
     ``C<P> = A plus.pair A'`` counts common neighbours and ``S<P> = d any.plus d'`` adds up the
     degrees, so that the union has S - C. Work: the sum over pairs of both degrees. The body is
     recorded; a device that runs loops by itself lets the host start its pieces, because it writes
-    matrices.
+    matrices. Where hosts compile loops, and without options, no product runs: the neighbours of a
+    vertex are marked, and looked for among those of the others of its pairs.
 
     References
     ----------
@@ -93,6 +96,8 @@ def jaccard_similarity(
     number, plus_pair = dtypes.INT64, semiring.plus_pair["INT64"]
     with device(A.device):
         P = A if pairs is None else _as_matrix(pairs, n)
+        if runs_loops(A, opts) and runs_loops(P, opts):
+            return JaccardResult(1, (), overlaps(A, P))
         degree, column = Vector(number, n), Matrix(number, n, 1)
         ones, similarity = Vector.from_scalar(True, n), Matrix(dtypes.FP64, n, n)
     # A column of the degrees, zeros included.

@@ -21,6 +21,7 @@ _COUNT = ArrayKernel(_CORNERS, "count_corners")
 _WEIGH = ArrayKernel(_CORNERS, "weigh_corners")
 _SHARE = ArrayKernel(_CORNERS, "share_pairs")
 _ALL = ArrayKernel(_CORNERS, "count_all")
+_OVERLAP = ArrayKernel(_CORNERS, "overlap_pairs")
 _TRUSS = "semira.algorithms.kernels:truss"
 _SUPPORT = ArrayKernel(_TRUSS, "count_support")
 _LIST = ArrayKernel(_TRUSS, "list_weak")
@@ -62,6 +63,26 @@ def triangles(edges: Matrix) -> int:
     given = rows.indptr, rows.indices, total
     _ALL(n, *given, device=edges.device, work=_work(edges), scratch=[marks], stops=True)
     return int(total[0])
+
+
+def overlaps(A: Matrix, pairs: Matrix) -> Matrix:
+    """Return the share of neighbours that each pair of a host's vertices has in common.
+
+    O(pairs times the longest row), 4 bytes for each vertex and thread.
+    """
+    n, listed, rows = A.nrows, rows_of(pairs, values=False), rows_of(A, values=False)
+    reads = np.append(0, np.cumsum(np.diff(rows.indptr)[listed.indices], dtype=np.int64))
+    # What a vertex marks, and looks at.
+    work = reads[listed.indptr] + rows.indptr
+    out, marks = np.empty(len(listed.indices)), (vertex_dtype(n).np_type, n, 0)
+    given = listed.indptr, listed.indices, rows.indptr, rows.indices, out
+    _OVERLAP(n, *given, device=A.device, work=work, scratch=[marks], stops=True)
+    with device(A.device):
+        found: Matrix = Matrix.ss.import_csr(
+            indptr=listed.indptr, col_indices=listed.indices, values=out, nrows=n, ncols=n,
+            sorted_cols=True, take_ownership=True,
+        )  # fmt: skip
+    return found
 
 
 def clustering(graph: Oriented) -> Vector:

@@ -18,6 +18,7 @@ from semira.algorithms import (
     all_pairs_shortest_paths,
     betweenness_centrality,
     graph_colouring,
+    jaccard_similarity,
     k_truss,
     label_propagation,
     local_clustering_coefficient,
@@ -43,6 +44,7 @@ CALLS = {
     ),
     "colours": (graph_colouring, "colour", True),
     "labels": (lambda A, **opts: label_propagation(A, seed=2, **opts), "label", True),
+    "overlaps": (jaccard_similarity, "similarity", True),
     "personal": (lambda A, **opts: personalised_pagerank(A, 0, **opts), "rank", False),
 }  # fmt: skip
 
@@ -93,6 +95,9 @@ def test_python_says_what_the_loops_mean(graph):
         for edges, counts in zip(lower, corners, strict=True):
             triangle_kernels.add_corners(edges, counts, times=1, weighted=weighted)
         assert corners[0].tolist() == corners[1].tolist()
+    assert len({triangle_kernels.triangles(edges) for edges in lower}) == 1
+    shares = [triangle_kernels.overlaps(each, each).to_dicts() for each in (A, B)]
+    assert shares[0] == shares[1]
     trusses = [triangle_kernels.truss(each, 1, False) for each in (A, B)]
     assert trusses[0][1] == trusses[1][1]
     assert trusses[0][0].to_dicts() == trusses[1][0].to_dicts()

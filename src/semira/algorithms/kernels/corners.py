@@ -1,4 +1,4 @@
-"""Triangles of each vertex, along an acyclic orientation of the edges.
+"""Triangles of each vertex, along an acyclic orientation of the edges; neighbours of two vertices.
 
 Items are the vertices, on GPUs the entries. To each end of an edge its weight is added, `times` so
 often.
@@ -96,3 +96,31 @@ def count_all(low, high, indptr, indices, total, mark, stop):
             for q in range(np.uint64(indptr[v]), np.uint64(indptr[v + np.uint64(1)])):
                 found += np.int64(mark[np.uint64(indices[q])] == u + 1)
     atomic_add(total, 0, found)
+
+
+@kernel
+def overlap_pairs(
+    low: Any, high: Any, firsts: Any, seconds: Any, indptr: Any, indices: Any, out: Any, mark: Any,
+    stop: Any,
+) -> None:  # fmt: skip
+    """Write what part of the neighbours of each pair of vertices both have; 0 if none.
+
+    Pairs are compressed rows, of which the items are some. Looks do not branch.
+    """
+    for u in range(low, high):
+        if atomic_add(stop, 0, 0) != 0:
+            break
+        first = np.uint64(indptr[u])
+        last = np.uint64(indptr[u + 1])
+        if firsts[u + 1] > firsts[u]:
+            for p in range(first, last):
+                mark[np.uint64(indices[p])] = u + 1
+        for pair in range(firsts[u], firsts[u + 1]):
+            v = np.uint64(seconds[pair])
+            begin = np.uint64(indptr[v])
+            end = np.uint64(indptr[v + np.uint64(1)])
+            both = np.int64(0)
+            for q in range(begin, end):
+                both += np.int64(mark[np.uint64(indices[q])] == u + 1)
+            united = np.int64(last - first) + np.int64(end - begin) - both
+            out[pair] = np.float64(both) / np.float64(max(united, 1))
