@@ -164,6 +164,10 @@ def main() -> None:
             told = [shares((place[at[0]], place[at[1]]), n, bits) for bits in (*SIZES, 64)]
             print(name, text, *(f"{alone:.2f}/{split:.2f}" for alone, split in told))
         renumbered(name, at, places["rcm"])
+        across = -(-n // 128)
+        wide = len(np.unique(at[0] // 8 * across + at[1] // 128))
+        each, read = len(at[0]) / wide, (128 + 4096) * wide / len(at[0])
+        print(name, f"8 x 128: {each:.1f} entries a tile, {read:.0f} bytes each, 256 searches")
         planes(name, at, n)
         pushes(name, A, at, n)
 

@@ -71,8 +71,8 @@ struct Call {
   }
 };
 
-// What a thread counts: vertices found and their edges, entries of rows that miss a search, and those
-// that it looked at; `alive` is of one word.
+// What a thread counts: vertices found and their edges, entries of rows that miss a search, and
+// those that it looked at; `alive` is of one word.
 struct Tally {
   unsigned found, edges, open, looked;
   Word alive;
@@ -131,7 +131,8 @@ struct Searches {
 #pragma unroll
     for (int r = 0; r < kAtOnce; ++r) {
       old[r] = mine[r];
-      if (mine[r] != 0) old[r] = atomicOr(seen + words * static_cast<long long>(to[r]) + j, mine[r]);
+      if (mine[r] == 0) continue;
+      old[r] = atomicOr(seen + words * static_cast<long long>(to[r]) + j, mine[r]);
     }
 #pragma unroll
     for (int r = 0; r < kAtOnce; ++r) {

@@ -42,9 +42,9 @@ __device__ __forceinline__ void seed_all(const Searches& all, const P* indptr,
   }
 }
 
-// Notes what the last level found at the `ready` ones of eight vertices, unless only last levels are
-// kept, and forgets what the level before found at the `gone` ones. Eight threads do, with equal parts
-// of a vertex' words.
+// Notes what the last level found at the `ready` ones of eight vertices, unless only last levels
+// are kept, and forgets what the level before found at the `gone` ones. Eight threads do, with
+// equal parts of a vertex' words.
 template <class L>
 __device__ __forceinline__ void settle_set(const Searches& all, long long set, unsigned ready,
                                            unsigned gone, long long kind, L* level,
@@ -219,8 +219,8 @@ __device__ __forceinline__ Word gather(const Searches& all, long long v, const J
   return wanted & ~left;
 }
 
-// Pulls into short rows by eight threads each, or by warps into parts of long ones; `parts` is as in
-// `push_long`. Each thread asks whether a row of its own misses a search, and all work on those.
+// Pulls into short rows by eight threads each, or by warps into parts of long ones; `parts` is as
+// in `push_long`. Each thread asks whether a row of its own misses a search, and all work on those.
 template <int kMany, class P, class Q, class J>
 __device__ __forceinline__ void pull(const Searches& all, const P* indptr, const Q* in_indptr,
                                      const J* in_indices, const int* parts, long long items,
