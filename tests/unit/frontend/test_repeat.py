@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.helpers.every import every
 from tests.helpers.hidden_sizes import HiddenSizeError, hidden_sizes
 
 import semira as gb
@@ -171,7 +170,7 @@ READS = {
 }
 
 
-@every("read", READS.values(), ids=READS.keys())
+@pytest.mark.parametrize("read", READS.values(), ids=READS.keys())
 def test_host_reads_and_writes_are_refused_with_their_line(read):
     v, s = gb.Vector.from_coo([1], [2.0], size=3), counter(1)
 
