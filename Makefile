@@ -218,8 +218,9 @@ $(VENV)/.demo:  EXTRAS := plot
 $(VENV)/.test:  EXTRAS := test
 $(VENV)/.gpu:   EXTRAS := test,cuda13
 $(VENV)/.docs:  EXTRAS := docs
+$(VENV)/.ci:    EXTRAS := test,docs
 $(VENV)/.bench: EXTRAS := bench
-$(VENV)/.demo $(VENV)/.test $(VENV)/.gpu $(VENV)/.docs $(VENV)/.bench: $(VENV)/.made pyproject.toml
+$(addprefix $(VENV)/.,demo test gpu docs ci bench): $(VENV)/.made pyproject.toml
 	@echo "installing semira[$(EXTRAS)] into $(VENV)"
 	@$(PIP_INSTALL) --editable '.[$(EXTRAS)]'
 	@touch $@

@@ -14,6 +14,7 @@ from benchmarks.studies.choices import (
     way_by_policy,
 )
 from benchmarks.studies.spmspv import DENSE, PULL, Series, series_of
+from tests.helpers.every import every
 
 from semira.bench.record import Dataset, Record
 from semira.contract import Const
@@ -74,7 +75,7 @@ FASTER = [
 ]
 
 
-@pytest.mark.parametrize(("graph", "n", "nnz", "edges", "way"), FASTER)
+@every(("graph", "n", "nnz", "edges", "way"), FASTER)
 def test_whole_rows_are_pulled_where_that_was_faster(graph, n, nnz, edges, way):
     counts = {"frontier_edges": edges, "nnz": nnz, "n": n, "rows": n}
     assert way_by_policy(Situation(False, False, True, many_threads=True), counts) == way
@@ -101,7 +102,7 @@ ALONE = [
 MASKED = {"open_rows": 40_000, "open_edges": 200_000}
 
 
-@pytest.mark.parametrize(("graph", "n", "nnz", "edges", "leaves", "way"), ALONE)
+@every(("graph", "n", "nnz", "edges", "leaves", "way"), ALONE)
 def test_products_by_themselves_are_weighed_by_numbers_of_their_own(
     graph, n, nnz, edges, leaves, way
 ):

@@ -13,6 +13,7 @@ import pytest
 import typer
 from benchmarks.__main__ import Studies, app
 from benchmarks.harness import Options, Study, command_of, counts_of, option
+from tests.helpers.every import every
 from typer.testing import CliRunner
 
 from semira.algorithms.row import load
@@ -91,7 +92,7 @@ def test_a_quick_run_leaves_what_is_given(tmp_path: Path) -> None:
     assert (record.dataset.name, record.kernel, len(record.warm_s)) == ("kron:4", "width 3", 3)
 
 
-@pytest.mark.parametrize(
+@every(
     ("args", "code", "said"),
     [
         (("--graphs", "no-such-graph"), 1, "none of no-such-graph is there"),
@@ -182,7 +183,7 @@ def test_counts_are_whole_numbers_above_zero(text: str) -> None:
         counts_of(text)
 
 
-@pytest.mark.parametrize("name", Studies.panels["Studies"])
+@every("name", Studies.panels["Studies"])
 def test_every_study_has_help_with_examples(name: str) -> None:
     study = load(Studies.panels["Studies"][name])
     assert isinstance(study, Study)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.helpers.every import every
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "semira"
 ROOMS = ("backends", "contract", "engine", "plan")
@@ -91,7 +91,7 @@ def test_names_of_files_are_no_algorithms():
     assert not named_in(names)
 
 
-@pytest.mark.parametrize(
+@every(
     ("code", "names"),
     [
         ("def bfs(): pass", {"bfs"}),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers import operator_names
+from tests.helpers.every import every
 
 import semira as gb
 
@@ -205,7 +206,7 @@ def test_the_right_script_runs(scripts: dict[str, Path]) -> None:
     assert run.stdout.startswith("{0: 0, 1: 1, 2: 1, 3: 2, 4: 3} 4\n")
 
 
-@pytest.mark.parametrize("module", operator_names.MODULES)
+@every("module", operator_names.MODULES)
 def test_names_of_operators_are_those_that_there_are(module: str) -> None:
     text = operator_names.path_of(module).read_text(encoding="utf-8")
     assert text == operator_names.written(module), "python -m tests.helpers.operator_names"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
+from tests.helpers.every import every
 from tests.helpers.pgb import assert_same, suitesparse
 
 import semira as gb
@@ -23,8 +23,8 @@ def drawn(dtype: str) -> tuple[Any, Any, Any]:
     return rows, cols, rng.integers(low, 5, len(rows)).astype(gb.dtypes.lookup_dtype(dtype).np_type)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", DTYPES)
+@every("name", NAMES)
+@every("dtype", DTYPES)
 def test_by_rows_and_columns(dtype: str, name: str, device: str) -> None:
     rows, cols, values = drawn(dtype)
 
@@ -45,8 +45,8 @@ def test_by_rows_and_columns(dtype: str, name: str, device: str) -> None:
     assert by_columns.to_dict() == {j: second[j] for j in np.unique(cols).tolist()}
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", DTYPES)
+@every("name", NAMES)
+@every("dtype", DTYPES)
 def test_of_a_vector(dtype: str, name: str, device: str) -> None:
     _, _, values = drawn(dtype)
     places = np.random.default_rng(3).permutation(9 * len(values))[: len(values)]

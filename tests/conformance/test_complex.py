@@ -140,7 +140,7 @@ def test_selection(device: str) -> None:
     mirror(device, program)
 
 
-@pytest.mark.parametrize("name", ["sum", "prod", "L1norm", "mean", "varp", "hypot", "count",
+@every("name", ["sum", "prod", "L1norm", "mean", "varp", "hypot", "count",
                                   "geometric_mean", "harmonic_mean", "Linfnorm", "first",
                                   "sum_of_squares", "root_mean_square", "any_value"])  # fmt: skip
 def test_aggregators(name: str) -> None:
@@ -152,7 +152,7 @@ def test_aggregators(name: str) -> None:
     mirror("reference", program, steps=32, scale=10)
 
 
-@pytest.mark.parametrize(
+@every(
     "call",
     [
         lambda lib, x: x.reduce("min"),

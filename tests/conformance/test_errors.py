@@ -109,7 +109,7 @@ def test_dimensions(call: str, device: str) -> None:
     check_refused(DIMENSIONS[call], exceptions.DimensionMismatch, device)
 
 
-@pytest.mark.parametrize("call", INDICES)
+@every("call", INDICES)
 def test_indices(call: str, device: str) -> None:
     check_refused(INDICES[call], exceptions.IndexOutOfBound, device)
 
@@ -119,7 +119,7 @@ def test_types(call: str, device: str) -> None:
     check_refused(TYPES[call], TypeError, device)
 
 
-@pytest.mark.parametrize("call", DTYPES)
+@every("call", DTYPES)
 def test_dtypes(call: str, device: str) -> None:
     check_refused(DTYPES[call], (exceptions.DomainMismatch, KeyError), device)
 
@@ -135,7 +135,7 @@ def test_repeated_positions_need_a_dup_op(device: str) -> None:
             make(gb)
 
 
-@pytest.mark.parametrize(
+@every(
     "arguments",
     [
         ([1, 2], [0]),
@@ -152,7 +152,7 @@ def test_broken_indptr(arguments: Any, device: str) -> None:
         gb.Matrix.from_csr(*arguments, ncols=3)
 
 
-@pytest.mark.parametrize("size", [-1, 2**60 + 1, 1.5, True])
+@every("size", [-1, 2**60 + 1, 1.5, True])
 def test_sizes(size: Any, device: str) -> None:
     with gb.device(device):
         for make in (lambda: gb.Vector("INT8", size), lambda: gb.Matrix("INT8", 1, size)):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.pgb import assert_same, suitesparse
 
 import semira as gb
@@ -30,7 +31,7 @@ def assignment(library: Any, labels: Any) -> Any:
     return library.Matrix.from_coo(np.arange(size), labels, 1, nrows=size, ncols=GROUPS)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@every("dtype", DTYPES)
 def test_contraction_is_a_product_with_an_assignment(dtype: str, device: str) -> None:
     """S' A S, as FP64 for floats and INT64 for others."""
     rows, cols, values = drawn(dtype, 60, 60)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import DomainMismatch, InvalidValue
@@ -54,7 +55,7 @@ def same(found: Any, wanted: dict[int, dict[int, Any]]) -> None:
     )
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@every("dtype", DTYPES)
 def test_values_of_every_dtype(dtype: str, device: str) -> None:
     flat = np.sort(np.random.default_rng(1).choice(12 * 30, 120, replace=False))
     rows, cols, values = flat // 30, flat % 30, drawn(dtype, 120)

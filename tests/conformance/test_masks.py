@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.every import every
 from tests.helpers.pgb import examples, mirror
 from tests.helpers.strategies import (
     DTYPES,
@@ -116,7 +117,7 @@ def test_every_form_of_write(form: str, replace: bool, device: str, data: Any) -
     mirror(device, program)
 
 
-@pytest.mark.parametrize("form", MASK_FORMS)
+@every("form", MASK_FORMS)
 def test_empty_and_full_masks(form: str, device: str) -> None:
     for pattern in ("empty", "full"):
         for spec in (VectorSpec(5, "BOOL", pattern, iso=True), MatrixSpec(3, 5, "BOOL", pattern)):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.ops.meaning import mode_of
@@ -39,8 +40,8 @@ def vector_of(entries: dict[int, int], dtype: str, size: int) -> Any:
     return gb.Vector.from_coo(list(entries), list(entries.values()), dtype=dtype, size=size)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "INT64", "UINT32", "FP32", "FP64"])
+@every("seed", SEEDS)
+@every("dtype", ["BOOL", "INT8", "INT64", "UINT32", "FP32", "FP64"])
 def test_small(dtype: str, seed: int | None, device: str) -> None:
     """Matrices of many shapes, with and without keys everywhere, masks and preferred keys."""
     rng = np.random.default_rng(len(dtype) + (seed or 0) % 7)
@@ -67,8 +68,8 @@ def test_small(dtype: str, seed: int | None, device: str) -> None:
         assert plain.dtype.name == key_type
 
 
-@pytest.mark.parametrize("iso", [True, False])
-@pytest.mark.parametrize("distinct", [3, 40, 5000])
+@every("iso", [True, False])
+@every("distinct", [3, 40, 5000])
 def test_rows_of_all_lengths(distinct: int, iso: bool, device: str) -> None:
     """Rows for a part of a warp, a warp, and a block; keys that no table of a block holds."""
     if device == "reference":

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.every import every
 from tests.helpers.pgb import (
     UNDEFINED,
     cover,
@@ -281,7 +282,7 @@ def test_transpose_of_a_product(semiring: str, device: str, data: Any) -> None:
         assert left.isequal(y.T.mxm(x.T, swapped).new(), check_dtype=True)
 
 
-@pytest.mark.parametrize("multiply", ["firsti", "firstj", "secondi", "secondj1"])
+@every("multiply", ["firsti", "firstj", "secondi", "secondj1"])
 def test_positions_in_an_inner_product(multiply: str, device: str) -> None:
     def program(library: Any) -> Any:
         u = library.Vector.from_coo([2, 3], [1, 1], size=5)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.ops.helpers import philox
@@ -82,7 +83,7 @@ def test_uniform(device: str) -> None:
     assert abs(np.corrcoef(u[:-1], u[1:])[0, 1]) < 5 / np.sqrt(count)
 
 
-@pytest.mark.parametrize("bound", [1, 3, 10, 2**40 + 1])
+@every("bound", [1, 3, 10, 2**40 + 1])
 def test_below(bound: int, device: str) -> None:
     count = 500 if device in ("reference", "suitesparse") else 5000
     with gb.device(device):

@@ -235,7 +235,7 @@ FILLED = {
 }
 
 
-@pytest.mark.parametrize("name", FILLED)
+@every("name", FILLED)
 def test_writing_what_python_has(device, name):
     with gb.device(device):
         v = gb.Vector(RECORD, 4)
@@ -370,7 +370,7 @@ def test_bytes_and_pickles_bring_objects_back(device):
     assert pickle.loads(pickle.dumps(v[1].new())) == v[1].new()
 
 
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "fullr", "bitmapc", "hypercsr"])
+@every("form", ["csr", "csc", "coo", "fullr", "bitmapc", "hypercsr"])
 def test_arrays_of_the_ss_level(device, form):
     with gb.device(device):
         a = gb.Matrix.from_dense(np.arange(12).reshape(2, 2, 3))

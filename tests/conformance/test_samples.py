@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import scipy.stats
+from tests.helpers.every import every
 from tests.helpers.samples import WAYS, host, matrix_of, some_matrix
 
 import semira as gb
 from semira.base.settings import override, restore
 
 
-@pytest.mark.parametrize(("replace", "weighted"), WAYS)
-@pytest.mark.parametrize("k", [1, 5, 40])
+@every(("replace", "weighted"), WAYS)
+@every("k", [1, 5, 40])
 def test_samples_are_entries_of_their_rows(device, replace, weighted, k):
     graph = some_matrix()
     A = matrix_of(graph, device)

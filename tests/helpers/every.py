@@ -37,7 +37,7 @@ def every(
     names: str | Sequence[str],
     values: Iterable[Any],
     *,
-    ids: Iterable[str] | Callable[[Any], str] | None = None,
+    ids: Iterable[str] | Callable[[Any], Any] | None = None,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that runs a test with each of `values`; several of them multiply."""
     listed = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
@@ -69,7 +69,7 @@ def _case(names: tuple[str, ...], value: Any, ids: Any, at: int) -> Case:
     if ids is None:
         told = _told(names, values)
     else:
-        told = "-".join(map(ids, values)) if callable(ids) else ids[at]
+        told = "-".join(str(ids(each)) for each in values) if callable(ids) else ids[at]
     return Case(told, dict(zip(names, values, strict=True)))
 
 

@@ -49,7 +49,8 @@ def _wrong_unary(name: str, dtype: str) -> list[Any]:
     values, typed = edge_values(lookup_dtype(dtype)), unary[name][dtype]
     theirs = column(values, dtype).apply(find(suitesparse(), "unary", name)).new()
     operands = cast_array(values, typed.type.np_type)
-    ours = np.array([typed.scalar_function(value, 0, 0) for value in operands])
+    with np.errstate(all="ignore"):
+        ours = np.array([typed.meaning(value, 0, 0) for value in operands])
     expected = theirs.to_coo()[1]
     assert ours.dtype == expected.dtype
     steps = STEPS if name in ROUNDED_UNARY else 0
@@ -76,9 +77,8 @@ def _wrong_binary(name: str, dtype: str) -> list[Any]:
     op = find(suitesparse(), "binary", name)[dtype]
     theirs = column(a, dtype).ewise_mult(column(b, dtype), op).new()
     left, right = (cast_array(side, typed.type.np_type) for side in (a, b))
-    ours = np.array(
-        [typed.scalar_function(x, y, 0, 0, 0) for x, y in zip(left, right, strict=True)]
-    )
+    with np.errstate(all="ignore"):
+        ours = np.array([typed.meaning(x, y, 0, 0, 0) for x, y in zip(left, right, strict=True)])
     expected = theirs.to_coo()[1]
     assert ours.dtype == expected.dtype
     steps = 16 * STEPS if (name, dtype) == ("pow", "FC32") else STEPS

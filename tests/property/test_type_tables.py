@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from tests.helpers.every import every
 from tests.helpers.pgb import find, suitesparse
 from tests.helpers.strategies import DTYPES
@@ -67,7 +66,7 @@ def test_return_dtypes_of_semirings() -> None:
     assert compared > 1500
 
 
-@pytest.mark.parametrize("name", sorted(NAMESPACES["Monoid"]))
+@every("name", sorted(NAMESPACES["Monoid"]))
 def test_identities(name: str) -> None:
     theirs = getattr(suitesparse().monoid, name)
     ours = NAMESPACES["Monoid"][name]

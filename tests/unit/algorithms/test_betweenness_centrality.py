@@ -197,7 +197,7 @@ def test_many_paths(device):
         np.testing.assert_allclose(found, whole(graph, [0]), **CLOSE)
 
 
-@pytest.mark.parametrize("batch", [None, 2, 3, 64])
+@every("batch", [None, 2, 3, 64])
 def test_copies_side_by_side(device, batch, monkeypatch):
     # What a GPU does, on every device.
     monkeypatch.setattr(module, "device_traits", lambda _: SimpleNamespace(own_memory=True))
@@ -228,7 +228,7 @@ def test_more_paths_than_numbers(device):
         betweenness_centrality(A, sources=[0])
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
 def test_every_dtype_is_a_graph(device, dtype):
     graph = cases.SHAPES["grid"]
     found = betweenness_centrality(graph.matrix(device, dtype)).centrality

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -69,7 +70,7 @@ def test_explicit_zeros_are_edges(device):
     assert bfs(A, 0).level.to_dict() == {0: 0, 1: 1, 2: 2}
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
 def test_every_dtype_is_a_graph(device, dtype):
     graph = cases.SHAPES["grid"]
     found = bfs(graph.matrix(device, dtype), 0, parents=True)

@@ -45,7 +45,7 @@ def test_what_belongs_to_statements_is_no_option(name, option) -> None:
 TRIANGLE = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "option", "meant"),
     [
         ("pagerank", "alpha", "damping"),
@@ -113,7 +113,7 @@ def test_values_of_sources_are_not_dropped() -> None:
             call(TRIANGLE, {0: 0.5, 1: 0.5})
 
 
-@pytest.mark.parametrize("name", sorted(name for name, row in REGISTRY.items() if row.every_vertex))
+@every("name", sorted(name for name, row in REGISTRY.items() if row.every_vertex))
 def test_a_value_for_every_vertex_has_a_limit(name) -> None:
     A = gb.Matrix.from_coo([0], [1], 1.0, nrows=2**40, ncols=2**40)
     with pytest.raises(gb.exceptions.OutOfMemory, match=rf"{name}: .* 8,192 GiB .*2\*\*31"):
@@ -134,8 +134,8 @@ def test_weights_that_are_no_numbers_are_not_called_negative() -> None:
     assert issubclass(gb.exceptions.NegativeWeight, gb.exceptions.InvalidWeight)
 
 
-@pytest.mark.parametrize("weight", [2**53, 2**53 + 1, 2**62, -(2**53) - 1])
-@pytest.mark.parametrize("name", ["sssp", "all_pairs_shortest_paths"])
+@every("weight", [2**53, 2**53 + 1, 2**62, -(2**53) - 1])
+@every("name", ["sssp", "all_pairs_shortest_paths"])
 def test_integer_weights_that_distances_cannot_hold(name, weight) -> None:
     algorithm, more = getattr(algorithms, name), needed_by(REGISTRY[name])
 

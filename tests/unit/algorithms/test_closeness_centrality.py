@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csgraph
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -91,7 +92,7 @@ def test_distances_away_from_a_vertex(device):
     assert away.to_dense().tolist() == [1, 0, 0, 0, 0, 0]
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
 def test_every_dtype_is_a_graph(device, dtype):
     graph = cases.SHAPES["grid"]
     found = closeness_centrality(graph.matrix(device, dtype)).centrality

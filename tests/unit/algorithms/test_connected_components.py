@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components as scipy_components
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -75,7 +76,7 @@ def test_the_largest_component_need_not_have_the_smallest_label(device, way):
     assert found.label.to_dense().tolist() == [0, 1, 1, *[0] * 38]
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT32", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT32", "FP32"])
 def test_every_dtype_is_a_graph(device, dtype):
     found = connected_components(cases.SHAPES["two triangles"].matrix(device, dtype))
     assert found.label.dtype == "INT32"

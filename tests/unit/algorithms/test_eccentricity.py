@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csgraph
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -218,7 +219,7 @@ def test_direction_can_be_pinned(device, direction):
     assert found.lower.to_dense().tolist() == eccentricities(graph)
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
 def test_every_dtype_is_a_graph(device, dtype):
     graph = cases.SHAPES["grid"]
     found = eccentricity(graph.matrix(device, dtype))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers.data import load_graph
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -67,7 +68,7 @@ def test_exactly_one_word_of_colours(device):
     assert (found.count, found.iterations) == (64, 63)
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
 def test_every_dtype_is_a_graph_and_zeros_are_edges(device, dtype):
     found = graph_colouring(cases.Graph(3, ((2, 1, 0.0),)).matrix(device, dtype))
     assert found.colour.dtype == "INT32"

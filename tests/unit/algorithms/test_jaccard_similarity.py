@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -72,7 +73,7 @@ def test_every_method_of_the_product(device, method):
     assert entries(found.similarity) == by_sets(graph, [(i, j) for i, j, _ in graph.edges])
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
 def test_every_dtype_is_a_graph(device, dtype):
     graph = cases.SHAPES["complete"]
     found = jaccard_similarity(graph.matrix(device, dtype)).similarity

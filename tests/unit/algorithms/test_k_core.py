@@ -125,7 +125,7 @@ def test_a_long_path_does_not_take_an_iteration_for_each_vertex(device):
     assert found.iterations < 300
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
 def test_every_dtype_is_a_graph_and_zeros_are_edges(device, dtype):
     found = core_number(cases.Graph(3, ((2, 1, 0.0),)).matrix(device, dtype))
     assert found.core.dtype == "INT32"

@@ -84,7 +84,7 @@ def test_dropping_goes_on_until_nothing_more_falls(device, options):
     assert found.iterations > 4
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
 def test_every_dtype_is_a_graph_and_zeros_are_edges(device, dtype):
     graph = cases.Graph(4, ((2, 1, 0.0), (1, 0, 0.0), (0, 2, 0.0), (2, 3, 0.0)))
     found = k_truss(graph.matrix(device, dtype))

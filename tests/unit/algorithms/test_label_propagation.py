@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers.data import load_graph
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -157,7 +158,7 @@ def test_a_bipartite_graph_does_not_swing(device):
     assert found.count == 1
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
 def test_every_dtype_is_a_graph_and_zeros_are_edges(device, dtype):
     found = label_propagation(cases.Graph(3, ((2, 1, 0.0),)).matrix(device, dtype))
     assert found.label.dtype == "INT32"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from tests.helpers.data import load_reference
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -76,7 +77,7 @@ def test_by_hand(device):
     assert found.average == pytest.approx((2 / 3 + 1 + 2 / 3 + 1 / 3) / 5, rel=1e-15)
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
 def test_every_dtype_is_a_graph(device, dtype):
     found = local_clustering_coefficient(cases.SHAPES["complete"].matrix(device, dtype))
     assert found.coefficient.dtype == "FP64"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers.data import load_graph
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -103,7 +104,7 @@ def test_few_iterations_on_a_path(device):
     assert found.iterations < 20
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
 def test_every_dtype_is_a_graph_and_zeros_are_edges(device, dtype):
     graph = cases.Graph(3, ((2, 1, 0.0),))
     assert maximal_independent_set(graph.matrix(device, dtype)).count == 2

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from scipy.sparse import csgraph, csr_array
 from tests.helpers.data import load_graph
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -77,7 +78,7 @@ def test_rounds_are_logarithmic(device):
     assert found.iterations <= 7
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "INT32", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT64", "INT32", "FP32"])
 def test_weights_keep_their_dtype(device, dtype):
     graph = cases.Graph(3, ((0, 1, 100.0), (1, 2, 90.0), (2, 0, 110.0)))
     found = minimum_spanning_forest(graph.matrix(device, dtype))

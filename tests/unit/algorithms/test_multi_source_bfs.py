@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csgraph
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -52,8 +53,8 @@ def test_any_graph_and_sources(device, graph, data):
     assert multi_source_bfs(A, sources, together=True).level.to_dict() == nearest(graph, sources)
 
 
-@pytest.mark.parametrize("together", [False, True])
-@pytest.mark.parametrize("limit", range(5))
+@every("together", [False, True])
+@every("limit", range(5))
 def test_depth_can_be_limited(device, limit, together):
     graph = cases.SHAPES["random"]
     found = multi_source_bfs(graph.matrix(device), [3, 8], together=together, max_depth=limit)
@@ -95,8 +96,8 @@ def test_no_sources(device):
         assert multi_source_bfs(gb.Matrix("BOOL", 0, 0), []).level.shape == (0, 0)
 
 
-@pytest.mark.parametrize("together", [False, True])
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
+@every("together", [False, True])
+@every("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
 def test_every_dtype_is_a_graph(device, dtype, together):
     graph = cases.SHAPES["grid"]
     level = multi_source_bfs(graph.matrix(device, dtype), [0], together=together).level

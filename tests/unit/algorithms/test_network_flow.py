@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csgraph
 from tests.helpers.data import graph_path
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -156,7 +157,7 @@ def test_a_saturated_edge_has_exactly_its_capacity(device):
     assert found.value == pytest.approx(0.1 + 0.2, rel=1e-15)
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT8", "UINT64", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT8", "UINT64", "FP32"])
 def test_dtypes(device, dtype):
     with gb.device(device):
         A = gb.Matrix.from_coo([0, 0, 1, 2], [1, 2, 3, 3], [1, 1, 1, 1], dtype, nrows=4, ncols=4)

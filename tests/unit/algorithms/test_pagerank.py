@@ -76,8 +76,8 @@ def test_what_is_kept_of_a_graph_is_that_of_the_last_damping_and_dtype(device):
     )
 
 
-@pytest.mark.parametrize("number", ["FP32", "FP64"])
-@pytest.mark.parametrize("options", [{}, {"adaptive": True}, {"weighted": True}, {"shares": True}])
+@every("number", ["FP32", "FP64"])
+@every("options", [{}, {"adaptive": True}, {"weighted": True}, {"shares": True}])
 def test_ranks_are_computed_in_their_dtype(monkeypatch, number, options):
     """Nothing in the loop is wider: a value for each vertex, and sums of them."""
     graph = cases.SHAPES["random"]
@@ -110,8 +110,8 @@ def test_iterations_can_be_fixed(device):
     assert found.last_change.value > 0
 
 
-@pytest.mark.parametrize("tol", [1e-2, 1e-5, 1e-9])
-@pytest.mark.parametrize("adaptive", [False, True])
+@every("tol", [1e-2, 1e-5, 1e-9])
+@every("adaptive", [False, True])
 def test_tolerance_is_met(device, tol, adaptive):
     # An iteration shrinks the distance to the limit by d, so it is at most d / (1 - d) * tol.
     graph = cases.SHAPES["random"]
@@ -182,7 +182,7 @@ def test_no_vertices(device, adaptive):
     assert found.rank.size == 0
 
 
-@pytest.mark.parametrize(
+@every(
     "options",
     [
         {"damping": -0.1},
@@ -220,7 +220,7 @@ def test_no_host_reads(monkeypatch, adaptive):
 SHARED = ([0, 0, 1, 2], [1, 2, 0, 0])
 
 
-@pytest.mark.parametrize(
+@every(
     ("weights", "dtype", "told"),
     [
         ([np.inf, 1, 1, 1], "FP64", "a weight is inf.*give that edge a finite weight"),

@@ -6,6 +6,7 @@ import inspect
 import warnings
 
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira import algorithms
@@ -30,7 +31,7 @@ CALLS = {
 NAMES = [(name, value) for name, (_, values) in CALLS.items() for value in values]
 
 
-@pytest.mark.parametrize(("name", "value"), NAMES)
+@every(("name", "value"), NAMES)
 def test_the_old_name_works_and_warns(name, value):
     call, _ = CALLS[name]
     said = rf"^{name}\(method='{value}'\) is now algorithm='{value}'; the old name will go$"

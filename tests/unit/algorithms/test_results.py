@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.algorithms import (
@@ -23,8 +24,8 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("where", ["reference", "cpu"])
-@pytest.mark.parametrize("name", RUNS)
+@every("where", ["reference", "cpu"])
+@every("name", RUNS)
 def test_iterations_count_rows_that_a_long_trace_has_lost(monkeypatch, name, where):
     A = gb.Matrix.from_coo(range(30), range(1, 31), 1.0, nrows=31, ncols=31)
     with gb.device(where):

@@ -54,10 +54,8 @@ def test_every_delta_gives_the_same(device, method, graph, delta):
     assert found.delta == delta
 
 
-@pytest.mark.parametrize("method", ["delta_stepping", "window"])
-@pytest.mark.parametrize(
-    ("delta", "used"), [(1e300, np.inf), (10**400, np.inf), (1e-60, 2.0**-149), (0.5, 0.5)]
-)
+@every("method", ["delta_stepping", "window"])
+@every(("delta", "used"), [(1e300, np.inf), (10**400, np.inf), (1e-60, 2.0**-149), (0.5, 0.5)])
 @pytest.mark.filterwarnings("error")
 def test_a_delta_beyond_the_dtype_of_distances(device, method, delta, used):
     graph = cases.SHAPES["random"]
@@ -336,7 +334,7 @@ def test_source_out_of_range(method):
         sssp(gb.Matrix("FP64", 3, 2), 0, algorithm=method)
 
 
-@pytest.mark.parametrize(
+@every(
     "options",
     [
         {"algorithm": "johnson"},
@@ -387,7 +385,7 @@ def test_the_asynchronous_search_agrees_with_networkx(device, delta):
     assert found.iterations > 0
 
 
-@pytest.mark.parametrize(
+@every(
     ("edges", "opts", "chosen"),
     [
         ([(i, i + 1, 2.0) for i in range(30)], {}, "asynchronous"),

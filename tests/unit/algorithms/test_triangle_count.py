@@ -5,6 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import pytest
 from hypothesis import given
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -73,7 +74,7 @@ def test_sorting_by_degree_saves_work():
     assert degree.trace[0].touched < natural.trace[0].touched
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
 def test_every_dtype_is_a_graph(device, dtype):
     A = cases.SHAPES["complete"].matrix(device, dtype)
     assert triangle_count(A).count == 10

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from scipy.sparse import csgraph, csr_array
 from tests.helpers.data import load_graph
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -53,7 +54,7 @@ def test_the_detour_is_wider(device):
     assert found.iterations == 4
 
 
-@pytest.mark.parametrize("dtype", ["INT8", "UINT16", "INT64", "FP32"])
+@every("dtype", ["INT8", "UINT16", "INT64", "FP32"])
 def test_widths_have_the_dtype_of_the_matrix(device, dtype):
     graph = cases.SHAPES["random"]
     found = widest_path(graph.matrix(device, dtype), 0).width

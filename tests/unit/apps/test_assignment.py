@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment as scipys
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+from tests.helpers.every import every
 
 import semira as gb
 from semira.algorithms import linear_sum_assignment
@@ -261,7 +262,7 @@ def test_a_result_reads_like_scipys(device):
     assert repr(found).startswith("AssignmentResult(pairs=3, cost=5")
 
 
-@pytest.mark.parametrize(
+@every(
     ("costs", "options", "error", "text"),
     [
         ([1.0, 2.0], {}, DimensionMismatch, "two dimensions; these have 1"),

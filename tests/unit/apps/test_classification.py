@@ -12,6 +12,7 @@ from hypothesis import settings as settings_of_tests
 from hypothesis import strategies as st
 from tests.helpers import classification as oracle
 from tests.helpers.data import load_graph
+from tests.helpers.every import every
 
 import semira as gb
 from semira.apps.classification import memory, problem, solve
@@ -264,7 +265,7 @@ def test_any_graph(seed, n, m, count, width, way):
         assert np.abs(found - expected).max() < 1e-9
 
 
-@pytest.mark.parametrize(
+@every(
     ("change", "error", "told"),
     [
         ({"A": [[1]]}, DomainMismatch, "needs a Matrix or"),
@@ -356,7 +357,7 @@ def test_part_of_a_social_network_is_found_again(way):
     assert found.best.tolist() == part.tolist()
 
 
-@pytest.mark.parametrize(
+@every(
     ("options", "match"),
     [
         ({"iterations": "a"}, "iterations='a'"),

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from hypothesis import strategies as st
 from tests.helpers import chesapeake
 from tests.helpers.communities import groups_of, matrix_of, plain_modularity, planted
+from tests.helpers.every import every
 
 import semira as gb
 from semira.algorithms.row import load
@@ -357,9 +358,9 @@ def test_progress_is_told(device):
 # Modularity ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("weight", [None, "weight"])
-@pytest.mark.parametrize("resolution", [1.0, 0.3])
+@every("directed", [False, True])
+@every("weight", [None, "weight"])
+@every("resolution", [1.0, 0.3])
 def test_modularity_is_that_of_networkx(device, directed, weight, resolution):
     rng = np.random.default_rng(1)
     graph = nx.gnp_random_graph(40, 0.1, seed=1, directed=directed)

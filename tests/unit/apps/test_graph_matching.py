@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import quadratic_assignment
 from tests.helpers.data import graph_path
+from tests.helpers.every import every
 
 import semira as gb
 from semira.apps import graph_match
@@ -345,7 +346,7 @@ def test_graphs_with_little_to_match(device, n):
     assert graph_match(A, A, num_seeds=n).match.tolist() == list(range(n))
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT16", "INT64", "FP32"])
+@every("dtype", ["BOOL", "INT8", "UINT16", "INT64", "FP32"])
 def test_dtypes_of_weights(device, dtype):
     A = matrix(drawn(7, 0.5, 1)).dup(dtype)
     found = graph_match(A, A, num_seeds=4)
@@ -386,7 +387,7 @@ TWO = gb.Matrix(float, 2, 2)
 THREE = gb.Matrix(float, 3, 3)
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "options", "error", "text"),
     [
         ((TWO, np.ones((2, 2))), {}, DomainMismatch, "Matrix"),

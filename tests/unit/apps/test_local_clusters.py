@@ -10,6 +10,7 @@ import threading
 import numpy as np
 import pytest
 from tests.helpers import diffusions
+from tests.helpers.every import every
 
 import semira as gb
 from semira.apps.local_clustering import local_clusters, memory, solve, sweeping
@@ -344,7 +345,7 @@ def test_phi_and_volume_are_other_names_of_alpha_and_rho(device):
     assert large.rho == pytest.approx(1 / 170 / (48 * np.log2(170)))
 
 
-@pytest.mark.parametrize(
+@every(
     ("seeds", "options", "error", "words"),
     [
         ([], {}, InvalidValue, "seeds is empty"),

@@ -107,7 +107,7 @@ def test_tables_have_names(device, name, kind):
     assert named.columns().keys() == found.keys()
 
 
-@pytest.mark.parametrize("kind", LABELS)
+@every("kind", LABELS)
 def test_numbers_of_several_shapes_have_names(device, kind):
     graph = graph_of(kind, device)
     found = gb.apps.random_walks(graph, [graph.name(0), graph.name(6)], 3, seed=1)

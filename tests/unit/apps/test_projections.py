@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from tests.helpers import chesapeake
+from tests.helpers.every import every
 
 import semira as gb
 from semira.apps import (
@@ -71,8 +72,8 @@ ORACLES = {
 }
 
 
-@pytest.mark.parametrize("onto", ["rows", "columns"])
-@pytest.mark.parametrize("weight", ORACLES)
+@every("onto", ["rows", "columns"])
+@every("weight", ORACLES)
 def test_weights_are_those_of_networkx(weight, onto):
     given = drawn(17, 23)
     side, n = ("r", 17) if onto == "rows" else ("c", 23)
@@ -93,8 +94,8 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("kind", [np.int64, np.float64])
-@pytest.mark.parametrize("weight", FUNCTIONS)
+@every("kind", [np.int64, np.float64])
+@every("weight", FUNCTIONS)
 def test_weights_by_values_are_sums_in_order(weight, kind):
     given = drawn(11, 9, 0.4, kind=kind)
     values = given.toarray().tolist()
@@ -150,9 +151,9 @@ def kept(row, columns, top, threshold):
     return sorted([j for j in order if row[j] >= threshold][:top])
 
 
-@pytest.mark.parametrize("kind", [np.int64, np.float64])
-@pytest.mark.parametrize("top", [1, 3, 100])
-@pytest.mark.parametrize("width", [7, 70, 2100])
+@every("kind", [np.int64, np.float64])
+@every("top", [1, 3, 100])
+@every("width", [7, 70, 2100])
 def test_a_row_keeps_its_greatest_entries(width, top, kind):
     left, right = drawn(6, 30, 0.5, 1, kind), drawn(30, width, 40 / (width + 100), 2, kind)
     left.data -= 2
@@ -229,7 +230,7 @@ def test_any_number_of_threads_makes_the_same(device):
     assert found[0].isequal(found[2])
 
 
-@pytest.mark.parametrize("shape", [(0, 0), (1, 1), (0, 3), (3, 0), (5, 4)])
+@every("shape", [(0, 0), (1, 1), (0, 3), (3, 0), (5, 4)])
 def test_matrices_without_entries(shape):
     A = gb.Matrix(int, *shape)
     for weight in ("count", "none", "jaccard", "collaboration", "cosine", "product"):
@@ -265,7 +266,7 @@ def test_the_result_tells_itself(tmp_path):
 
 
 # what is refused ----------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@every(
     ("options", "message"),
     [
         ({"onto": "both"}, "'both' must be 'columns' or 'rows'"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.helpers.every import every
 
 import semira as gb
 from semira.apps import sage
@@ -59,8 +60,8 @@ def given_samples(n, wide, deep, seed=2):
 POOLS = {"mean": np.mean, "sum": np.sum, "max": np.max}
 
 
-@pytest.mark.parametrize("aggregator", ["mean", "sum", "max", "callable"])
-@pytest.mark.parametrize("widths", [(4, 5, 3, 7), (9, 12, 40, 1), (4, 8, 68, 4)])
+@every("aggregator", ["mean", "sum", "max", "callable"])
+@every("widths", [(4, 5, 3, 7), (9, 12, 40, 1), (4, 8, 68, 4)])
 def test_embeddings_are_those_of_the_formulas(device, aggregator, widths):
     net = some_network(30, features=8 if widths[0] == 4 else 6, widths=widths)
     samples = given_samples(30, 3, 4)
@@ -76,8 +77,8 @@ def test_embeddings_are_those_of_the_formulas(device, aggregator, widths):
     assert facts["columns"] == widths[2] + widths[3]
 
 
-@pytest.mark.parametrize("columns", [8, 6])
-@pytest.mark.parametrize("aggregator", ["mean", "max", "callable"])
+@every("columns", [8, 6])
+@every("aggregator", ["mean", "max", "callable"])
 def test_half_precision_is_kept_and_summed_in_float32(device, aggregator, columns):
     # Wa1 has more bytes a row than features, then fewer; subnormal numbers and zeros among them.
     for widths in ((4, 9, 3, 7), (4, 1, 3, 7)):
@@ -221,7 +222,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("options", "error", "text"), BAD)
+@every(("options", "error", "text"), BAD)
 def test_bad_arguments_are_named(device, options, error, text):
     with pytest.raises(error, match=text):
         gb.apps.sage_embedding(matrix_of(some_graph(), device), **some_network(30) | options)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.helpers.every import every
 from tests.helpers.samples import WAYS, host, matrix_of, some_matrix
 
 import semira as gb
@@ -52,7 +53,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("options", "error", "text"), BAD)
+@every(("options", "error", "text"), BAD)
 def test_bad_arguments_are_named(device, options, error, text):
     given = {"vertices": [1], "k": 2} | options
     with pytest.raises(error, match=text):

@@ -96,8 +96,8 @@ def test_edges_within_neighbourhoods(k, mode, weighted, other):
     assert found.statistic.dtype == "INT64"
 
 
-@pytest.mark.parametrize("k", [0, 1, 2])
-@pytest.mark.parametrize("mode", ["undirected", "out"])
+@every("k", [0, 1, 2])
+@every("mode", ["undirected", "out"])
 def test_weights_that_are_floats(k, mode):
     dense = drawn(20, 0.2, 3, both=mode == "undirected", floats=True)
     found = local_scan(matrix(dense), k=k, mode=mode, weighted=True)
@@ -187,8 +187,8 @@ def standard(value, before):
     return (value - np.mean(before)) / max(deviation, 1.0)
 
 
-@pytest.mark.parametrize("locality", ["us", "them"])
-@pytest.mark.parametrize(("tau", "ell"), [(0, 0), (1, 0), (3, 0), (2, 1), (3, 3), (0, 2)])
+@every("locality", ["us", "them"])
+@every(("tau", "ell"), [(0, 0), (1, 0), (3, 0), (2, 1), (3, 3), (0, 2)])
 def test_a_series_beside_loops(tau, ell, locality):
     series = [drawn(12, 0.2, t, both=True, loops=False) for t in range(9)]
     found = scan_series(map(matrix, series), tau, ell, locality=locality)

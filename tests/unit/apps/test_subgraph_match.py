@@ -13,6 +13,7 @@ from hypothesis import settings as settings_of_tests
 from hypothesis import strategies as st
 from networkx.algorithms.isomorphism import DiGraphMatcher, GraphMatcher
 from tests.helpers.data import load_graph
+from tests.helpers.every import every
 
 import semira as gb
 from semira.apps.subgraph_matching import memory, solve
@@ -122,7 +123,7 @@ def test_any_graph(seed, directed, with_labels, with_values, induced):
     assert once.count * once.automorphisms == found.count
 
 
-@pytest.mark.parametrize(
+@every(
     ("pattern", "symmetries"),
     [
         (nx.cycle_graph(3), 6), (nx.cycle_graph(4), 8), (nx.complete_graph(4), 24),
@@ -222,7 +223,7 @@ def test_threads_change_nothing(threads):
     assert found.count == sum(nx.triangles(graph).values()) // 3
 
 
-@pytest.mark.parametrize(
+@every(
     ("change", "error", "told"),
     [
         ({"A": [[1]]}, DomainMismatch, "needs a Matrix or"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import scipy.stats
+from tests.helpers.every import every
 
 import semira as gb
 from semira.base.settings import override, restore
@@ -104,8 +105,8 @@ def test_the_best_neighbour_in_long_rows_is_that_of_numpy(device):
     assert found.paths[:, 1].tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("directed", [False, True])
+@every("kind", KINDS)
+@every("directed", [False, True])
 def test_moves_are_entries_and_walks_end_where_nothing_leaves(device, kind, directed):
     graph = some_graph(directed=directed)
     graph = sp.csr_matrix(graph)
@@ -326,7 +327,7 @@ def test_paths_that_the_gpu_cannot_hold_go_to_the_host_in_parts(device, monkeypa
     assert found.false_moves == 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@every("kind", KINDS)
 def test_graphs_without_edges_and_without_vertices(device, kind):
     for n in (0, 1, 3):
         A = matrix_of(sp.csr_matrix((n, n)), device)
@@ -414,7 +415,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("options", "error", "text"), BAD)
+@every(("options", "error", "text"), BAD)
 def test_bad_arguments_are_named(device, options, error, text):
     with pytest.raises(error, match=text):
         gb.apps.random_walks(matrix_of(some_graph(), device), **options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.helpers.every import every
 
 from semira.base import options, settings
 from semira.base.config import Config, config
@@ -63,7 +64,7 @@ def test_working_directory_is_not_searched(monkeypatch, tmp_path):
     assert Config()["autocompute"] is True
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "words"),
     [
         ("max_rows = 'many'", ["options.toml: max_rows='many'", "not an integer"]),

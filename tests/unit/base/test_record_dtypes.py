@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira import dtypes
@@ -74,7 +75,7 @@ def test_register_new_refuses_names(name):
         dtypes.register_new(name, POINT)
 
 
-@pytest.mark.parametrize(
+@every(
     ("dtype", "error", "match"),
     [
         (np.dtype([("x", object)]), InvalidValue, "Python objects"),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
 
-import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.base.shown import table_html, table_text
@@ -63,7 +63,7 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@every("name", SHOWN)
 def test_a_prompt_shows_what_print_writes(name):
     with gb.device("reference"):
         item = SHOWN[name]()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 
-import pytest
+from tests.helpers.every import every
 
 from semira.base.text import printable, printable_json
 
@@ -23,7 +23,7 @@ UNSAFE = {
 }
 
 
-@pytest.mark.parametrize("text", UNSAFE)
+@every("text", UNSAFE)
 def test_what_controls_a_terminal_is_escaped(text):
     shown = printable(text)
     assert shown == UNSAFE[text]
@@ -40,7 +40,7 @@ def test_names_of_people_and_places_stay():
         assert printable(text) == text
 
 
-@pytest.mark.parametrize("text", UNSAFE)
+@every("text", UNSAFE)
 def test_json_keeps_its_value(text):
     record = {"label": text, "list": [text]}
     shown = printable_json(json.dumps(record, indent=2, ensure_ascii=False))

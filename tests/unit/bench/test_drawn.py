@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.bench import drawn, graphs, verify
 from semira.bench.drawn import draw_kronecker, draw_spec
@@ -120,8 +121,8 @@ def test_rows_of_entries_are_those_of_the_host(small_slices: Any) -> None:
     assert len(rows_of_entries(np, np.array([0, 0, 0]))) == 0
 
 
-@pytest.mark.parametrize("size", [1, 7, 60, 10_000])
-@pytest.mark.parametrize("spec", ["er:50,degree=1", "kron:6", "grid:6x6"])
+@every("size", [1, 7, 60, 10_000])
+@every("spec", ["er:50,degree=1", "kron:6", "grid:6x6"])
 def test_slices_of_a_large_graph_are_its_edges(
     monkeypatch: pytest.MonkeyPatch, spec: str, size: int
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.bench.graphs import BenchGraph, load_bench_graph
@@ -92,8 +93,8 @@ def test_peer_is_verified_as_well(name: str, kernel: str, graph: BenchGraph) -> 
     assert record.compile_s is None
 
 
-@pytest.mark.parametrize("name", ["suitesparse", "scipy", "networkx"])
-@pytest.mark.parametrize("kernel", KERNELS)
+@every("name", ["suitesparse", "scipy", "networkx"])
+@every("kernel", KERNELS)
 def test_peer_is_right_on_a_directed_graph_in_pieces(name: str, kernel: str) -> None:
     peer = open_peer(name, 1)
     if peer is None:

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from tests.helpers.compile_kernels import complaint
 from tests.helpers.emulated import build, driver, studies
+from tests.helpers.every import every
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
 
 needs_emulation = pytest.mark.skipif(
@@ -148,7 +149,7 @@ def test_distances(number: int, backwards: bool) -> None:
 
 
 @needs_emulation
-@pytest.mark.parametrize("number", range(8))
+@every("number", range(8))
 def test_labels(number: int) -> None:
     variant = replace(shapes()[number], width=0)
     both = random_graph(count=500)

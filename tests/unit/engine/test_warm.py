@@ -65,7 +65,7 @@ def _submitted(monkeypatch: pytest.MonkeyPatch, write: Callable[..., Any]) -> Ca
     return calls[0]
 
 
-@pytest.mark.parametrize("name", WRITES)
+@every("name", WRITES)
 def test_bound_like_the_lowered_program(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     call = _submitted(monkeypatch, WRITES[name])
     lowering = Lowering()

@@ -12,6 +12,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.base import memory, settings
 from semira.base.dtypes import INT64
@@ -31,8 +32,8 @@ def limit():
     settings.restore(before)
 
 
-@pytest.mark.parametrize("suffix", COMPRESS)
-@pytest.mark.parametrize("name", ["g.csv{}", "g.CSV{}", "g.csv", "g"])
+@every("suffix", COMPRESS)
+@every("name", ["g.csv{}", "g.CSV{}", "g.csv", "g"])
 def test_compressions_are_read_by_content(tmp_path, suffix, name):
     path = tmp_path / name.format(suffix.upper())
     path.write_bytes(COMPRESS[suffix](EDGES))

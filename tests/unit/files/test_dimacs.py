@@ -6,6 +6,7 @@ import gzip
 import io
 
 import pytest
+from tests.helpers.every import every
 
 from semira.base.errors import FileFormatError
 from semira.files import read_edges
@@ -113,7 +114,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@every("case", BAD)
 def test_read_bad_file_is_refused_with_line_and_reason(case):
     text, reason = BAD[case]
     with pytest.raises(FileFormatError, match=reason):

@@ -25,7 +25,7 @@ def pairs(edges) -> list[tuple[int, int]]:
     return list(zip(edges.rows.tolist(), edges.cols.tolist(), strict=True))
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "0 1\n2 0\n",
@@ -51,7 +51,7 @@ def test_read_integer_vertices_in_every_layout(text):
     assert edges.symmetric is False
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "dtype", "values"),
     [
         ("0 1 5\n1 0 -7\n", np.int64, [5, -7]),
@@ -76,7 +76,7 @@ def test_read_weights_are_integers_if_all_are(text, dtype, values):
     assert pairs(edges) == [(0, 1), (1, 0)]
 
 
-@pytest.mark.parametrize(
+@every(
     ("blocks", "dtype"),
     [
         (["5", "18446744073709551615", "7"], np.uint64),
@@ -86,7 +86,7 @@ def test_read_weights_are_integers_if_all_are(text, dtype, values):
         (["9223372036854775807", "18446744073709551615", "0.5"], np.float64),
     ],
 )
-@pytest.mark.parametrize("ends", ["0 1", "a b"])
+@every("ends", ["0 1", "a b"])
 def test_read_weights_of_all_blocks_decide_on_the_dtype(monkeypatch, blocks, dtype, ends):
     text = "".join(f"{ends} {weight}\n" * 50 for weight in blocks)
     monkeypatch.setattr(source, "_BLOCK_BYTES", 128)
@@ -178,7 +178,7 @@ INDEXED = {
 }
 
 
-@pytest.mark.parametrize("case", INDEXED)
+@every("case", INDEXED)
 def test_read_dense_integers_are_numbers(case):
     text, size, unnamed, options = INDEXED[case]
     edges = read(text, **options)
@@ -194,8 +194,8 @@ def test_read_numbers_from_one_hint_at_the_base():
     assert read("1 2\n2 3\n", base=1).meta["guesses"] == []
 
 
-@pytest.mark.parametrize("odd", ["007", "+7", "-0", "00", "-07"])
-@pytest.mark.parametrize("form", ["{} 1\n1 2\n", "1,{}\n2,1\n", '"{}",1\n2,1\n', "1\t2\n2\t{}\n"])
+@every("odd", ["007", "+7", "-0", "00", "-07"])
+@every("form", ["{} 1\n1 2\n", "1,{}\n2,1\n", '"{}",1\n2,1\n', "1\t2\n2\t{}\n"])
 def test_read_integers_in_a_spelling_of_their_own_are_names(odd, form):
     edges = read(form.format(odd))
     assert set(edges.labels.tolist()) == {odd, "1", "2"}
@@ -333,8 +333,8 @@ MISSING = {
 }
 
 
-@pytest.mark.parametrize("case", MISSING)
-@pytest.mark.parametrize("prefix", ["", "v"])
+@every("case", MISSING)
+@every("prefix", ["", "v"])
 def test_read_missing_weights(case, prefix):
     text = MISSING[case]
     if prefix:

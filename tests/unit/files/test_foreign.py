@@ -147,7 +147,7 @@ def test_no_suffix_has_two_meanings():
     assert len(suffixes) == len(set(suffixes))
 
 
-@pytest.mark.parametrize(
+@every(
     "data",
     [
         b"graph theory\nset logic\n",

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.base.errors import FileFormatError
 from semira.files import read_edges
@@ -48,7 +49,7 @@ HEADERS = {
 }
 
 
-@pytest.mark.parametrize("case", HEADERS)
+@every("case", HEADERS)
 def test_header_is_found(case):
     first, body, is_told = HEADERS[case]
     edges = read(f"# note\n\n{first}\n{body}")
@@ -71,7 +72,7 @@ DATA = {
 }
 
 
-@pytest.mark.parametrize("case", DATA)
+@every("case", DATA)
 def test_first_line_is_an_edge(case):
     edges = read(DATA[case])
     assert edges.meta["header"] is None
@@ -147,7 +148,7 @@ SEPARATED = {
 }
 
 
-@pytest.mark.parametrize("case", SEPARATED)
+@every("case", SEPARATED)
 def test_separator_is_found(case):
     text, expected, delimiter = SEPARATED[case]
     if case == "decimal commas":
@@ -184,7 +185,7 @@ QUOTED = {
 }
 
 
-@pytest.mark.parametrize("line", QUOTED)
+@every("line", QUOTED)
 def test_quotes_keep_what_is_inside(line):
     expected = QUOTED[line]
     if expected is None:

@@ -92,8 +92,8 @@ def test_read_complex_keeps_each_part():
     assert edges.values[1].imag == 2.5
 
 
-@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric", "hermitian"])
-@pytest.mark.parametrize("layout", ["coordinate", "array"])
+@every("symmetry", ["general", "symmetric", "skew-symmetric", "hermitian"])
+@every("layout", ["coordinate", "array"])
 def test_read_complex_agrees_with_scipy(symmetry, layout):
     rng = np.random.default_rng(3)
     square = rng.integers(-9, 9, (6, 6)) + 1j * rng.integers(-9, 9, (6, 6))
@@ -223,7 +223,7 @@ def test_read_huge_line_is_refused_without_reading_on():
     assert stream.given < 32 << 20
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "field"),
     [
         (b"1 1 1.5.2\n", "real"),
@@ -277,8 +277,8 @@ def edge_list(values, *, symmetric=False) -> EdgeList:
     return EdgeList(3, 3, np.array([0, 1, 2]), np.array([1, 0, 2]), values, symmetric)
 
 
-@pytest.mark.parametrize("symmetric", [False, True])
-@pytest.mark.parametrize(
+@every("symmetric", [False, True])
+@every(
     "values",
     [
         None,

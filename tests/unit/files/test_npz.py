@@ -243,7 +243,7 @@ def test_read_empty_or_text_file_is_refused():
             read_edges(io.BytesIO(data), format="npz")
 
 
-@pytest.mark.parametrize(
+@every(
     "values",
     [
         None,
@@ -254,7 +254,7 @@ def test_read_empty_or_text_file_is_refused():
         np.complex64([1j, 2]),
     ],
 )
-@pytest.mark.parametrize("labels", [None, ["a", "Zoë", ""], [10**12, 5, -1]])
+@every("labels", [None, ["a", "Zoë", ""], [10**12, 5, -1]])
 def test_write_then_read_gives_the_same(values, labels):
     names = None if labels is None else np.array(labels, object if labels[0] == "a" else int)
     edges = EdgeList(3, 3, np.array([2, 0]), np.array([0, 1]), values, labels=names)

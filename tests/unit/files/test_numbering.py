@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.files.numbering import are_names, count_used, number_integers, number_rows
 
 
-@pytest.mark.parametrize("width", [1, 2, 3])
-@pytest.mark.parametrize(("count", "distinct"), [(1, 1), (50, 3), (5000, 5000), (20_000, 40)])
+@every("width", [1, 2, 3])
+@every(("count", "distinct"), [(1, 1), (50, 3), (5000, 5000), (20_000, 40)])
 def test_rows_are_numbered_as_by_a_dict(width, count, distinct):
     rng = np.random.default_rng(width)
     table = rng.integers(0, 2**64, (distinct, width), np.uint64)[rng.integers(0, distinct, count)]
@@ -35,7 +36,7 @@ def test_nothing_has_no_numbers():
     assert count_used(np.empty(0, np.int64)) == 0
 
 
-@pytest.mark.parametrize(
+@every(
     ("ends", "is_named"),
     [
         (np.arange(1000), False),

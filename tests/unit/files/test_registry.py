@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.base.dtypes import BOOL, FP64, INT64
 from semira.base.errors import (
@@ -32,7 +33,7 @@ BOM = b"\xef\xbb\xbf"
 MTX = b"%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n3 1\n"
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "data", "expected"),
     [
         ("g.mtx", MTX, "mtx"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.base.errors import IndexOutOfBound, InvalidIndex
 from semira.formats.index import check_indices, index_dtype, offset_dtype
@@ -43,7 +44,7 @@ def test_check_indices_accepts_nothing_of_any_dtype():
     assert check_indices(np.empty(0), 2**40, "rows").dtype == np.int64
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "size", "error", "reason"),
     [
         ([0, 5], 5, IndexOutOfBound, "rows holds 5"),

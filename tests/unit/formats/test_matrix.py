@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.base.dtypes import FP64, INT64
 from semira.base.errors import InvalidObject
@@ -61,7 +62,7 @@ def test_iso_values_are_expanded():
     assert matrix.nbytes == 4 * 4 + 3 * 4 + 8
 
 
-@pytest.mark.parametrize(
+@every(
     ("changes", "reason"),
     [
         ({"orientation": "coo"}, "orientation 'coo'"),

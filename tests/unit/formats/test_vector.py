@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.every import every
 
 from semira.base.dtypes import FP64, INT64
 from semira.base.errors import InvalidObject
@@ -60,7 +61,7 @@ BITMAP = as_bitmap(np.array([True, False, True]), np.array([1, 2, 3]))
 FULL = VectorArrays.full(INT64, np.array([1, 2]))
 
 
-@pytest.mark.parametrize(
+@every(
     ("vector", "changes", "reason"),
     [
         (SPARSE, {"storage": "list"}, "storage 'list'"),

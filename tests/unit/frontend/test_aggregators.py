@@ -132,8 +132,8 @@ def test_it_runs_in_a_recorded_loop(device):
         np.testing.assert_allclose(w.to_coo()[1], [4, 4, 4, 0])
 
 
-@pytest.mark.parametrize("name", NO_MATRIX)
-@pytest.mark.parametrize("lines", ["rowwise", "columnwise"])
+@every("name", NO_MATRIX)
+@every("lines", ["rowwise", "columnwise"])
 def test_positions_of_truth_values(name, lines, device):
     def found(library):
         A = library.Matrix.from_coo([0, 1, 1, 2], [1, 1, 0, 2], [True, False, True, True], ncols=4)
@@ -195,7 +195,7 @@ def over_all(values, dtype="FP64"):
     ]
 
 
-@pytest.mark.parametrize(
+@every(
     ("values", "dtype"),
     [
         ([1e9, 1e9 + 1, 1e9 + 2], "FP64"),
@@ -225,7 +225,7 @@ def test_variances_of_rows_use_the_mean_of_each(device):
         assert found[0] == pytest.approx((1e9 - 1) ** 2 / 2)
 
 
-@pytest.mark.parametrize(
+@every(
     ("values", "expected"),
     [
         ([3e200, -4e200], 5e200),

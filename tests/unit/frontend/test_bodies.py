@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira import binary, monoid, semiring
@@ -259,7 +260,7 @@ def _bodies() -> dict[str, Any]:  # noqa: C901 - a list of functions
     return {name: body for name, body in locals().items() if callable(body)}
 
 
-@pytest.mark.parametrize("name", sorted(_bodies()))
+@every("name", sorted(_bodies()))
 def test_other_bodies_are_not_described(name: str) -> None:
     assert describe(_bodies()[name]) is None
 

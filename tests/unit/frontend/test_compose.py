@@ -59,7 +59,7 @@ def test_kronecker_gives_operators_the_positions_of_both_factors(device, op, tra
             assert found[i * 2 + k][j * 5 + m] == POSITIONS[op](i, j, k, m)
 
 
-@pytest.mark.parametrize("op", POSITIONS)
+@every("op", POSITIONS)
 def test_outer_gives_operators_the_positions_of_a_column_and_a_row(device, op) -> None:
     with gb.device(device):
         v, w = gb.Vector.from_coo([1, 2], 1, size=4), gb.Vector.from_coo([0, 3], 1, size=5)
@@ -96,7 +96,7 @@ def test_power_refuses_what_is_not_a_power(A) -> None:
         gb.Matrix(int, 2, 3).power(2)
 
 
-@pytest.mark.parametrize("offset", [-4, -2, 0, 1, 3])
+@every("offset", [-4, -2, 0, 1, 3])
 def test_reposition_moves_and_drops(device, offset) -> None:
     with gb.device(device):
         v = gb.Vector.from_coo([0, 2], [7, 8], size=4)

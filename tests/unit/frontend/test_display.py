@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.base.dtypes import INT64
@@ -211,7 +212,7 @@ def test_iso_and_storage_are_named():
     assert "full" in repr(gb.Vector.from_dense([1, 2]))
 
 
-@pytest.mark.parametrize(
+@every(
     ("value", "text"),
     [
         (0.1, "0.1"), (1 / 3, "0.333333"), (1e20, "1e+20"), (1e-7, "1e-07"), (2.0, "2.0"),

@@ -6,6 +6,7 @@ import itertools
 import operator
 
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import DomainMismatch
@@ -40,7 +41,7 @@ def outcome(sign: str, left: str, right: str, *, recorded: bool):
     return result.value
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ("e + 1", 1), ("1 + e", 1), ("e - 1", -1), ("1 - e", 1), ("e * 2", None), ("2 - u", -1),

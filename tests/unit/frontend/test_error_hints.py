@@ -51,7 +51,7 @@ def test_misspelt_operators(call, meant):
         call()
 
 
-@pytest.mark.parametrize(
+@every(
     ("module", "name", "meant"),
     [
         ("unary", "sqr", "sqrt"), ("binary", "pluss", "plus"), ("monoid", "timess", "times"),
@@ -112,7 +112,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize(("call", "meant"), FUNCTIONS.values(), ids=FUNCTIONS)
+@every(("call", "meant"), FUNCTIONS.values(), ids=FUNCTIONS)
 def test_functions_of_numpy_and_python(call, meant):
     with pytest.raises(TypeError, match=rf"use {meant}\b"):
         call()

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import DeviceUnavailable, InvalidValue
 
 
-@pytest.mark.parametrize("seed", range(6))
+@every("seed", range(6))
 def test_products_are_counted_and_entries_bounded(seed, device):
     rng = np.random.default_rng(seed)
     left, right, allowed = (rng.random(shape) < 0.3 for shape in ((9, 7), (7, 11), (9, 11)))

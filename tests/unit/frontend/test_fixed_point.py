@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import (
@@ -23,7 +24,7 @@ def start(device, dtype="INT64"):
     return gb.Vector.from_coo([0], 0, dtype, size=4).to(device)
 
 
-@pytest.mark.parametrize("dtype", ["INT8", "INT32", "UINT64", "FP32", "FP64"])
+@every("dtype", ["INT8", "INT32", "UINT64", "FP32", "FP64"])
 def test_shortest_paths(device, dtype):
     w = start(device, dtype)
     assert w.fixed_point(matrix(device, dtype), "min_plus") > 0

@@ -190,7 +190,7 @@ def test_masked_elements_have_no_entry():
     assert gb.io.from_numpy(np.ma.masked_all((2, 2))).nvals == 0
 
 
-@pytest.mark.parametrize("make", [make for name, make in ARRAYS.items() if "dense" not in name])
+@every("make", [make for name, make in ARRAYS.items() if "dense" not in name])
 def test_masked_values_are_refused_elsewhere(make):
     with pytest.raises(InvalidValue, match="1 masked elements, the first at position 1; from_de"):
         make(np.ma.array([1.0, 2, 3], mask=[0, 1, 0]), "FP64")
@@ -226,7 +226,7 @@ def test_values_to_fill_in_must_fit():
     assert v.to_dense(-1.9, dtype="INT8").tolist() == [1, -1]
 
 
-@pytest.mark.parametrize(
+@every(
     ("weight", "dtype", "expected"),
     [
         (300, "INT8", None), (-1, "UINT8", None), (float("nan"), "INT64", None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 
@@ -13,7 +14,7 @@ def close(dtype: str, left, right, **tolerances) -> bool:
     return v.isclose(w, **tolerances)
 
 
-@pytest.mark.parametrize(
+@every(
     ("dtype", "left", "right", "tolerances", "expected"),
     [
         ("INT64", 2**53, 2**53 + 1, {"rel_tol": 0}, False),

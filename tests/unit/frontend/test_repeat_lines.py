@@ -42,7 +42,7 @@ def ticks() -> Callable[[], int]:
 # --- what a body returns ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("returned", "named"),
     [
         (lambda s, v: True, "True, which is fixed when the body is recorded; return a Scalar"),
@@ -430,7 +430,7 @@ def test_a_condition_that_does_not_come_back_is_named() -> None:
 # --- what a loop inside of a loop returns -----------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "remedy"),
     [
         ("iterations", "count them in a Scalar made before the outer loop"),

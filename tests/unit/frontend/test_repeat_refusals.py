@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import InvalidValue, RecordError
@@ -40,7 +41,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("do", "what", "remedy"), REFUSED.values(), ids=REFUSED.keys())
+@every(("do", "what", "remedy"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_is_refused_is_named_with_line_and_remedy(do, what, remedy) -> None:
     v = gb.Vector.from_coo([1], [2], size=3, name="v")
     A = gb.Matrix.from_coo([1], [2], [3], nrows=3, ncols=3, name="A")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import log_softmax, logsumexp, softmax
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import DomainMismatch, InvalidValue, RecordError
@@ -23,8 +24,8 @@ def random_rows(seed, lengths, ncols, scale=1.0):
     return rows, cols.astype(int), rng.normal(0, scale, len(rows))
 
 
-@pytest.mark.parametrize("log", [False, True])
-@pytest.mark.parametrize("scale", [1.0, 1e4])
+@every("log", [False, True])
+@every("scale", [1.0, 1e4])
 def test_rows_of_every_length(device, log, scale):
     lengths = [0, 1, 2, 31, 32, 33, 200, 0, 1024, 1025, 3000]
     if device == "reference":
@@ -56,7 +57,7 @@ def test_dense_blocks_and_transposes(device):
     assert twice == pytest.approx(softmax(2 * block, axis=1))
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32", "FP64"])
+@every("dtype", ["BOOL", "INT8", "UINT64", "FP32", "FP64"])
 def test_dtypes(device, dtype):
     A = gb.Matrix.from_coo([0, 0, 1], [1, 2, 0], [1, 0, 1], dtype)
     found = A.softmax_rowwise().new()

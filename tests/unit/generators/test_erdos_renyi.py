@@ -6,14 +6,15 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.base import settings
 from semira.base.errors import InvalidValue, OutOfMemory
 from semira.generators import generate_erdos_renyi
 
 
-@pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("degree", [0, 0.5, 3, 40, 60, 98, 99])
+@every("symmetric", [True, False])
+@every("degree", [0, 0.5, 3, 40, 60, 98, 99])
 def test_erdos_renyi_has_exactly_the_edges_asked_for(degree, symmetric):
     graph = generate_erdos_renyi(100, degree, symmetric=symmetric)
     graph.validate()

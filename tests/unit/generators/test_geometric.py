@@ -6,14 +6,15 @@ import math
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.base import settings
 from semira.base.errors import InvalidValue, OutOfMemory
 from semira.generators import generate_geometric
 
 
-@pytest.mark.parametrize("num_vertices", [2, 10, 300])
-@pytest.mark.parametrize("radius", [0.01, 0.07, 0.25, 1 / 3, 0.5, 0.9])
+@every("num_vertices", [2, 10, 300])
+@every("radius", [0.01, 0.07, 0.25, 1 / 3, 0.5, 0.9])
 def test_geometric_edges_are_exactly_the_close_pairs(num_vertices, radius):
     # With a radius beyond the diagonal every pair is listed, so all distances are known.
     everything = generate_geometric(num_vertices, 1.5, seed=4, weights="distance", symmetric=False)
@@ -73,8 +74,8 @@ def test_geometric_does_not_depend_on_threads():
         np.testing.assert_array_equal(getattr(graphs[0], part), getattr(graphs[1], part))
 
 
-@pytest.mark.parametrize("num_vertices", [0, 1, 2])
-@pytest.mark.parametrize("radius", [None, 0.0, 1e-320, 1.5, 1e300])
+@every("num_vertices", [0, 1, 2])
+@every("radius", [None, 0.0, 1e-320, 1.5, 1e300])
 def test_geometric_tiny_graphs(num_vertices, radius):
     graph = generate_geometric(num_vertices, radius)
     graph.validate()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.base import settings
 from semira.base.errors import InvalidValue, OutOfMemory
@@ -142,7 +143,7 @@ def test_kronecker_certain_quadrant_is_always_taken():
     assert set(loops.rows.tolist()) == set(loops.cols.tolist()) == {0}
 
 
-@pytest.mark.parametrize(
+@every(
     "arguments",
     [
         {"scale": -1},

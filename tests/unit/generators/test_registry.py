@@ -43,7 +43,7 @@ def test_spec_example_of_every_row_works(name):
     assert graph.meta["name"] == spec
 
 
-@pytest.mark.parametrize(
+@every(
     ("spec", "make"),
     [
         ("kron:8", lambda: generate_kronecker(8)),

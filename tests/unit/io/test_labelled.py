@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import (
@@ -55,7 +56,7 @@ def test_integers_are_numbers_or_names() -> None:
 _BIG = 2**60
 
 
-@pytest.mark.parametrize(
+@every(
     ("sources", "targets", "labels"),
     [
         (["a", 1], [1, "b"], ["a", 1, "b"]),
@@ -198,8 +199,8 @@ def test_parallel_edges_of_networkx() -> None:
     assert gb.io.from_networkx(source)[0, 1].value == 7
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("make", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+@every("seed", range(3))
+@every("make", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
 def test_networkx_and_scipy_agree(make, seed) -> None:
     rng = np.random.default_rng(seed)
     source = make()

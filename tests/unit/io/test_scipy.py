@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.helpers.every import every
 
 import semira as gb
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue, OutOfMemory
@@ -13,8 +14,8 @@ A = gb.Matrix.from_coo([0, 0, 2], [1, 3, 0], [1.5, 0.0, -2.0], nrows=3, ncols=4)
 FORMATS = ("bsr", "coo", "csc", "csr", "dok", "lil")
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("matrix", [A, A.T], ids=["A", "A.T"])
+@every("format", FORMATS)
+@every("matrix", [A, A.T], ids=["A", "A.T"])
 def test_there_and_back(format, matrix):
     made = gb.io.to_scipy_sparse(matrix, format)
     assert made.format == format
@@ -102,8 +103,8 @@ def slack(kind, indices, shape, data=(1.0, 2.0, 9.0)):
     return made
 
 
-@pytest.mark.parametrize("last", [0, 1, 2, 77, -5])
-@pytest.mark.parametrize("writeable", [True, False])
+@every("last", [0, 1, 2, 77, -5])
+@every("writeable", [True, False])
 def test_what_lies_beyond_the_last_offset_is_not_read(last, writeable):
     for kind in (sp.csr_array, sp.csr_matrix):
         made = slack(kind, [1, 0, last], (2, 3))

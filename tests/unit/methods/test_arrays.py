@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.every import every
 
 from semira.base.dtypes import FP32, FP64, INT8, lookup_dtype
 from semira.base.errors import InvalidObject, InvalidValue, OutOfMemory
@@ -193,7 +194,7 @@ def sample() -> EllArrays:
     return EllArrays.from_matrix(matrix, slice_lines=2, lengths=True)
 
 
-@pytest.mark.parametrize(
+@every(
     ("changes", "reason"),
     [
         ({"height": 0}, "must be >= 1"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.ops.helpers import int_div, int_floordiv, uint_div, uint_floordiv
 from semira.ops.meaning import cast_array, cast_scalar
@@ -13,7 +14,7 @@ from semira.ops.meaning import cast_array, cast_scalar
 LOW, HIGH = -128, 127
 
 
-@pytest.mark.parametrize(
+@every(
     ("value", "target", "expected"),
     [
         (1e30, "int64", 2**63 - 1),
@@ -42,7 +43,7 @@ def test_casting_to_the_same_dtype_copies_nothing() -> None:
     assert cast_array(values, values.dtype) is values
 
 
-@pytest.mark.parametrize(
+@every(
     ("a", "b", "expected"),
     [
         (7, 2, 3),

@@ -6,6 +6,7 @@ import copyreg
 import pickle
 
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.base.dtypes import ALL_DTYPES
@@ -15,7 +16,7 @@ from semira.ops.registry import NAMESPACES, find_operator
 from semira.ops.user import Parameterized
 
 
-@pytest.mark.parametrize(
+@every(
     ("opclass", "text", "expected"),
     [
         ("BinaryOp", "plus", "binary.plus"),
@@ -124,7 +125,7 @@ def test_keys_tell_operators_apart() -> None:
     assert len({op.key for op in typed}) == len(typed)
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "dtype", "multiply", "result"),
     [
         ("plus_pair", "BOOL", "INT64", "INT64"),

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from tests.helpers.every import every
 from tests.helpers.plans import ABLE, plan_of, product, program
 
 from semira.contract import Hints
@@ -44,7 +45,7 @@ MEASURED = [
 ]
 
 
-@pytest.mark.parametrize(("graph", "n", "nnz", "frontier", "leaves", "reads"), MEASURED)
+@every(("graph", "n", "nnz", "frontier", "leaves", "reads"), MEASURED)
 def test_the_way_is_the_one_that_was_fast(graph, n, nnz, frontier, leaves, reads):
     assert weighed(LEAVES).way(frontier, n, n, nnz) == leaves
     assert weighed(READS).way(frontier, n, n, nnz) == reads

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.every import every
 from tests.helpers.plans import ABLE, A, plan_of, product
 from tests.helpers.rules import evaluate
 
@@ -84,8 +85,8 @@ def test_a_plain_mask_names_the_results():
     assert chosen(planned, {"block": 700, "cols": 10_000}) == "dot"
 
 
-@pytest.mark.parametrize("rows", [1, 8, 32, 64, 600])
-@pytest.mark.parametrize("hints", [Hints(), Hints(direction="pull")])
+@every("rows", [1, 8, 32, 64, 600])
+@every("hints", [Hints(), Hints(direction="pull")])
 def test_a_block_whose_mask_names_many_is_pulled(rows, hints):
     """Many: one for each column and as many rows as share a look."""
     planned = plan(hints, mask=NAMED)

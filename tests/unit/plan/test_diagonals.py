@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.helpers.every import every
 from tests.helpers.plans import ABLE, plan_of, product
 
 import semira as gb
@@ -53,7 +54,7 @@ def test_values_that_are_read_must_be_one(name, op, dtype):
     assert "few diagonals and have one value" in text
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "dtype", "hints", "capabilities"),
     [
         ("plus_second", FP64, Hints(), ABLE),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.plans import ABLE, numbers, product, program
 
 from semira.base.errors import PlanError
@@ -153,7 +154,7 @@ def test_brief_lines_have_methods_choices_and_reasons():
     assert not any(line.startswith("chosen") for line in pinned)
 
 
-@pytest.mark.parametrize(
+@every(
     ("rule", "text"),
     [
         (Compare("and", above(1), above(9)), "b if frontier > 9, else a"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.helpers.every import every
 from tests.helpers.plans import ABLE, plan_of, product
 
 import semira as gb
@@ -53,7 +54,7 @@ def test_a_matrix_must_be_large_and_its_rows_long():
     assert not asks(8_000_000, 1_000_001)
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "dtype", "hints", "capabilities"),
     [
         ("plus_times", FP64, Hints(), ABLE),

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from tests.helpers.every import every
 from tests.helpers.plans import ABLE, COUNT, FRONTIER, LEVEL, A, B, plan_of, product
 
 from semira.base.errors import PlanError
@@ -157,7 +158,7 @@ IMPOSSIBLE = {
 }
 
 
-@pytest.mark.parametrize("case", IMPOSSIBLE)
+@every("case", IMPOSSIBLE)
 def test_impossible_pin_names_itself_the_reason_and_the_way_out(case):
     statement, hints, words = IMPOSSIBLE[case]
     with pytest.raises(PlanError) as caught:

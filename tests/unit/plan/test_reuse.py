@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.every import every
 from tests.helpers.plans import (
     ABLE,
     COUNT,
@@ -151,7 +152,7 @@ STARTS = {
 }
 
 
-@pytest.mark.parametrize("start", STARTS)
+@every("start", STARTS)
 def test_unknown_start_is_not_proven(start):
     assert_not_proven(program(*STARTS[start]), "before the loop is not known")
 
@@ -224,7 +225,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@every("change", CHANGES)
 def test_one_change_breaks_the_proof(change):
     changed, words = CHANGES[change]
     assert_not_proven(bfs(**changed), words)

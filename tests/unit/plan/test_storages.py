@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from tests.helpers.every import every
 from tests.helpers.plans import ABLE, REACHED, plan_of, product
 
 from semira.base.errors import PlanError
@@ -27,7 +28,7 @@ def planned(statement=None, capabilities: Capabilities = CAN, **pins):
     return plan_of(statement or product(), capabilities, hints=Hints(**pins))
 
 
-@pytest.mark.parametrize(
+@every(
     ("storage", "op", "transposed", "left"),
     [
         ("coo", "vxm", False, ("push", "none", "edges")),
@@ -49,12 +50,12 @@ def test_a_format_leaves_the_method_that_walks_it(storage, op, transposed, left)
     assert any(f"walked as {storage}, " in sentence(each) for each in plan.reasons)
 
 
-@pytest.mark.parametrize(
+@every(
     ("storage", "balance"),
     [("coo", "edges"), ("ell", "rows"), ("ellr", "rows"), ("pell", "rows"), ("sell", "rows")],
 )
-@pytest.mark.parametrize("mask", [None, REACHED])
-@pytest.mark.parametrize("transposed", [False, True])
+@every("mask", [None, REACHED])
+@every("transposed", [False, True])
 def test_products_of_matrices_walk_the_left_one(storage, balance, mask, transposed):
     plan = planned(product("mxm", transposed=transposed, mask=mask), matrix_storage=storage)
     assert [method.name for method in plan.methods] == ["dense", "hash"]
@@ -120,7 +121,7 @@ IMPOSSIBLE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", IMPOSSIBLE)
+@every("name", IMPOSSIBLE)
 def test_refused_with_a_way_out(name):
     statement, capabilities, pins, text = IMPOSSIBLE[name]
     with pytest.raises(PlanError, match=re.escape(text)):

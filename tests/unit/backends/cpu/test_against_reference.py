@@ -186,7 +186,7 @@ def test_element_wise(op, seed):
     draw.run(out, statement(op, out, args, operator, **draw.finishing(shape)))
 
 
-@pytest.mark.parametrize("seed", range(CASES))
+@every("seed", range(CASES))
 def test_apply_unary(seed):
     draw = Drawn(seed)
     shape = shape_like(draw)
@@ -199,7 +199,7 @@ def test_apply_unary(seed):
     draw.run(out, statement("apply", out, [x], operator, **draw.finishing(shape)))
 
 
-@pytest.mark.parametrize("seed", range(CASES))
+@every("seed", range(CASES))
 def test_apply_bound(seed):
     draw = Drawn(seed)
     shape = shape_like(draw)
@@ -235,7 +235,7 @@ def test_apply_index_unary_and_select(seed):
     draw.run(out, statement(op, out, [x, thunk], operator, **draw.finishing(shape)))
 
 
-@pytest.mark.parametrize("seed", range(CASES))
+@every("seed", range(CASES))
 def test_select_k_and_diagonals(seed):
     draw = Drawn(seed)
     rows, cols = int(draw.pick([1, 3, 8])), int(draw.pick([1, 4, 9]))
@@ -276,7 +276,7 @@ def test_reductions(name, seed):
     draw.run(out, made)
 
 
-@pytest.mark.parametrize("seed", range(CASES))
+@every("seed", range(CASES))
 def test_copy_and_nvals(seed):
     draw = Drawn(seed)
     shape = shape_like(draw)

@@ -131,7 +131,7 @@ def test_folding(form, name):
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("dtype", ["INT64", "UINT64", "FP32", "INT8", "BOOL"])
+@every("dtype", ["INT64", "UINT64", "FP32", "INT8", "BOOL"])
 def test_counting_pairs_under_a_mask(dtype):
     def program():
         L = matrix(density=0.4)
@@ -164,8 +164,8 @@ def test_rows_are_put_together_without_gaps(iso):
     both(lambda: matrix(seed=1).ewise_add(matrix(seed=2, density=0.5), "plus").new())
 
 
-@pytest.mark.parametrize("index_dtype", ["INT32", "INT64", "UINT32"])
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "FP64", "FC64"])
+@every("index_dtype", ["INT32", "INT64", "UINT32"])
+@every("dtype", ["BOOL", "INT8", "FP64", "FC64"])
 def test_gathers_of_long_vectors(dtype, index_dtype):
     n = 1 << 15
     rng = np.random.default_rng(3)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira import algorithms, binary, monoid, select, semiring, unary
@@ -111,7 +112,7 @@ def run(seed: int, statements: int, device: str) -> list[Any]:
         return case.found()
 
 
-@pytest.mark.parametrize("seed", range(16))
+@every("seed", range(16))
 def test_random_statements_agree_with_the_reference(seed) -> None:
     assert run(seed, 4, "cpu") == run(seed, 4, "reference")
 

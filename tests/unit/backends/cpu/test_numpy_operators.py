@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from tests.helpers.every import every
 from tests.unit.backends.cpu.test_operators import assert_equal, edge_values, run
 
@@ -26,7 +25,7 @@ def cases(table, names):
     ]
 
 
-@pytest.mark.parametrize(("row", "dtype"), cases(NUMPY["UnaryOp"], UNARY), ids=str)
+@every(("row", "dtype"), cases(NUMPY["UnaryOp"], UNARY), ids=str)
 def test_unary(row, dtype):
     op = row[dtype]
     values = edge_values(dtype).astype(op.type.np_type)

@@ -90,8 +90,8 @@ def test_binary_kernel_means_what_the_operator_means(name, dtype):
     assert_equal(found, np.array(wanted, op.return_type.np_type))
 
 
-@pytest.mark.parametrize("target", DTYPES, ids=str)
-@pytest.mark.parametrize("source", DTYPES, ids=str)
+@every("target", DTYPES, ids=str)
+@every("source", DTYPES, ids=str)
 def test_accumulating_casts_as_suitesparse_does(source, target):
     # The cast in the kernel (an accumulator of another dtype) agrees with the cast of arrays.
     backend = backend_for("cpu")

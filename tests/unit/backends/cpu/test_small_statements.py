@@ -93,8 +93,8 @@ def test_same_as_the_reference(operation: str, form: str, accum: str | None, rep
         assert _written(*given, replace=replace) == expected, given
 
 
-@pytest.mark.parametrize("semiring", ["plus_times", "any_pair", "lor_land", "min_firstj"])
-@pytest.mark.parametrize("iso", [False, True])
+@every("semiring", ["plus_times", "any_pair", "lor_land", "min_firstj"])
+@every("iso", [False, True])
 def test_mxm_same_as_the_reference(semiring: str, iso: bool) -> None:
     for flips in ((False, False), (True, False), (False, True)):
         found = []

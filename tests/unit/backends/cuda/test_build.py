@@ -135,9 +135,9 @@ def test_what_is_refused():
         build(raw, free=100)
 
 
-@pytest.mark.parametrize("orientation", ["csr", "csc"])
-@pytest.mark.parametrize("is_ordered", [True, False])
-@pytest.mark.parametrize("is_iso", [True, False])
+@every("orientation", ["csr", "csc"])
+@every("is_ordered", [True, False])
+@every("is_iso", [True, False])
 def test_compressed_lines(orientation, is_ordered, is_iso):
     lengths = RNG.integers(0, 6, 50)
     minor = np.concatenate([RNG.permutation(33)[:length] for length in lengths])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from tests.helpers.bfs_program import iso_graph
 from tests.helpers.compiling import compile_only
+from tests.helpers.every import every
 from tests.helpers.fake_cuda import FakeBuffer, FakeCuda, fake_cuda
 from tests.helpers.numpy_shop import HostPrimitives, items
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
@@ -93,7 +94,7 @@ def test_two_kernels_have_one_table():
             assert word not in plain.source
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "dtype", "hints"),
     [
         ("plus_pair", INT64, ALWAYS), ("min_firsti", INT64, ALWAYS), ("max_secondj", INT64, ALWAYS),

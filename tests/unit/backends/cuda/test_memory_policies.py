@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.helpers.every import every
 
 pytest.importorskip("cuda.core")
 
@@ -89,7 +90,7 @@ def test_the_default_is_the_pool_of_the_driver(runtime: Any) -> None:
     assert open_memory(runtime, MemoryPolicy.KEPT) is runtime.device.memory_resource
 
 
-@pytest.mark.parametrize("size", [1, 15, 16, 17, 1000, 2**20, 2**20 + 1, 2**33 + 5])
+@every("size", [1, 15, 16, 17, 1000, 2**20, 2**20 + 1, 2**33 + 5])
 def test_a_step_is_enough_and_hardly_more(size: int) -> None:
     assert size <= step_of(size) <= max(16, 1.25 * size)
     assert step_of(step_of(size)) == step_of(size)

@@ -101,7 +101,7 @@ def test_dots_need_a_plain_mask_and_a_plan():
         assert not has_dots(Statement("mxm", 0, (Arg(1), Arg(2)), typed, mask=mask))
 
 
-@pytest.mark.parametrize("itemsize", [0, 1, 2, 4, 8, 12, 16, 24, 64, 400])
+@every("itemsize", [0, 1, 2, 4, 8, 12, 16, 24, 64, 400])
 def test_tables_fit_and_every_row_has_a_bin(itemsize):
     found, limits = bins.table_bins(itemsize), bins.limits_of(bins.table_bins(itemsize))
     assert len(limits) == len(bins.TABLES) == constant("kLimits")
@@ -119,7 +119,7 @@ def test_tables_fit_and_every_row_has_a_bin(itemsize):
         assert number in {bins.LAST.number, *(one.number for one in found)}
 
 
-@pytest.mark.parametrize("itemsize", [1, 2, 4, 8, 12, 16, 24, 400])
+@every("itemsize", [1, 2, 4, 8, 12, 16, 24, 400])
 def test_windows_are_powers_of_two_of_whole_words(itemsize):
     columns = bins.window_columns(itemsize)
     assert columns >= 32

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.helpers.every import every
 
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.lower.pruning import blanked, pruning_of
@@ -97,7 +98,7 @@ def test_only_floats_before_a_loop_are_blank():
     assert blanked(program, uses_of(program)) == {}
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "turned", "monoid", "is_found"),
     [
         ("ge", False, "min", True),
@@ -126,7 +127,7 @@ def test_the_comparison_must_discard_what_loses(name, turned, monoid, is_found):
     assert found is None or found.product_first == (not turned)
 
 
-@pytest.mark.parametrize(
+@every(
     "body",
     [
         # Entries outside of the mask stay, or are added up; the other half of it; its presence.

@@ -188,7 +188,7 @@ def assigned_in_loop(source: str) -> set[str]:
     return names & changed
 
 
-@pytest.mark.parametrize("number", range(len(programs_with_loops())))
+@every("number", range(len(programs_with_loops())))
 def test_all_that_a_loop_changes_is_handed_over(number):
     program = pinned(programs_with_loops()[number])
     source = lower_program(program).source

@@ -262,7 +262,7 @@ def test_crafted_blobs_are_refused_by_name(case: str, codec: str) -> None:
         type(OBJECTS[name]()).ss.deserialize(crafted(change, name, codec))
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [b"", b"[1]", b"null", b"{", b"[" * 200_000, b'{"a":' * 200_000, b"\xff", b"9" * 5000, b"NaN"],
     ids=len,

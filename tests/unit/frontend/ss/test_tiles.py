@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import (
@@ -58,7 +59,7 @@ def test_scalars_are_tiles_of_size_one() -> None:
     assert column.isequal(gb.Matrix.from_coo([0, 2], [0, 0], [5, 7], nrows=3, ncols=1))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@every("seed", range(4))
 def test_tiles_one_below_the_other(seed: int, device: str) -> None:
     rng = np.random.default_rng(seed)
     with gb.device(device):

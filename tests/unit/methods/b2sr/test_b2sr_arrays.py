@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.every import every
 
 from semira.backends.cpu.compressed import Compressed
 from semira.base.dtypes import BOOL
@@ -186,7 +187,7 @@ def broken():
     }
 
 
-@pytest.mark.parametrize("fault", list(broken()[1]))
+@every("fault", list(broken()[1]))
 def test_broken_arrays_are_found(fault):
     held, faults = broken()
     held.validate()

@@ -7,6 +7,7 @@ import pytest
 from benchmarks.studies.spmspv import MERGES, ways_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.every import every
 from tests.helpers.storages import RINGS, check_hinted
 
 import semira as gb
@@ -34,8 +35,8 @@ def test_every_semiring(merge, ring, op, transposed):
     check_hinted("cpu", Hints(merge=merge), op, ring, transposed=transposed)
 
 
-@pytest.mark.parametrize(("op", "transposed"), WAYS)
-@pytest.mark.parametrize("name", ["any_pair", "any_first", "any_second", "min_pair", "lor_pair"])
+@every(("op", "transposed"), WAYS)
+@every("name", ["any_pair", "any_first", "any_second", "min_pair", "lor_pair"])
 def test_a_scatter_keeps_one_of_those_that_meet(name, op, transposed):
     rng = np.random.default_rng(3)
     at = np.unique(rng.integers(0, (70, 40), (400, 2)), axis=0)

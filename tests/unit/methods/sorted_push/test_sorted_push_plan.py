@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.helpers.every import every
 from tests.helpers.plans import ABLE, plan_of, product
 
 import semira as gb
@@ -53,7 +54,7 @@ def test_the_mask_is_looked_at_after_merging(merge):
         plan_of(product(), MERGING, hints=Hints(merge=merge, mask_order="before"))
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "is_right"),
     [
         ("any_pair[BOOL]", True), ("any_second[FP64]", True), ("min_pair[FP64]", True),
