@@ -23,10 +23,12 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 demo: $(VENV)/.demo
 	$(BIN)/semira demo --out demo $(if $(GRAPH),--graph "$(GRAPH)")
 
-# Tests, then the examples in the docstrings. Most of the time would go into optimising kernels that run
-# for microseconds: SEMIRA_OPTIMISE=1 does it here too. What computes for long is in `make conformance`.
+# Most of the time would go into optimising kernels that run for microseconds: SEMIRA_OPTIMISE=1 does it.
+UNOPTIMISED = SEMIRA_OPTIMISE=$${SEMIRA_OPTIMISE:-0} NUMBA_OPT=$$((3 * $${SEMIRA_OPTIMISE:-0}))
+
+# Tests, then the examples in the docstrings. What computes for long is in `make conformance`.
 test: $(VENV)/.test
-	SEMIRA_OPTIMISE=$${SEMIRA_OPTIMISE:-0} $(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile --no-loadscope-reorder \
+	$(UNOPTIMISED) $(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile --no-loadscope-reorder \
 		--doctest-modules --ignore-glob='*_real_graphs.py' tests src/semira benchmarks $(ARGS)
 
 # All that needs an NVIDIA GPU; a missing one is a failure, not a skip.
@@ -89,7 +91,7 @@ test-gpu-long: $(VENV)/.gpu
 
 # No GPU needed: the suite asks for listed kernels only, and all that are new compile and link.
 kernels: $(VENV)/.test
-	SEMIRA_TEST_DATA=none $(BIN)/python -m pytest --quiet --device cuda --kernels check tests/conformance
+	SEMIRA_TEST_DATA=none $(UNOPTIMISED) $(BIN)/python -m pytest --quiet --device cuda --kernels check tests/conformance
 	$(BIN)/python -m tests.helpers.compile_kernels $(ARGS)
 
 # No GPU needed: the cuda backend with kernels compiled for the host. Every family of kernels is among it.
@@ -134,7 +136,7 @@ EMULATED := tests/unit/methods/test_toy.py tests/gpu/test_ahead_cuda.py tests/gp
 emulated: $(VENV)/.test
 	@if $(BIN)/python -c 'import sys; from tests.helpers.emulated import build; \
 			sys.exit(not build.has_compiler())'; then \
-		$(BIN)/python -m pytest --quiet --numprocesses auto --emulate --device cuda -m 'not slow' \
+		$(UNOPTIMISED) $(BIN)/python -m pytest --quiet --numprocesses auto --emulate --device cuda -m 'not slow' \
 			$(EMULATED) $(ARGS); \
 	else echo "emulated: skipped; it needs g++ on an x86-64 processor, and Linux"; fi
 
@@ -204,7 +206,7 @@ records: $(VENV)/.gpu
 conformance: $(VENV)/.test
 	$(BIN)/python -m pytest --quiet --device cpu $(addprefix tests/conformance/test_,cover.py algorithms_real_graphs.py \
 		more_algorithms_real_graphs.py)
-	SEMIRA_OPTIMISE=$${SEMIRA_OPTIMISE:-0} $(BIN)/python -m tests.pgb --docs docs/conformance.md $(ARGS)
+	$(UNOPTIMISED) $(BIN)/python -m tests.pgb --docs docs/conformance.md $(ARGS)
 
 clean:
 	rm -rf $(VENV) demo site build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache \

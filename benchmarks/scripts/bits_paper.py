@@ -1,13 +1,14 @@
-"""Tables VII to IX and Figures 8 and 9 of the paper on Bit-GraphBLAS, on one GPU.
+"""Tables VII to IX and Figures 3 and 7 to 9 of the paper on Bit-GraphBLAS, on one GPU.
 
     python -m benchmarks.scripts.bits_paper measure bench/results/bits_paper.jsonl NAME.npz ...
     python -m benchmarks.scripts.bits_paper table bench/results/bits_paper.jsonl
+    python -m benchmarks.scripts.bits_paper bytes NAME.npz ...
 
 ``measure`` times whole warm calls, and what they run on the GPU by PyTorch's profiler: products and
 algorithms by tiles of bits, by compressed rows, and of products by cuSPARSE (values of 32 bits,
 through CuPy). The rows' result is the one that all must have. Graphs are made symmetric, without
 self-loops. Processes of their own compile first, side by side. ``table`` prints what the page of
-bits shows.
+bits shows. ``bytes`` needs no GPU (Figures 3 and 7).
 """
 
 from __future__ import annotations
@@ -197,6 +198,27 @@ def table(record: Path) -> None:
             print(f"| {case} beside {other} | " + " | ".join(cells) + " |")
 
 
+def compare_bytes(names: list[str]) -> None:
+    """Print how many graphs tiles of each size make smaller, and how full these are."""
+    told = [gb.io.read(name).bits_profile() for name in names]
+    told = [each for each in told if each.nvals]
+    print("| bits | smaller than rows | than rows with FP32 | a quarter of these | the smallest |"
+          " tiles occupied | bits set in these |\n|---|---|---|---|---|---|---|")  # fmt: skip
+    for place, bits in enumerate(SIZES):
+        mine = [each.sizes[place] for each in told]
+        cells = [
+            sum(each.of_pattern < 1 for each in mine),
+            sum(each.of_matrix < 1 for each in mine),
+            sum(each.of_matrix <= 0.25 for each in mine),
+            sum(each.smallest == bits for each in told),
+        ]
+        means = [f"{statistics.mean(getattr(x, key) for x in mine):.1%}"
+                 for key in ("occupied", "fill")]  # fmt: skip
+        print("|", " | ".join(map(str, [bits, *cells, *means])), "|")
+    print(f"\n{len(told)} graphs; smaller at no size:",
+          sum(min(x.of_pattern for x in each.sizes) >= 1 for each in told))  # fmt: skip
+
+
 if __name__ == "__main__":
     what, *given = sys.argv[1:]
     if what == "measure":
@@ -204,5 +226,7 @@ if __name__ == "__main__":
         measure(Path(given[0]), given[1:])
     elif what == "one":
         one(given[0], given[1:])
+    elif what == "bytes":
+        compare_bytes(given)
     else:
         table(Path(given[0]))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from benchmarks.__main__ import app
 from benchmarks.algorithm_checks import TooLarge, judge
-from benchmarks.algorithm_peers import call, measure_peer, prepare
+from benchmarks.algorithm_peers import SHORT_S, call, measure_peer, prepare
 from benchmarks.algorithm_runs import CASES, AlgorithmsRequest, run_algorithms
 from benchmarks.algorithm_tables import (
     algorithms_table,
@@ -69,7 +69,9 @@ def test_results_are_right_and_timed(measured: list[Record]) -> None:
     mine = [each for each in measured if each.library == "semira"]
     assert len(mine) == 2 * len(CASES)
     assert all(each.verified for each in mine), [(each.kernel, each.note) for each in mine]
-    assert all(len(each.warm_s) == 1 and each.verified_by and each.environment for each in mine)
+    assert all(each.verified_by and each.environment for each in mine)
+    # Short calls are repeated, although one trial is asked for.
+    assert all(sum(each.warm_s) >= SHORT_S for each in mine)
     theirs = [each for each in measured if each.library != "semira"]
     assert {(each.kernel, each.library) for each in theirs} == PEERS
     assert all(each.verified is None for each in theirs)
@@ -153,7 +155,7 @@ def test_nothing_begins_after_the_limit() -> None:
 
 
 def test_large_graphs_are_told_not_tried() -> None:
-    names = ("all pairs sources",)
+    names = ("all pairs",)
     (record,) = run_algorithms(AlgorithmsRequest(("road:40x40",), names=names, peers=False))
     assert record.note == "not tried: over 1,100 vertices"
     assert algorithms_table([record])[1] == []

@@ -149,7 +149,7 @@ def _meant(name: str) -> str:
     """Return the end of the message for a name that is none."""
     if name.startswith("_"):
         return ""
-    from semira.base.nearest import did_you_mean
+    from semira.base.text import did_you_mean
 
     is_of_io = name.startswith(("from_", "to_", "read", "write", "load", "mm"))
     module = "io" if is_of_io else "algorithms"

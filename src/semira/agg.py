@@ -9,7 +9,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from semira.base.nearest import did_you_mean
+from semira.base.text import did_you_mean
 from semira.frontend.aggregators import Aggregator, TypedAggregator, find_aggregator
 from semira.frontend.kinds import AGGREGATORS
 

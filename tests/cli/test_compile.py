@@ -35,15 +35,23 @@ def test_a_run_on_cpu_compiles_nothing_afterwards(tmp_path):
     told = json.loads(made.stdout)
     assert told["compiled"] >= 3
     assert told["megabytes"] > 0
-    for graph in ("kron:11", "er:500", "road:30x20", "grid:3x3"):
-        ran = semira(tmp_path, "run", "bfs", graph, SEMIRA_NO_COMPILE="1")
-        assert ran.returncode == 0, ran.stderr
+    graphs = ("kron:11", "er:500", "road:30x20", "grid:3x3")
+    ran = python(tmp_path, "-c", SEARCHES, *graphs, SEMIRA_NO_COMPILE="1")
+    assert ran.returncode == 0, ran.stderr
     missed = semira(tmp_path, "run", "pagerank", "kron:6", SEMIRA_NO_COMPILE="1")
     assert missed.returncode == 1
     assert "does not ask for it (algorithms bfs; dtypes BOOL)" in missed.stderr
     logged = python(tmp_path, "-c", LOGGED)
     assert logged.stderr.count("does not ask for it (algorithms bfs; dtypes BOOL)") == 1
 
+
+#: Searches in several graphs.
+SEARCHES = """
+import sys
+from semira.cli.main import app
+for graph in sys.argv[1:]:
+    app(["run", "bfs", graph], standalone_mode=False)
+"""
 
 #: Two kernels are compiled; the log explains the first.
 LOGGED = """

@@ -18,8 +18,16 @@ pytestmark = pytest.mark.usefixtures("on_reference")
     ("algorithm", "suffix"),
     [(name, (".png", ".svg")[at % 2]) for at, name in enumerate(CATALOGUE)],
 )
-def test_plot_draws_a_file(invoke, labelled, tmp_path, algorithm, suffix):
+def test_plot_draws_a_file(invoke, labelled, tmp_path, monkeypatch, algorithm, suffix):
     pytest.importorskip("matplotlib")
+    from semira.cli import plots
+
+    def save(drawing, path):
+        drawing.set_layout_engine("none")  # draws twice more; `drawn` does it
+        keep(drawing, path)
+
+    keep = plots.save
+    monkeypatch.setattr(plots, "save", save)
     path = tmp_path / f"figure{suffix}"
     options = ("--symmetrise",) if algorithm == "tc" else ()
     result = invoke("run", algorithm, labelled, "--plot", path, *options)

@@ -196,7 +196,9 @@ def test_names_in_the_c_api(namespace: str) -> None:
     theirs = getattr(suitesparse(), namespace)
     compared = 0
     for name in dir(theirs):
-        if name.startswith(("_", "numpy", "ss", "from", "register")) or name in SPECIAL:
+        if name.startswith(("_", "numpy", "ss", "from", "register")):
+            continue
+        if name in SPECIAL or name in theirs._delayed:  # functions in Python
             continue
         if not hasattr(getattr(theirs, name, None), "types") or not works(namespace, name, "FC32"):
             continue

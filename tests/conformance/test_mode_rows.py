@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import semira as gb
-from semira.ops.modes import mode_of
+from semira.ops.meaning import mode_of
 
 SEEDS = (None, 0, -5, 2**62 + 12345)
 

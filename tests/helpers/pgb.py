@@ -7,6 +7,7 @@ compared: shape, dtype, positions, values.
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import warnings
 from collections.abc import Callable, Iterable
@@ -59,6 +60,10 @@ def suitesparse() -> Any:
         pgb.ss.config["nthreads"] = 1
         for name in ("unary", "binary", "monoid", "semiring", "select", "indexunary"):
             getattr(pgb, name)
+    # Python runs them at once; Numba takes a second for each to compile, for a few entries.
+    module = importlib.import_module("graphblas.core.ss.matrix")
+    for name, function in [*vars(module).items()]:
+        setattr(module, name, getattr(function, "py_func", function))
     return pgb
 
 

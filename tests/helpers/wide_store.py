@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import semira as gb
-from semira.backends.cpu.huge import CpuStore
+from semira.backends.cpu.huge import _Store
 
 
 def recorded_levels(A: gb.Matrix, source: int) -> gb.Vector:
@@ -24,7 +24,7 @@ def recorded_levels(A: gb.Matrix, source: int) -> gb.Vector:
     return level
 
 
-class CheckedStore(CpuStore):
+class CheckedStore(_Store):
     """Ordinary objects of the cpu backend, each of which is checked."""
 
     def moved(self, thing: Any, shape: Any, places: Any, entries: Any) -> Any:

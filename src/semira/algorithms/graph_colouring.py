@@ -12,6 +12,7 @@ from semira import (
     Vector,
     binary,
     device,
+    device_traits,
     dtypes,
     monoid,
     repeat,
@@ -21,10 +22,17 @@ from semira import (
 )
 from semira.algorithms.checks import check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
-from semira.algorithms.neighbours import by_rows, falling_edges, falling_order, undirected
+from semira.algorithms.neighbours import (
+    by_rows,
+    falling_edges,
+    falling_order,
+    priorities,
+    undirected,
+)
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
 from semira.algorithms.sequential import colours, runs_loops
+from semira.algorithms.waves import colours_in_waves
 
 #: Colours that are looked at together: bits of a word.
 _WORD = 64
@@ -99,6 +107,10 @@ def graph_colouring(
     Where hosts compile loops, and without options, one scan in that order makes the colours: one
     iteration, no products, O(n + nvals). The order stays with `A`, of the last seed.
 
+    Where objects lie in a GPU's memory, and without options, a loop of kernels makes the same
+    colours: an iteration colours the vertices whose neighbours of greater numbers have a colour.
+    O(n + nvals) in all.
+
     References
     ----------
     M. Jones, P. Plassmann, *A parallel graph coloring heuristic*, SIAM J. Scientific Computing
@@ -116,6 +128,9 @@ def graph_colouring(
     n = check_square(A, "graph_colouring", opts)
     if runs_loops(A, opts):
         return ColouringResult(1, (), colours(undirected(A, symmetric), falling_order(A, seed)))
+    if n and not opts and device_traits(A.device).own_memory:
+        colour, waves = colours_in_waves(undirected(A, symmetric), priorities(A, seed))
+        return ColouringResult(waves, (), colour)
     later, number = falling_edges(A, seed, symmetric), vertex_dtype(n)
     # The vertices without a colour, those who have to look again, and colours as bits of a word.
     with device(A.device):

@@ -15,6 +15,7 @@ from semira import (
     Vector,
     binary,
     device,
+    device_traits,
     dtypes,
     indexunary,
     monoid,
@@ -22,6 +23,7 @@ from semira import (
     select,
     semiring,
 )
+from semira.algorithms.ballots import vote_in_rounds
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
@@ -158,7 +160,8 @@ def label_propagation(
     at once, so each move adds to the edges within communities: it ends. It takes 10 to 200
     iterations in practice, of which the later ones are cheap. It waits for the end of its loops
     (two from 32 iterations on), and for the number of self-loops. Where hosts compile loops, and
-    without options, lists of these vertices take the place of products, and of the O(n).
+    without options, lists of these vertices take the place of products, and of the O(n). In a GPU's
+    memory, and without options, a loop of kernels does.
 
     References
     ----------
@@ -180,10 +183,9 @@ def label_propagation(
         raise InvalidValue("max_iterations=0 must be at least 1")
     keys, few = _first_keys(seed), _share_of(n, tolerance)
     edges = _without_loops(undirected(A, symmetric))
-    if runs_loops(A, opts):
-        shares = np.resize(_SHARES, _AT_RANDOM)
-        label, iterations, converged = vote_and_move(edges, keys, shares, few, max_iterations)
-        return CommunityResult(iterations, (), label, converged, edges=edges)
+    by_loops = _by_loops(edges, keys, few, max_iterations, opts)
+    if by_loops is not None:
+        return by_loops
     tie, turn = (Scalar.from_value(key, dtypes.INT64) for key in keys)
     with device(A.device):
         label, best, moved = (Vector(vertex_dtype(n), n) for _ in range(3))
@@ -225,6 +227,20 @@ def label_propagation(
         iterations, trace = iterations + loop.iterations, Chained(trace, loop.trace)
     converged = loop.stopped_by == "condition"
     return CommunityResult(iterations, trace, label, converged, edges=edges)
+
+
+def _by_loops(
+    edges: Matrix, keys: tuple[int, int], few: int, limit: int, opts: Any
+) -> CommunityResult | None:
+    """Return what loops of kernels find, the same as products; None where there are none."""
+    if runs_loops(edges, opts):
+        shares = np.resize(_SHARES, _AT_RANDOM)
+        label, iterations, converged = vote_and_move(edges, keys, shares, few, limit)
+    elif 0 < edges.nrows < 1 << 31 and not opts and device_traits(edges.device).own_memory:
+        label, iterations, converged = vote_in_rounds(edges, keys, few, limit)
+    else:
+        return None
+    return CommunityResult(iterations, (), label, converged, edges=edges)
 
 
 def _first_keys(seed: int) -> tuple[int, int]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import (
+    LoopResult,
     Matrix,
     ProductOptions,
     Scalar,
@@ -204,7 +205,17 @@ def _from_each(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> Mu
     k, n, number = len(vertices), A.nrows, vertex_dtype(A.nrows)
     frontier = Matrix.from_coo(np.arange(k), vertices, True, nrows=k, ncols=n)
     level = Matrix.from_coo(np.arange(k), vertices, 0, number, nrows=k, ncols=n)
-    depth = Scalar.from_value(0, number)
+    if limit == 0 or k == 0:
+        return MultiSourceResult(0, (), level, vertices)
+    loop = advance(A, frontier, level, limit, opts)
+    return MultiSourceResult(loop.iterations, loop.trace, level, vertices)
+
+
+def advance(
+    A: Matrix, frontier: Matrix, level: Matrix, limit: int, opts: ProductOptions
+) -> LoopResult:
+    """Advance the frontiers of all rows by one edge, until none moves, or `limit` times."""
+    depth = Scalar.from_value(0, level.dtype)
 
     def step() -> Any:
         depth << depth + 1
@@ -214,7 +225,4 @@ def _from_each(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> Mu
         level(frontier.S) << depth
         return frontier.nvals > 0
 
-    if limit == 0 or k == 0:
-        return MultiSourceResult(0, (), level, vertices)
-    loop = finished(repeat(step, max_iterations=limit))
-    return MultiSourceResult(loop.iterations, loop.trace, level, vertices)
+    return finished(repeat(step, max_iterations=limit))

@@ -208,9 +208,9 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
     edges: list[Any] = []
     several: list[Any] = []
     for matrix in (A, backward(A)):
-        edges += rows_of(matrix, values=False)[:2]
-        parts = matrix.derived("parts of long rows", partial(_long_parts, xp, edges[-2], has_own))
-        several += [parts, len(parts) // 2]
+        found = matrix.derived("edges of searches", partial(_edges, xp, matrix, has_own))
+        edges += found.rows
+        several += [found.parts, len(found.parts) // 2]
     size = n if has_own else 0
     kind, limit, level, sums, far, state = out
     num_sums = 2 * n if kind == SUMS else 1
@@ -233,6 +233,19 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
         blocks if not has_own else n, *chosen, work=k * (n + A.nvals), host_scratch=of_thread
     )
     run_loop(state, expand, _SETTLE.beside(expand, 1), _DECIDE.beside(expand, 1), device=where)
+
+
+@dataclass(frozen=True, slots=True)
+class _Edges:
+    """The rows of a matrix as arrays, which are its own, and the parts of long ones."""
+
+    rows: tuple[Any, Any]
+    parts: Any
+
+
+def _edges(xp: Any, matrix: Matrix, has_own: bool) -> _Edges:
+    rows = rows_of(matrix, values=False)
+    return _Edges((rows.indptr, rows.indices), _long_parts(xp, rows.indptr, has_own))
 
 
 def _long_parts(xp: Any, indptr: Any, has_own: bool) -> Any:

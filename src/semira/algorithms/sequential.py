@@ -100,8 +100,7 @@ def components(A: Matrix, symmetric: bool) -> Vector:
         _unite(A, rows, parents, without=int(np.bincount(answers).argmax()))
     else:
         _unite(A, rows, parents, half=symmetric)
-    made: Vector = vector_of(parents, device=A.device)
-    return made
+    return _vector(A, parents)
 
 
 def _unite(
@@ -131,8 +130,7 @@ def strong_components(A: Matrix) -> Vector:
     label, rank, *paths = (np.zeros(n, vertex_dtype(n).np_type) for _ in range(5))
     edge = np.empty(n, np.int64)
     _SEARCH(1, rows.indptr, rows.indices, label, rank, *paths, edge, device=A.device)
-    made: Vector = vector_of(label, device=A.device)
-    return made
+    return _vector(A, label)
 
 
 def cores(A: Matrix) -> Vector:
@@ -147,8 +145,7 @@ def cores(A: Matrix) -> Vector:
     order, place = np.empty_like(core), np.empty_like(core)
     begins = np.zeros(int(core.max(initial=0)) + 3, np.int64)
     _PEEL(1, rows.indptr, rows.indices, core, order, place, begins, device=A.device)
-    made: Vector = vector_of(core, device=A.device)
-    return made
+    return _vector(A, core)
 
 
 def forest(A: Matrix) -> Matrix:
@@ -210,8 +207,7 @@ def colours(edges: Matrix, order: NDArray[Any]) -> Vector:
     colour, mark = np.full(n, -1, number), np.zeros(n + 2, number)
     given = rows.indptr, rows.indices, order, colour, mark
     _COLOUR(1, *given, device=edges.device, work=edges.nvals, stops=True)
-    made: Vector = vector_of(colour, device=edges.device)
-    return made
+    return _vector(edges, colour)
 
 
 def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64], int, bool]:
@@ -268,16 +264,14 @@ def _lengths(A: Matrix, kept: np.dtype[Any]) -> NDArray[Any]:
     return A.derived(("values as", kept), lambda: rows_of(A, dtype=kept).values)
 
 
-def distance(A: Matrix, source: int, number: Any) -> Vector:
-    """Return the distances from a vertex, in a dtype, over lengths that are not negative."""
-    found, reached = _settled(A, np.array([source]), np.zeros(1, number.np_type), 1)
-    made: Vector
+def distance(A: Matrix, sources: Any, number: Any) -> Vector:
+    """Return the distances from the nearest source, in a dtype, over lengths not negative."""
+    count = len(sources)
+    found, reached = _settled(A, np.asarray(sources), np.zeros(count, number.np_type), count)
     if reached[0] == A.nrows:
-        made = vector_of(found, device=A.device)
-    else:
-        places = (found >= 0).nonzero()[0]
-        made = vector_of(found[places], places, size=A.nrows, device=A.device)
-    return made
+        return _vector(A, found)
+    places = (found >= 0).nonzero()[0]
+    return _vector(A, found[places], places)
 
 
 def distances(A: Matrix, number: Any) -> Matrix:
@@ -303,3 +297,8 @@ def distances(A: Matrix, number: Any) -> Matrix:
             sorted_cols=True, take_ownership=True,
         )  # fmt: skip
     return made
+
+
+def _vector(A: Matrix, values: NDArray[Any], places: NDArray[Any] | None = None) -> Vector:
+    found: Vector = vector_of(values, places, size=A.nrows, device=A.device)
+    return found

@@ -106,7 +106,7 @@ def sssp(
     [0, 2, 1]
     """
     start, number = checked(A, source, algorithm, delta, dtype, opts)
-    found = choose(A, start, number, algorithm, delta, opts, bellman_ford)
+    found = choose(A, [start], number, algorithm, delta, opts, bellman_ford)
     return with_paths(A, found, start, dtype, predecessors)
 
 

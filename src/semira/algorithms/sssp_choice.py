@@ -70,19 +70,22 @@ def checked(
 
 def choose(
     A: Matrix,
-    source: int,
+    sources: Any,
     number: Any,
     algorithm: str,
     delta: float | None,
     opts: VectorProductOptions,
     bellman_ford: BellmanFord,
 ) -> SSSPResult:
-    """Return the distances by the algorithm asked for, or by what is fastest on this graph."""
+    """Return the distances by the algorithm asked for, or by what is fastest on this graph.
+
+    They are those from the nearest source. Delta stepping begins at the first alone.
+    """
     if _by_heap(A, algorithm, opts, number):
-        return SSSPResult(1, (), distance_by_heap(A, source, number), "dijkstra")
+        return SSSPResult(1, (), distance_by_heap(A, sources, number), "dijkstra")
     if algorithm == "delta_stepping":
-        return delta_stepping(A, source, delta, number, **opts)
-    active = Vector.from_coo([source], 0, number, size=A.nrows)
+        return delta_stepping(A, sources[0], delta, number, **opts)
+    active = Vector.from_coo(sources, 0, number, size=A.nrows)
     if algorithm == "window":
         return moving_window(A, active, active.dup(), delta, **opts)
     if algorithm == "auto" and not opts and _saves_work(A):
@@ -96,8 +99,8 @@ def choose(
     loop = bellman_ford(A, active, distance, A.nrows, opts)
     if loop.stopped_by == "limit":
         raise NegativeCycle(
-            f"a cycle of negative length is reachable from vertex {source}: distances still fell "
-            f"in iteration {A.nrows}, the number of vertices. Shortest paths do not exist"
+            f"a cycle of negative length is reachable from vertex {sources[0]}: distances still "
+            f"fell in iteration {A.nrows}, the number of vertices. Shortest paths do not exist"
         )
     return SSSPResult(loop.iterations, loop.trace, distance, "bellman_ford")
 

@@ -124,8 +124,8 @@ def transitive_closure(
         ends = T.mxv(weight, semiring.plus_second["INT64"]).new()
         pairs = weight.ewise_mult(ends, binary.times).reduce(monoid.plus)
         _check_room(int(pairs.get(0)), n, A.device)
-        # R = S T S'
-        reach = member.mxm(T, _ANY_PAIR).new(**opts).mxm(member.T, _ANY_PAIR).new(**opts)
+        # R = S (T S'): what a component reaches is spelled out once, then copied to its vertices
+        reach = member.mxm(T.mxm(member.T, _ANY_PAIR).new(**opts), _ANY_PAIR).new(**opts)
     return ClosureResult(1, rows_of(run), reach, len(sizes))
 
 

@@ -20,6 +20,7 @@ _CORNERS = "semira.algorithms.kernels:corners"
 _COUNT = ArrayKernel(_CORNERS, "count_corners")
 _WEIGH = ArrayKernel(_CORNERS, "weigh_corners")
 _SHARE = ArrayKernel(_CORNERS, "share_pairs")
+_ALL = ArrayKernel(_CORNERS, "count_all")
 _TRUSS = "semira.algorithms.kernels:truss"
 _SUPPORT = ArrayKernel(_TRUSS, "count_support")
 _LIST = ArrayKernel(_TRUSS, "list_weak")
@@ -49,6 +50,18 @@ def add_corners(edges: Matrix, counts: Any, *, times: int = 0, weighted: bool = 
         _WEIGH if weighted else _COUNT, edges, (*values, times, counts),
         [(mark, n, 0), ("int64", n, 0)],
     )  # fmt: skip
+
+
+def triangles(edges: Matrix) -> int:
+    """Return the number of triangles of a host's edges, oriented without cycles.
+
+    O(edges times the longest row), 4 bytes for each vertex and thread.
+    """
+    n, rows = edges.nrows, rows_of(edges, values=False)
+    total, marks = np.zeros(1, np.int64), (vertex_dtype(n).np_type, n, 0)
+    given = rows.indptr, rows.indices, total
+    _ALL(n, *given, device=edges.device, work=_work(edges), scratch=[marks], stops=True)
+    return int(total[0])
 
 
 def clustering(graph: Oriented) -> Vector:
@@ -108,15 +121,23 @@ def truss(A: Matrix, least: int, symmetric: bool) -> tuple[Matrix, int]:
 def _walk(kernel: ArrayKernel, edges: Matrix, arguments: Any, scratch: list[Any]) -> None:
     """Run a kernel over the vertices of a host's edges, or over the entries of a GPU's."""
     rows, heads = _rows(edges)
-    own, work = device_traits(edges.device).own_memory, None
-    if not own:
-        # What a vertex looks at are the rows of its neighbours.
-        lengths = np.diff(rows.indptr)[rows.indices]
-        work = np.append(0, np.cumsum(lengths, dtype=np.int64))[rows.indptr]
+    own = device_traits(edges.device).own_memory
     kernel(
         len(heads) if own else edges.nrows, heads, rows.indptr, rows.indices, _ALIKE, *arguments,
-        device=edges.device, work=0 if own else work, host_scratch=lambda: scratch, stops=True,
+        device=edges.device, work=0 if own else _work(edges), host_scratch=lambda: scratch,
+        stops=True,
     )  # fmt: skip
+
+
+def _work(edges: Matrix) -> Any:
+    """Return the running totals of what vertices look at, the rows of their neighbours."""
+
+    def totals() -> Any:
+        rows = rows_of(edges, values=False)
+        lengths = np.diff(rows.indptr)[rows.indices]
+        return np.append(0, np.cumsum(lengths, dtype=np.int64))[rows.indptr]
+
+    return edges.derived("entries of neighbours", totals)
 
 
 def _rows(edges: Matrix) -> tuple[Rows, Any]:

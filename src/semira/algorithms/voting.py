@@ -33,10 +33,10 @@ def vote_and_move(
 ) -> tuple[Vector, int, bool]:
     """Return labels, iterations, and whether at most `few` vertices want another label at the end.
 
-    Edges go both ways, without self-loops. The random numbers of the `seeds` say which label wins a tie,
-    and who moves. Of the vertices that want to move, a share does in each of the first iterations,
-    whatever their neighbours want. It stops after `limit` iterations at the latest. 32 bytes for
-    each vertex, and 4 for each and thread.
+    Edges go both ways, without self-loops. The random numbers of the `seeds` say which label wins a
+    tie, and who moves. Of the vertices that want to move, a share does in each of the first
+    iterations, whatever their neighbours want. It stops after `limit` iterations at the latest.
+    32 bytes for each vertex, and 4 for each and thread.
     """
     n, rows = edges.nrows, rows_of(edges, values=False)
     number = vertex_dtype(n).np_type

@@ -1,8 +1,9 @@
-"""Text that is safe to show: control characters are written as escapes."""
+"""Text for terminals and records; and names that were nearly right."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 #: Controls (C0, DEL and C1), marks that turn the direction of text, line and paragraph separators,
 #: and halves of surrogate pairs, which stand in file names for bytes that are not UTF-8.
@@ -44,3 +45,23 @@ def printable_json(text: str) -> str:
 def _escape(found: re.Match[str]) -> str:
     code = ord(found[0])
     return _SHORT.get(found[0]) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+#: How alike a name must be: more than ``minus`` is like ``min_plus``.
+_NEARLY = 0.7
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return the end of an error message that names the nearest known name; empty without one.
+
+    Examples
+    --------
+    >>> did_you_mean("sqr", ["sqrt", "exp"])
+    "; did you mean 'sqrt'?"
+    >>> did_you_mean("what", ["sqrt", "exp"])
+    ''
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(known), 1, cutoff=_NEARLY)
+    return f"; did you mean {near[0]!r}?" if near else ""

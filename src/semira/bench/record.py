@@ -28,22 +28,14 @@ _RENAMED = {"method": "algorithm"}
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """What was computed on.
-
-    Attributes
-    ----------
-    name : str
-    n : int
-        Vertices.
-    nvals : int
-        Stored entries.
-    checksum : str
-        Of the arrays by rows; equal data have equal sums on every machine.
-    """
+    """What was computed on."""
 
     name: str
+    #: Vertices.
     n: int
+    #: Stored entries.
     nvals: int
+    #: Of the arrays by rows; equal data have equal sums on every machine.
     checksum: str
 
 

@@ -18,8 +18,8 @@ from semira.backends.cuda.jit.compile import toolchain
 from semira.backends.registry import backend_for
 from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DeviceUnavailable, InvalidValue
-from semira.base.nearest import did_you_mean
 from semira.base.settings import settings
+from semira.base.text import did_you_mean
 from semira.cli.ahead import PATTERN, Done, Request, compile_all
 from semira.cli.options import JsonOption, option
 from semira.cli.output import note, print_json, print_pairs, print_table, say, seconds

@@ -61,27 +61,18 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A graph ready to compute with.
+    """A graph ready to compute with."""
 
-    Attributes
-    ----------
-    name : str
-        As the command line named it.
-    matrix : Matrix, shape (n, n)
-    arrays : MatrixArrays
-        The same by rows, on the host.
-    labels : ndarray or None
-        The file's own names of the vertices.
-    meta : dict
-    read_s : float
-        Seconds to read or generate the edges and build the matrix.
-    """
-
+    #: As the command line named it.
     name: str
+    #: Matrix, shape (n, n).
     matrix: Any
+    #: The same by rows, on the host.
     arrays: MatrixArrays
+    #: The file's own names of the vertices.
     labels: NDArray[Any] | None
     meta: dict[str, Any]
+    #: Seconds to read or generate the edges and build the matrix.
     read_s: float
 
     @property

@@ -217,9 +217,13 @@ def _counts(call: Call) -> dict[str, float]:
     """Return the figures of `contract.rule.COUNTS` for a product, exactly, and its ``lines``."""
     if call.op == "mxm":
         left, right = _transposed(call.args[0]), _transposed(call.args[1])
+        counts: dict[str, float] = {
+            "lines": len(np.unique(left.to_coo()[0])), "cols": right.ncols, "frontier": left.nvals,
+            "previous_frontier": -1, "block": left.nrows, "shared": max(1, min(left.nrows, SHARED)),
+        }  # fmt: skip
         if call.mask is not None and not call.mask[2]:
-            return _named_counts(left, right, _arrays(call.mask[0]))
-        return _block_counts(call, left, right)
+            return counts | _named_counts(left, right, _arrays(call.mask[0]))
+        return counts | _block_counts(call, left, right)
     if call.op not in ("mxv", "vxm"):
         return {}
     at = 0 if call.op == "mxv" else 1
@@ -294,18 +298,12 @@ def _named_counts(left: MatrixArrays, right: MatrixArrays, mask: MatrixArrays) -
     of_columns = np.bincount(right.to_coo()[1], minlength=right.ncols)[columns]
     searches = SEARCH_LOOKS * np.bincount(rows, minlength=left.nrows)[at]
     return {
-        "lines": len(np.unique(rows)),
         "n": left.ncols,
         "rows": left.nrows,
-        "cols": right.ncols,
         "nnz": right.nvals,
-        "frontier": left.nvals,
         "frontier_edges": int(rows_of_right[inner[np.isin(rows, at)]].sum()),
         "open_rows": mask.nvals,
         "open_edges": float(np.minimum(of_columns, searches).sum()),
-        "previous_frontier": -1,
-        "block": left.nrows,
-        "shared": max(1, min(left.nrows, SHARED)),
     }
 
 
@@ -321,18 +319,12 @@ def _block_counts(call: Call, left: MatrixArrays, right: MatrixArrays) -> dict[s
         named = columns if structural else columns[np.asarray(values, bool)]
         open_rows, open_edges = open_rows - len(named), open_edges - int(feeding[named].sum())
     return {
-        "lines": len(np.unique(left.to_coo()[0])),
         "n": block * left.ncols,
         "rows": block * right.ncols,
-        "cols": right.ncols,
         "nnz": block * right.nvals,
-        "frontier": left.nvals,
         "frontier_edges": int(leading[left.to_coo()[1]].sum()),
         "open_rows": open_rows,
         "open_edges": open_edges,
-        "previous_frontier": -1,
-        "block": block,
-        "shared": max(1, min(block, SHARED)),
     }
 
 

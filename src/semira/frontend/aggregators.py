@@ -8,6 +8,7 @@ their result's dtype, so that narrow integers do not wrap on the way.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from semira.base.dtypes import ALL_DTYPES, BOOL, FC64, FP64, INT64, DataType, lookup_dtype, unify
 from semira.base.errors import DtypeUnsupported, InvalidValue
 from semira.base.locks import cached_property
-from semira.base.nearest import did_you_mean
+from semira.base.text import did_you_mean
 from semira.frontend.call import Template, expression
 from semira.frontend.checks import composing
 from semira.frontend.kinds import AGGREGATORS
@@ -81,6 +82,7 @@ def _pair(op: str, dtype: DataType, left: Any, right: Any) -> Any:
 
 
 Build = Callable[[_Reduction, DataType], Any]
+Rule = Callable[[DataType], DataType]
 
 
 class Aggregator:
@@ -128,7 +130,7 @@ class Aggregator:
     def __init__(
         self,
         name: str,
-        rule: Callable[[DataType], DataType] | None = None,
+        rule: Rule | None = None,
         build: Build | None = None,
         *,
         is_monoid: bool = False,
@@ -145,7 +147,7 @@ class Aggregator:
         if rule is None or build is None:
             raise TypeError("an Aggregator needs `composite` and `finalize`, or `rule` and `build`")
         self.name: str = name
-        self.rule: Callable[[DataType], DataType] = rule
+        self.rule: Rule = rule
         self.build: Build = build
         self.is_monoid, self.space, self.untyped = is_monoid, space, untyped
         self.on_matrix: bool = on_matrix
@@ -218,7 +220,7 @@ class TypedAggregator:
         return f"{self.parent!r}[{self.type}]"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _typed, (self.parent, self.type)
+        return operator.getitem, (self.parent, self.type)
 
     def __call__(self, x: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
         """Reduce a vector, a matrix, or each of its rows or columns, in this dtype."""
@@ -254,10 +256,6 @@ def _combined(parts: Sequence[Aggregator], finalize: Callable[..., Any]) -> Buil
     return build
 
 
-def _typed(aggregator: Aggregator, dtype: Any) -> TypedAggregator:
-    return aggregator[dtype]
-
-
 def _call(op: Any, x: Any, *, rowwise: bool, columnwise: bool) -> Any:
     kind = getattr(x, "kind", None)
     if kind not in ("vector", "matrix"):
@@ -279,7 +277,7 @@ def _call(op: Any, x: Any, *, rowwise: bool, columnwise: bool) -> Any:
 # --- result dtypes ----------------------------------------------------------------------------
 
 
-def _numbers(kinds: str) -> Callable[[DataType], DataType]:
+def _numbers(kinds: str) -> Rule:
     def rule(dtype: DataType) -> DataType:
         if dtype.kind not in kinds:
             raise KeyError(dtype)
@@ -288,8 +286,11 @@ def _numbers(kinds: str) -> Callable[[DataType], DataType]:
     return rule
 
 
-def _quotient(dtype: DataType) -> DataType:
-    return true_division(dtype)[1]
+def _result_of(rule: Callable[[DataType], tuple[DataType, DataType]]) -> Rule:
+    return lambda dtype: rule(dtype)[1]
+
+
+_quotient, _size, _place = map(_result_of, (true_division, magnitude, positional))
 
 
 def _double(dtype: DataType) -> DataType:
@@ -304,19 +305,11 @@ def _squares(dtype: DataType) -> DataType:
     return unify(dtype, INT64)
 
 
-def _size(dtype: DataType) -> DataType:
-    return magnitude(dtype)[1]
-
-
-def _place(dtype: DataType) -> DataType:
-    return positional(dtype)[1]
-
-
 # --- what each one computes -------------------------------------------------------------------
 
 
-def _monoid(name: str, kinds: str | None = None) -> tuple[Callable[[DataType], DataType], Build]:
-    rule = (lambda dtype: as_bool(dtype)[1]) if kinds is None else _numbers(kinds)
+def _monoid(name: str, kinds: str | None = None) -> tuple[Rule, Build]:
+    rule = _result_of(as_bool) if kinds is None else _numbers(kinds)
     return rule, lambda given, dtype: given.fold(given.x, monoid[name])
 
 

@@ -76,18 +76,20 @@ def rows_of(matrix: Any, *, values: bool = True, dtype: Any = None) -> Rows:
     >>> rows.indptr.tolist(), rows.indices.tolist(), rows.values.tolist()
     ([0, 2, 3], [1, 2, 0], [1.0, 2.0, 3.0])
     """
+    device = matrix.device
+    if device_traits(device).lends_arrays:
+        recording.refuse_host_read("kernels need the rows of a matrix", "run them after the loop")
+        wanted = lookup_dtype(dtype) if values and dtype is not None else None
+        lent = matrix._value.export("csr", device, dtype=wanted, copy=False, repeats=values)
+        indptr, indices = lent.indices
+        return Rows(indptr, indices, lent.values if values else None, matrix.shape)
     # Until the matrix is written.
-    known, key = matrix._value.facts, (_ROWS, values, dtype)
+    known, key = matrix._value.facts, (_ROWS, device, values, dtype)
     found: Rows | None = known.get(key)
     if found is not None and recording.current() is None:
         return found
-    device = matrix.device
-    if device_traits(device).lends_arrays:
-        wanted = dtype if values else None
-        indptr, indices, given = matrix._compressed("csr", wanted, device, False, repeats=values)
-        return Rows(indptr, indices, given if values else None, matrix.shape)
     held = reading.matrix_arrays(matrix, "rows_of")
-    arrays = reading.as_csr(held).ordinary()
+    arrays = reading.oriented(held, "csr").ordinary()
     stored = arrays.entry_values() if values else None
     given = reading.cast_values(stored, dtype) if values else None
     found = Rows(arrays.indptr, arrays.indices, given, matrix.shape)
@@ -231,12 +233,12 @@ def workspace(xp: Any, *wanted: tuple[tuple[int, ...], Any]) -> list[Any]:
     """
     sizes = [math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in wanted]
     ends = list(accumulate(-(-size // _LINE) * _LINE for size in sizes))
-    block = xp.empty(ends[-1], np.uint8)
-    begins = [0, *ends[:-1]]
-    return [
-        block[begin : begin + size].view(dtype).reshape(shape)
-        for (shape, dtype), begin, size in zip(wanted, begins, sizes, strict=True)
-    ]
+    block = xp.empty(max(1, ends[-1]), np.uint8)
+    parts = zip(wanted, [0, *ends[:-1]], strict=True)
+    if xp is np:
+        return [np.ndarray(shape, dtype, block, begin) for (shape, dtype), begin in parts]
+    first = block.data
+    return [xp.ndarray(shape, dtype, first + begin) for (shape, dtype), begin in parts]
 
 
 def kernel(function: Any) -> Any:
@@ -367,7 +369,7 @@ class ArrayKernel:
         )
 
     def beside(self, other: tuple[KernelText, Launch], items: int) -> tuple[KernelText, Launch]:
-        """Return a call for `ArrayLoop` with the arguments of another one, which are checked."""
+        """Return a call for `run_loop` with the arguments of another one, which are checked."""
         return self._text, Launch(items, other[1].arguments)
 
 

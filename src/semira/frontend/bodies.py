@@ -73,11 +73,7 @@ _SPACES = frozenset(
 )  # fmt: skip
 
 #: What a body may use of the package itself.
-_OF_PACKAGE = frozenset(name.removeprefix("semira.") for name in _SPACES) | {
-    "fused",
-    "repeat",
-    "replace",
-}
+_OF_PACKAGE = {name.removeprefix("semira.") for name in _SPACES} | {"fused", "repeat", "replace"}
 
 #: Functions that record what they are given.
 _RECORDERS = (("semira.frontend.repeat", "repeat"), ("semira.frontend.fused", "fused"))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from semira.base.dtypes import FP64, DataType, infer_dtype
 from semira.base.errors import DimensionMismatch, DomainMismatch, DtypeUnsupported
+from semira.base.memory import raise_with_figures
 from semira.contract import PRODUCTS
 from semira.contract.hints import NO_HINTS, Hints
 from semira.engine import recording
@@ -202,3 +204,46 @@ def operand_or_literal(given: Any) -> Any:
     """Return `given` if it can be an operand, else as a literal scalar."""
     is_usable = isinstance(given, Literal) or hasattr(given, "_operand")
     return given if is_usable else as_literal(given)
+
+
+@dataclass(eq=False, slots=True)
+class Deferred:
+    """An intermediate result: computed whenever the expression around it is."""
+
+    kind: str
+    dtype: DataType
+    shape: tuple[int, ...]
+    _make: Callable[[], Any]
+    #: The expression it is the result of, if it is of a single one.
+    source: Any = None
+    #: The method, its operands and its operator, as they are printed.
+    call: tuple[str, tuple[Any, ...], Any] | None = None
+
+    _is_transposed: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, source: Any) -> Deferred:
+        """Return the future result of an expression."""
+        return cls(source.kind, source.dtype, source.shape, source.new, source)
+
+    def _operand(self) -> tuple[Value, bool]:
+        try:
+            return self._make()._value, False
+        except MemoryError as error:
+            raise_with_figures(error, self.call[0] if self.call else "a composed operation")
+
+
+def composed(
+    kind: str,
+    dtype: DataType,
+    shape: tuple[int, ...],
+    make: Callable[[], Any],
+    dims: Any = None,
+    *,
+    call: tuple[str, tuple[Any, ...], Any] | None = None,
+) -> Any:
+    """Return an expression whose value is what `make` returns when it is computed."""
+    later = Deferred(kind, dtype, shape, make, call=call)
+    if dims is None:
+        dims = tuple((0, axis) for axis in range(len(shape)))
+    return expression(Template("copy", (later,), kind, dtype, shape, dims))

@@ -200,6 +200,12 @@ class Collection(Updatable[Made_co]):
             emit(nothing._template, made._value, new=True)
         return made
 
+    def clear(self) -> None:
+        """Remove every entry."""
+        reading.refuse_recorded(self, "clear")
+        empty: Any = (VectorArrays, MatrixArrays)[self.ndim - 1]
+        reading.replace_contents(self, empty.empty(*self.shape, self.dtype))
+
     def __setitem__(self, keys: Any, given: Any, **opts: Any) -> None:
         Updater(self, opts=opts)[keys].update(given)
 

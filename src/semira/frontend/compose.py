@@ -13,9 +13,8 @@ from semira.engine.rearranging import kronecker as engine_kronecker
 from semira.formats import VectorArrays, index_dtype
 from semira.formats.index import WIDE
 from semira.frontend import reading
-from semira.frontend.call import as_literal
+from semira.frontend.call import Deferred, as_literal, composed
 from semira.frontend.checks import as_diagonal, bad_type, expect
-from semira.frontend.deferred import Deferred, composed
 from semira.frontend.kinds import OBJECTS
 from semira.frontend.mask import Mask, as_mask
 from semira.frontend.operators import as_multiplier, as_semiring, without_index_op

@@ -25,9 +25,20 @@ from semira.frontend.expression_text import (
     infix_sides,
     is_indexed,
 )
-from semira.frontend.grid import Grid, ends, first_entries, matrix_grid, vector_grid
 from semira.frontend.kinds import provides
-from semira.frontend.layout import Table, heading, heading_html, table_html, table_text, value_text
+from semira.frontend.layout import (
+    Grid,
+    Table,
+    ends,
+    first_entries,
+    heading,
+    heading_html,
+    matrix_grid,
+    table_html,
+    table_text,
+    value_text,
+    vector_grid,
+)
 from semira.frontend.mask import Mask
 from semira.frontend.ss.exporting import stored_format
 

@@ -239,14 +239,13 @@ def _with_record_thunk(op: Any, dtype: DataType, given: Any) -> tuple[TypedOp, A
 
 def select(x: Any, op: Any, thunk: Any = None) -> Any:
     """Return the entries of `x` that an operator, or a mask, keeps."""
-    if hasattr(op, "_template") and op.dtype is BOOL:
+    is_expression = hasattr(op, "_template")
+    is_bool = getattr(op, "dtype", None) is BOOL and (is_expression or hasattr(op, "V"))
+    if is_bool or isinstance(op, Mask):
         if thunk is not None:
             raise TypeError(f"select with a mask takes no thunk, got {thunk!r}")
-        op = op.new().V
-    if isinstance(op, Mask) or (getattr(op, "dtype", None) is BOOL and hasattr(op, "V")):
-        if thunk is not None:
-            raise TypeError(f"select with a mask takes no thunk, got {thunk!r}")
-        return _select_mask(x, op if isinstance(op, Mask) else op.V)
+        given = op.new() if is_expression else op
+        return _select_mask(x, given if isinstance(given, Mask) else given.V)
     if callable(op) and not hasattr(op, "opclass") and not isinstance(op, TypedOp):
         raise TypeError(
             f"Invalid mask: {type(op)}; select takes a mask, a comparison such as '>' with a "

@@ -185,7 +185,7 @@ class ReadableMatrix(_Readable[Made_co]):
         return operand._compressed_rows(dtype)
 
     def _compressed_rows(self, dtype: Any) -> tuple[Any, Any, Any]:
-        arrays = reading.as_csr(reading.matrix_arrays(self, "export")).ordinary()
+        arrays = reading.oriented(reading.matrix_arrays(self, "export"), "csr").ordinary()
         values = reading.cast_values(arrays.entry_values(), dtype)
         return arrays.indptr.astype(np.uint64), arrays.indices.astype(np.uint64), values
 
@@ -260,13 +260,13 @@ class ReadableMatrix(_Readable[Made_co]):
         >>> [each.tiles for each in found.sizes], found.smallest, found.classes["diagonal"]
         ([16, 8, 4, 2], 8, True)
         """
-        arrays = reading.as_csr(reading.matrix_arrays(self, "bits_profile"))
+        arrays = reading.oriented(reading.matrix_arrays(self, "bits_profile"), "csr")
         found: BitsProfile = part_of("b2sr", "profile").profile(arrays, bands, seed)
         return found
 
     @tells_shortage("Matrix.to_dcsr or to_dcsc")
     def _hypersparse(self, dtype: Any) -> tuple[Any, Any, Any, Any]:
-        arrays = reading.as_csr(reading.matrix_arrays(self, "export")).hyper()
+        arrays = reading.oriented(reading.matrix_arrays(self, "export"), "csr").hyper()
         assert arrays.majors is not None
         positions = (arrays.majors, arrays.indptr, arrays.indices)
         majors, indptr, indices = (part.astype(np.uint64) for part in positions)

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from semira.base.errors import InvalidValue
-from semira.base.nearest import did_you_mean
+from semira.base.text import did_you_mean
 from semira.contract import (
     WORDS,
     Hints,

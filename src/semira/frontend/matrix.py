@@ -10,12 +10,11 @@ from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import InvalidValue, OutputNotEmpty
 from semira.base.memory import tells_shortage
 from semira.engine.values import Value
-from semira.formats import MatrixArrays
 from semira.frontend import construct, raw, reading
 from semira.frontend.collection import Collection
 from semira.frontend.compose import setdiag
-from semira.frontend.derived import Result, derived, derived_usage
 from semira.frontend.exports import ReadableMatrix
+from semira.frontend.facts import Result, derived, derived_usage
 from semira.frontend.indexing import extract_expression
 from semira.frontend.infix import Made_co
 
@@ -369,11 +368,6 @@ class StoredMatrix(ReadableMatrix[Made_co], Collection[Made_co]):
             rows, columns, values, self.dtype, nrows, ncols, dup_op, self._value.device
         )
         reading.replace_contents(self, arrays)
-
-    def clear(self) -> None:
-        """Remove every entry."""
-        reading.refuse_recorded(self, "clear")
-        reading.replace_contents(self, MatrixArrays.empty(self.nrows, self.ncols, self.dtype))
 
     def _as_vector(self, *, name: str | None = None) -> Any:
         if self.ncols != 1:

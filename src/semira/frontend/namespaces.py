@@ -8,11 +8,11 @@ from types import ModuleType
 from typing import Any
 
 from semira.engine.remembered import forget_recordings
-from semira.ops.parameterized import PARAMETERIZED
 from semira.ops.registry import (
     MODULE_CLASSES,
     NAMESPACES,
     NUMPY,
+    PARAMETERIZED,
     REGISTERED,
     look_up,
     near_operator,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from semira.base.errors import DimensionMismatch
-from semira.frontend.call import Template, expression
+from semira.frontend.call import Deferred, Template, expression
 from semira.frontend.checks import bad_type, expect
-from semira.frontend.deferred import Deferred
 from semira.frontend.operators import as_semiring
 from semira.ops.registry import binary
 
@@ -44,35 +43,32 @@ def _semiring(op: Any, a: Any, b: Any, infix: str | None) -> tuple[Any, Any]:
     return semiring, semiring.return_type
 
 
+def _product(name: str, left: Any, right: Any, op: Any, infix: str | None) -> Any:
+    _check_kind(right, "vector" if name == "mxv" else "matrix", name, infix)
+    outer, inner = left.shape, right.shape
+    _check_inner(outer[-1], inner[0], name, left, right)
+    semiring, dtype = _semiring(op, left, right, infix)
+    dims = () if name == "vxm" else (_axis(left, 0, 0),)
+    dims = dims if name == "mxv" else (*dims, _axis(right, 1, 1))
+    kind, shape = "matrix" if name == "mxm" else "vector", (*outer[:-1], *inner[1:])
+    return expression(
+        Template(name, (left, right), kind, dtype, shape, dims, semiring, infix=infix)
+    )
+
+
 def mxm(a: Any, b: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
     """Return A (+).(*) B."""
-    _check_kind(b, "matrix", "mxm", infix)
-    left, right = a.shape, b.shape
-    _check_inner(left[1], right[0], "mxm", a, b)
-    semiring, dtype = _semiring(op, a, b, infix)
-    dims = (_axis(a, 0, 0), _axis(b, 1, 1))
-    shape = (left[0], right[1])
-    return expression(Template("mxm", (a, b), "matrix", dtype, shape, dims, semiring, infix=infix))
+    return _product("mxm", a, b, op, infix)
 
 
 def mxv(a: Any, u: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
     """Return A (+).(*) u."""
-    _check_kind(u, "vector", "mxv", infix)
-    nrows, ncols = a.shape
-    _check_inner(ncols, u.shape[0], "mxv", a, u)
-    semiring, dtype = _semiring(op, a, u, infix)
-    dims, shape = (_axis(a, 0, 0),), (nrows,)
-    return expression(Template("mxv", (a, u), "vector", dtype, shape, dims, semiring, infix=infix))
+    return _product("mxv", a, u, op, infix)
 
 
 def vxm(u: Any, a: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
     """Return u (+).(*) A."""
-    _check_kind(a, "matrix", "vxm", infix)
-    nrows, ncols = a.shape
-    _check_inner(u.shape[0], nrows, "vxm", u, a)
-    semiring, dtype = _semiring(op, u, a, infix)
-    dims, shape = (_axis(a, 1, 1),), (ncols,)
-    return expression(Template("vxm", (u, a), "vector", dtype, shape, dims, semiring, infix=infix))
+    return _product("vxm", u, a, op, infix)
 
 
 #: An inner product multiplies a row by a column, here two vectors entry by entry: position k is

@@ -113,15 +113,20 @@ def empty_dense(operand: Any, fill_value: Any, dtype: Any, *, complete: bool) ->
     if getattr(fill_value, "kind", None) == "scalar":
         fill_value = fill_value.value
     wanted = operand.dtype if dtype is None else lookup_dtype(dtype)
-    if is_record(wanted) or is_record(operand.dtype):
-        return _empty_records(operand, fill_value, wanted, complete=complete)
     numbers = (bool, int, float, complex, np.generic)
-    if fill_value is not None and not isinstance(fill_value, numbers):
+    is_of_records = is_record(wanted) or is_record(operand.dtype)
+    if is_of_records and operand.dtype is not wanted:
+        raise DomainMismatch(f"{operand.dtype} cannot be read as {wanted}")
+    if not (is_of_records or fill_value is None or isinstance(fill_value, numbers)):
         raise TypeError(
             f"Bad type for keyword argument `fill_value`: {type(fill_value)}; give a number"
         )
     if fill_value is None and not complete:
         raise TypeError("fill_value must be given in `to_dense` when there are missing values")
+    if is_of_records:
+        dense = _room(operand.shape, wanted)
+        dense[...] = np.zeros((), wanted.array_dtype) if complete else wanted.scalar(fill_value)
+        return dense
     if not complete and dtype is None:
         wanted = unify(infer_dtype(fill_value), wanted)
     dense = _room(operand.shape, wanted)
@@ -138,18 +143,6 @@ def _room(shape: tuple[int, ...], dtype: DataType) -> Any:
         return np.empty(shape, dtype.array_dtype)
     except (MemoryError, ValueError) as error:
         raise OutOfMemory(f"{what} needs {in_bytes(needed)}; {remedy}") from error
-
-
-def _empty_records(operand: Any, fill_value: Any, wanted: DataType, *, complete: bool) -> Any:
-    if operand.dtype is not wanted:
-        raise DomainMismatch(f"{operand.dtype} cannot be read as {wanted}")
-    if fill_value is None and not complete:
-        raise TypeError("fill_value must be given in `to_dense` when there are missing values")
-    dense = _room(operand.shape, wanted)
-    dense[...] = np.zeros((), wanted.array_dtype)
-    if not complete:
-        dense[...] = wanted.scalar(fill_value)
-    return dense
 
 
 def count_entries(operand: Any) -> Any:
@@ -250,12 +243,22 @@ def sorted_coo(arrays: MatrixArrays) -> tuple[Any, Any, Any]:
     return rows, cols, values
 
 
-def as_csr(arrays: MatrixArrays) -> MatrixArrays:
-    """Return the matrix by rows."""
-    if arrays.orientation == "csr":
+def oriented(arrays: MatrixArrays, orientation: str) -> MatrixArrays:
+    """Return the matrix by rows (``csr``) or columns (``csc``), sorted anew if it is not."""
+    if arrays.orientation == orientation:
         return arrays
-    rows, cols, values = arrays.to_coo()
-    return coo_to_matrix(
-        arrays.nrows, arrays.ncols, rows, cols, None if arrays.iso else values,
-        dtype=arrays.dtype, iso_value=arrays.values[0] if arrays.iso and arrays.nvals else 1,
+    lines = arrays.indices, arrays.entry_major()
+    return listed(orientation, arrays.shape, lines, arrays.values, arrays.dtype, is_iso=arrays.iso)
+
+
+def listed(
+    orientation: str, shape: tuple[int, int], lines: tuple[Any, ...], values: Any, dtype: DataType,
+    *, is_iso: bool,
+) -> MatrixArrays:  # fmt: skip
+    """Return the matrix of entries at (major, minor) `lines`, in any order."""
+    (count, size), (major, minor) = shape if orientation == "csr" else shape[::-1], lines
+    made = coo_to_matrix(
+        count, size, major, minor, None if is_iso else values,
+        dtype=dtype, iso_value=values[0] if is_iso and len(values) else 1,
     )  # fmt: skip
+    return made if orientation == "csr" else made.flipped()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -164,23 +164,24 @@ class Recorder:
     def __iter__(self) -> Iterator[str]:
         return iter(self.data)
 
-    def _shown(self) -> tuple[Sequence[Recorded], str, Sequence[Recorded]]:
-        """Return the first rows, what is said of those left out, and the last rows."""
+    def _lines(
+        self, written: Callable[[Recorded], str], noted: Callable[[str], Sequence[str]]
+    ) -> list[str]:
+        """Return rows as lines, those in the middle as what is said of rows left out."""
         if len(self.rows) <= self.max_rows:
-            return self.rows, "", ()
+            return [*map(written, self.rows)]
         last = self.max_rows // 2
         first = self.max_rows - last
         hidden = len(self.rows) - self.max_rows
         note = f"{hidden} rows not shown; set `recorder.max_rows` attribute to show more (or less)"
-        return self.rows[:first], note, self.rows[len(self.rows) - last :]
+        ends = self.rows[:first], self.rows[len(self.rows) - last :]
+        return [*map(written, ends[0]), *noted(note), *map(written, ends[1])]
 
     def _heading(self) -> str:
         return f"gb.Recorder ({'recording' if self.is_recording else 'not recording'})"
 
     def __repr__(self) -> str:
-        first, note, last = self._shown()
-        middle = ["", f"  // {note}", ""] if note else []
-        lines = [*(f"  {row}" for row in first), *middle, *(f"  {row}" for row in last)]
+        lines = self._lines(lambda row: f"  {row}", lambda note: ["", f"  // {note}", ""])
         heading = self._heading()
         return "\n".join([heading, "-" * len(heading), *lines])
 
@@ -188,13 +189,10 @@ class Recorder:
         def line(cells: Sequence[str]) -> str:
             return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
-        first, note, last = self._shown()
-        middle = [line([note, *[""] * (len(_COLUMNS) - 1)])] if note else []
-        rows = [
-            *(line(row.columns) for row in first),
-            *middle,
-            *(line(row.columns) for row in last),
-        ]
+        rows = self._lines(
+            lambda row: line(row.columns),
+            lambda note: [line([note, *[""] * (len(_COLUMNS) - 1)])],
+        )
         rule = "|---|---|---|---:|---:|---:|"
         return "\n".join([f"**{self._heading()}**", "", line(_COLUMNS), rule, *rows])
 
@@ -203,13 +201,10 @@ class Recorder:
             inner = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)
             return f"<tr>{inner}</tr>"
 
-        first, note, last = self._shown()
-        middle = [f'<tr><td colspan="{len(_COLUMNS)}"><em>{escape(note)}</em></td></tr>']
-        rows = [
-            *(line(row.columns) for row in first),
-            *(middle if note else []),
-            *(line(row.columns) for row in last),
-        ]
+        rows = self._lines(
+            lambda row: line(row.columns),
+            lambda note: [f'<tr><td colspan="{len(_COLUMNS)}"><em>{escape(note)}</em></td></tr>'],
+        )
         head = f"<thead>{line(_COLUMNS, 'th')}</thead>"
         start = f"<div><b>{escape(self._heading())}</b>"
         return "\n".join([start, "<table>", head, "<tbody>", *rows, "</tbody></table></div>"])

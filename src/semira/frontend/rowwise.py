@@ -14,9 +14,8 @@ from semira.formats import MatrixArrays
 from semira.formats.matrix import is_hypersparse
 from semira.frontend import construct
 from semira.frontend.array_kernels import ArrayKernel, Rows, array_module, rows_of
-from semira.frontend.call import Template, as_literal, expression
+from semira.frontend.call import Template, as_literal, composed, expression
 from semira.frontend.checks import expect
-from semira.frontend.deferred import composed
 from semira.frontend.kinds import OBJECTS
 from semira.frontend.traits import device_traits
 from semira.ops.registry import monoid

@@ -12,7 +12,7 @@ from semira.base.dtypes import BOOL, FP64, INT64, DataType
 from semira.base.errors import InvalidValue, NotImplementedException, UdfParseError
 from semira.ops.indexbinary import make_index_binary
 from semira.ops.operator import Operator
-from semira.ops.registry import MODULE_CLASSES, REGISTERED, look_up
+from semira.ops.registry import MODULE_CLASSES, REGISTERED, is_known
 from semira.ops.user import Parameterized, make_operator
 
 _SPACES = {opclass: space for space, opclass in MODULE_CLASSES.items()}
@@ -64,25 +64,17 @@ def _check_free(opclass: str, name: str) -> None:
     if not all(part.isidentifier() for part in name.split(".")):
         raise ValueError(f"{name!r} is not a name; use identifiers joined by dots")
     inside = f"{name}."
-    is_taken = name in _RESERVED or _is_operator(opclass, name)
+    is_taken = name in _RESERVED or is_known(opclass, name)
     if is_taken or any(known.startswith(inside) for known in REGISTERED[opclass]):
         raise AttributeError(f"{space}.{name} is already defined")
     path = name.rpartition(".")[0]
     while path:
-        if path in REGISTERED[opclass] or _is_operator(opclass, path):
+        if path in REGISTERED[opclass] or is_known(opclass, path):
             raise AttributeError(f"{space}.{path} is already defined. Cannot use as a nested path.")
         path = path.rpartition(".")[0]
 
 
 _RESERVED = ("numpy", "ss", "from_string", "register_new", "register_anonymous", "get_semiring")
-
-
-def _is_operator(opclass: str, name: str) -> bool:
-    try:
-        look_up(opclass, name)
-    except KeyError:
-        return False
-    return True
 
 
 def keep(opclass: str, name: str, make: Callable[[], Any], *, lazy: bool) -> Any:
@@ -165,7 +157,7 @@ def function_registrars(opclass: str) -> tuple[Callable[..., Any], Callable[...,
         """
         how = checked(parameterized, is_udt)
         made = keep(opclass, name, lambda: _made(opclass, func, name, **how), lazy=lazy)
-        if opclass == "SelectOp" and not _is_operator("IndexUnaryOp", name):
+        if opclass == "SelectOp" and not is_known("IndexUnaryOp", name):
             # A select operator is an index-unary one too.
             function_registrars("IndexUnaryOp")[0](name, func, lazy=lazy, **how)
         return made

@@ -10,7 +10,6 @@ import numpy as np
 from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidIndex, InvalidValue, OutputNotEmpty
 from semira.engine.values import Value
-from semira.formats import VectorArrays
 from semira.frontend import construct, raw, reading
 from semira.frontend.call import Template
 from semira.frontend.collection import Collection
@@ -146,11 +145,6 @@ class StoredVector(ReadableVector[Made_co], Collection[Made_co]):
         made = OBJECTS["matrix"](self.dtype, self.size, 1, name=name)
         made[:, 0] << self
         return made
-
-    def clear(self) -> None:
-        """Remove every entry."""
-        reading.refuse_recorded(self, "clear")
-        reading.replace_contents(self, VectorArrays.empty(self.size, self.dtype))
 
     def resize(self, size: Any) -> None:
         """Change the size; entries beyond it are removed."""

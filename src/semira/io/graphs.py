@@ -297,4 +297,4 @@ def arrays_of(matrix: Matrix) -> MatrixArrays:
     [[1, -1, 0], [2, -1, -1]]
     """
     expect(matrix, ("matrix",), "matrix", "arrays_of")
-    return reading.as_csr(reading.matrix_arrays(matrix, "arrays_of"))
+    return reading.oriented(reading.matrix_arrays(matrix, "arrays_of"), "csr")

@@ -110,7 +110,7 @@ def to_scipy_sparse(A: Any, format: str = "csr") -> Any:  # noqa: N803
         # Without offsets of the rows, of which there may be very many.
         rows, cols, values = (part.copy() for part in reading.sorted_coo(arrays))
         return coo_array((values, (rows, cols)), shape=A.shape)
-    arrays = reading.as_csr(arrays)
+    arrays = reading.oriented(arrays, "csr")
     values = arrays.entry_values().copy()
     made = csr_array(
         (values, arrays.indices.copy(), arrays.ordinary().indptr.copy()), shape=A.shape

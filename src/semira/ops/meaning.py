@@ -12,6 +12,7 @@ from semira.base.dtypes import DataType
 from semira.base.memory import require_bytes
 from semira.base.record_dtypes import layout
 from semira.ops import helpers
+from semira.ops.helpers import philox
 
 #: Names of the variables of an expression, by class of operator.
 VARIABLES = {
@@ -97,6 +98,8 @@ def cast_scalar(value: Any, target: np.dtype[Any]) -> Any:
     Floats saturate when cast to integers and NaN becomes 0; integers wrap; of complex numbers the
     real part is kept; anything but zero is true.
     """
+    if type(value) is target.type and target.kind != "V":
+        return value
     return cast_array(np.asarray(value), target)[()]
 
 
@@ -119,3 +122,29 @@ def cast_array(values: Any, target: np.dtype[Any]) -> Any:
     require_bytes(values.size * target.itemsize, "a copy of the values in another dtype")
     with np.errstate(all="ignore"):
         return values.astype(target)
+
+
+_WORD = 2**64 - 1
+
+
+def mode_of(sums: Mapping[int, Any], row: int, preferred: Any, seed: Any) -> int:
+    """Return the key with the largest sum; NaN counts as minus infinity.
+
+    `preferred` wins a tie that it takes part in. Others are broken by a random number for each key
+    and row, the greatest wins; without a `seed`, and among equal numbers, by the smallest key.
+
+    Examples
+    --------
+    >>> mode_of({7: 2, 3: 2, 5: 1}, 0, None, None), mode_of({7: 2, 3: 2}, 0, 7, None)
+    (3, 7)
+    """
+    ranked = {key: -math.inf if math.isnan(total) else total for key, total in sums.items()}
+    most = max(ranked.values())
+    tied = [key for key, total in ranked.items() if total == most]
+    if preferred is not None and int(preferred) in tied:
+        return int(preferred)
+    if seed is None or len(tied) == 1:
+        return min(tied)
+    with np.errstate(all="ignore"):
+        drawn = {key: int(philox(np.uint64(key & _WORD), row, 0, int(seed), 0)) for key in tied}
+    return max(tied, key=lambda key: (drawn[key], -key))

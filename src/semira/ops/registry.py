@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copyreg
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
 from typing import Any
 
 from semira.base.errors import InvalidValue, UdfParseError
-from semira.base.nearest import did_you_mean
+from semira.base.text import did_you_mean
 from semira.ops.binary import BINARY
 from semira.ops.core import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, UnaryOp
 from semira.ops.indexbinary import BoundIndexOp, IndexBinaryOp
@@ -16,8 +17,8 @@ from semira.ops.indexunary import INDEXUNARY, SELECT
 from semira.ops.monoid import MONOID
 from semira.ops.numpy_rows import NUMPY_BINARY, NUMPY_MONOID, NUMPY_UNARY, split_semiring
 from semira.ops.operator import Operator
-from semira.ops.parameterized import PARAMETERIZED
 from semira.ops.strings import SIGNS, semiring_key, split_dtype
+from semira.ops.typerules import to_bool
 from semira.ops.unary import UNARY
 from semira.ops.user import Parameterized, is_importable
 
@@ -186,7 +187,7 @@ def near_operator(name: str, *opclasses: str, others: Iterable[str] = ()) -> str
     elsewhere = [
         f"semira.{space}.{name}"
         for space, opclass in MODULE_CLASSES.items()
-        if opclass not in opclasses and _is_known(opclass, name)
+        if opclass not in opclasses and is_known(opclass, name)
     ]
     if elsewhere:
         return f"; there is {' and '.join(elsewhere)}"
@@ -196,7 +197,8 @@ def near_operator(name: str, *opclasses: str, others: Iterable[str] = ()) -> str
     return did_you_mean(meant if meant in known else name, known)
 
 
-def _is_known(opclass: str, name: str) -> bool:
+def is_known(opclass: str, name: str) -> bool:
+    """Return whether a name is that of an operator."""
     try:
         look_up(opclass, name)
     except KeyError:
@@ -226,7 +228,7 @@ def equivalent(function: Any, *opclasses: str) -> str:
     for space, opclass in MODULE_CLASSES.items():
         if opclass in opclasses:
             for key in (f"numpy.{name}", name):
-                if _is_known(opclass, key):
+                if is_known(opclass, key):
                     return f"; use semira.{space}.{look_up(opclass, key).name}"
     return ""
 
@@ -306,3 +308,34 @@ def namespace_from_string(namespace: str) -> Callable[[str], Any]:
         return find_operator(MODULE_CLASSES[namespace], text)
 
     return from_string
+
+
+def _isclose(rel_tol: float = 1e-7, abs_tol: float = 0.0) -> BinaryOp:
+    """Return the operator |a - b| <= max(rel_tol * max(|a|, |b|), abs_tol), in double precision."""
+    rel, least = float(rel_tol), float(abs_tol)
+    if not (rel >= 0 and least >= 0 and math.isfinite(rel + least)):
+        raise InvalidValue(
+            f"rel_tol={rel_tol} and abs_tol={abs_tol} must be finite and not negative"
+        )
+    real = (
+        "a == b or abs(np.float64(a) - np.float64(b)) <= "
+        f"max({rel!r} * max(abs(np.float64(a)), abs(np.float64(b))), {least!r})"
+    )
+    plain = f"a == b or abs(a - b) <= max({rel!r} * max(abs(a), abs(b)), {least!r})"
+    python = {"BIUF": real, "C": plain}
+    real_cuda = (
+        "a == b || fabs(static_cast<double>(a) - static_cast<double>(b)) <= "
+        f"fmax({rel!r} * fmax(fabs(static_cast<double>(a)), fabs(static_cast<double>(b))), "
+        f"{least!r})"
+    )
+    plain_cuda = (
+        "a == b || static_cast<double>(magnitude(a - b)) <= "
+        f"fmax({rel!r} * static_cast<double>(fmax(magnitude(a), magnitude(b))), {least!r})"
+    )
+    cuda = {"BIUF": real_cuda, "C": plain_cuda}
+    return BinaryOp(f"isclose({rel!r}, {least!r})", python, cuda, to_bool("BIUFC"), True)
+
+
+PARAMETERIZED = {
+    "BinaryOp": {"isclose": Parameterized("BinaryOp", "isclose", _isclose, is_commutative=True)}
+}

@@ -127,8 +127,27 @@ class TypedOp(_Typed):
         return compile_expression(self.python, self.opclass, self.return_type, self.functions)
 
 
+class _Composed(_Typed):
+    """What monoids and semirings have from their parents."""
+
+    @property
+    def name(self: Any) -> str:
+        """Name of the monoid or semiring."""
+        return self.parent.name  # type: ignore[no-any-return]
+
+    @property
+    def is_commutative(self: Any) -> bool:
+        """Whether operands may be swapped, as they may in every monoid."""
+        return bool(getattr(self.parent, "is_commutative", False))
+
+    @property
+    def is_positional(self: Any) -> bool:
+        """Whether results are positions, as those of some multiplications."""
+        return self.parent.is_positional  # type: ignore[no-any-return]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class TypedMonoid(_Typed):
+class TypedMonoid(_Composed):
     """An associative, commutative operator at one dtype, with identity and terminal value."""
 
     parent: Operator
@@ -163,24 +182,9 @@ class TypedMonoid(_Typed):
         return self.op
 
     @property
-    def name(self) -> str:
-        """Name of the monoid."""
-        return self.parent.name
-
-    @property
-    def is_commutative(self) -> bool:
-        """Always true."""
-        return True
-
-    @property
     def commutes_to(self) -> TypedMonoid:
         """The monoid itself."""
         return self
-
-    @property
-    def is_positional(self) -> bool:
-        """Always false."""
-        return False
 
     @property
     def exits_early(self) -> bool:
@@ -189,7 +193,7 @@ class TypedMonoid(_Typed):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TypedSemiring(_Typed):
+class TypedSemiring(_Composed):
     """A monoid and a multiplication that returns its dtype."""
 
     parent: Operator
@@ -212,24 +216,9 @@ class TypedSemiring(_Typed):
         return self.binaryop.type2
 
     @property
-    def name(self) -> str:
-        """Name of the semiring."""
-        return self.parent.name
-
-    @property
-    def is_commutative(self) -> bool:
-        """Whether the multiplication commutes."""
-        return bool(getattr(self.parent, "is_commutative", False))
-
-    @property
     def commutes_to(self) -> TypedSemiring | None:
         """The semiring whose multiplication takes swapped operands, in this dtype."""
         return self._commuted()  # type: ignore[no-any-return]
-
-    @property
-    def is_positional(self) -> bool:
-        """Whether the multiplication returns positions."""
-        return self.parent.is_positional
 
     @property
     def has_equal_products(self) -> bool:

@@ -243,15 +243,9 @@ def make_operator(
     made: Operator = cls(name, text.format(user.name), "", rule, **facts)
     if not anonymous:
         return made
-    made.__dict__["recipe"] = (anonymous_operator, (opclass, function, name, infer, is_udt))
+    again = partial(make_operator, anonymous=True, is_udt=is_udt)
+    made.__dict__["recipe"] = (again, (opclass, function, name, infer))
     return _anonymous.setdefault(key, made)
-
-
-def anonymous_operator(
-    opclass: str, function: Any, name: str, infer: Inference, is_udt: bool = False
-) -> Operator:
-    """Return the anonymous operator of a function: how pickled ones are made again."""
-    return make_operator(opclass, function, name, infer, anonymous=True, is_udt=is_udt)
 
 
 def is_importable(function: Any) -> bool:
@@ -260,10 +254,6 @@ def is_importable(function: Any) -> bool:
     for part in function.__qualname__.split("."):
         found = getattr(found, part, None)
     return found is function
-
-
-def _chosen(parameterized: Parameterized, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return parameterized(*args, **kwargs)
 
 
 class Parameterized:
@@ -309,7 +299,7 @@ class Parameterized:
         key = describe((args, tuple(sorted(kwargs.items()))))
         if key not in self._made:
             made = self._made.setdefault(key, self.factory(*args, **kwargs))
-            made.__dict__["recipe"] = (_chosen, (self, args, kwargs))
+            made.__dict__["recipe"] = (partial(self, *args, **kwargs), ())
             find = self._monoid_for
             if find is not None and isinstance(made, BinaryOp):
                 made.belongs_to(partial(find, *args, **kwargs))

@@ -12,6 +12,16 @@ from typing import Any
 import numpy as np
 
 
+class Place:
+    """An address in memory that an owner keeps."""
+
+    def __init__(self, ptr: int, owner: Any) -> None:
+        self.ptr, self.memory = ptr, SimpleNamespace(place=ptr, owner=owner)
+
+    def __add__(self, offset: int) -> Place:
+        return Place(self.ptr + offset, self.memory.owner)
+
+
 class Array(np.ndarray):
     """An array in memory of the emulated device."""
 
@@ -35,7 +45,7 @@ class Array(np.ndarray):
 
     @property
     def data(self) -> Any:  # type: ignore[override]
-        return SimpleNamespace(ptr=self.ctypes.data)
+        return Place(self.ctypes.data, self)
 
     def get(self) -> np.ndarray:
         """Return the values on the host."""

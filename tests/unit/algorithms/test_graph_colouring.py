@@ -13,6 +13,8 @@ from tests.unit.algorithms import cases
 import semira as gb
 from semira import exceptions
 from semira.algorithms import graph_colouring
+from semira.algorithms.neighbours import priorities, undirected
+from semira.algorithms.waves import colours_in_waves
 
 
 def greedy(graph: cases.Graph, seed: int) -> list[int]:
@@ -110,3 +112,16 @@ def test_real_graphs(device, name):
     pairs = zip(edges.rows.tolist(), edges.cols.tolist(), strict=True)
     graph = cases.unweighted(edges.nrows, pairs)
     np.testing.assert_array_equal(colour, greedy(graph, 1))
+
+
+def test_waves_make_the_colours_of_the_scan(device):
+    # Self-loops do not count. On a GPU the row of the hub has several blocks, and the clique more
+    # colours than they look at together.
+    n, clique = (301, 20) if device == "reference" else (2601, 140)
+    pairs = [(0, v) for v in range(1, n)] + [(v, v + 1) for v in range(1, n - 1)] + [(5, 5)]
+    pairs += [(u, v) for v in range(clique) for u in range(v)]
+    graph = cases.unweighted(n, list(dict.fromkeys(pairs)))
+    edges = undirected(graph.matrix(device), symmetric=False)
+    colour, waves = colours_in_waves(edges, priorities(edges, 2))
+    assert colour.to_dense().tolist() == greedy(graph, 2)
+    assert clique <= waves < clique + 30

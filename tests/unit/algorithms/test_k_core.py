@@ -162,7 +162,7 @@ def test_no_host_reads(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ca-GrQc", "wiki-Vote", "cit-HepPh"])
+@pytest.mark.parametrize("name", ["ca-GrQc", "wiki-Vote"])
 def test_real_graphs(device, name):
     if device == "reference":
         pytest.skip("the reference is made of dictionaries")

@@ -15,6 +15,8 @@ from tests.unit.algorithms import cases
 import semira as gb
 from semira import exceptions
 from semira.algorithms import label_propagation
+from semira.algorithms.ballots import vote_in_rounds
+from semira.algorithms.voting import vote_and_move
 from semira.ops.helpers import philox
 
 
@@ -240,3 +242,21 @@ def test_communities_are_as_good_as_those_of_networkx() -> None:
         in_turns = nx.community.label_propagation_communities(G)
         theirs.append((np.mean(found), nx.community.modularity(G, in_turns)))
     assert np.mean(ours) >= np.mean(theirs, axis=0).max()
+
+
+def test_rounds_make_the_labels_of_lists(device):
+    # Rows of every kind that a GPU tells apart, one of them with more labels than its table takes.
+    random = np.random.default_rng(1)
+    ends = [random.integers(0, 2200, (2, 3000))]
+    for hub, length in ((0, 2100), (1, 300), (2, 60), (3, 100)):
+        ends.append(np.stack([np.full(length, hub), random.permutation(2200)[:length]]))
+    rows, cols = np.concatenate(ends, axis=1)
+    rows, cols = rows[rows != cols], cols[rows != cols]
+    found = []
+    for where in (device, "cpu"):
+        both = np.r_[rows, cols], np.r_[cols, rows]
+        with gb.device(where):
+            found.append(gb.Matrix.from_coo(*both, True, nrows=2200, ncols=2200, dup_op="any"))
+    label, *rest = vote_in_rounds(found[0], (11, 7), 3, 40)
+    expected, *others = vote_and_move(found[1], (11, 7), np.resize((0.75, 0.5), 32), 3, 40)
+    assert (label.to_dense().tolist(), rest) == (expected.to_dense().tolist(), others)

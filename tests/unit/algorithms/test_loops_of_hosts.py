@@ -27,6 +27,7 @@ from semira.algorithms import (
     personalised_pagerank,
     sequential,
     triangle_kernels,
+    voting,
 )
 from semira.algorithms.voting import vote_and_move
 from semira.base.settings import override, restore
@@ -104,6 +105,17 @@ def test_python_says_what_the_loops_mean(graph):
         moved = [vote_and_move(each, (3, 4), np.array([0.75, 0.5]), 0, 9) for each in edges]
     assert moved[0][0].to_dense().tolist() == moved[1][0].to_dense().tolist()
     assert moved[0][1:] == moved[1][1:]
+
+
+def test_iterations_in_one_kernel_give_the_labels_of_single_ones(monkeypatch):
+    for name in ("random", "grid", "star", "complete"):
+        A = cases.SHAPES[name].matrix("cpu")
+        together = label_propagation(A, seed=1)
+        with monkeypatch.context() as patch:
+            patch.setattr(voting, "_ALONE", -1)
+            single = label_propagation(A, seed=1)
+        assert single.label.isequal(together.label)
+        assert single.iterations == together.iterations
 
 
 def test_no_source_reaches_nothing():

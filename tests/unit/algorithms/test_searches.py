@@ -188,8 +188,8 @@ def test_long_graphs_are_searched_one_by_one(monkeypatch):
 def test_what_does_not_fit_is_left_to_products(device, monkeypatch):
     A = matrix(drawn(30, 80, seed=5), device)
     expected = multi_source_bfs(A, [3, 4]).level
-    assert can_search(A, 2, LEVELS)
     monkeypatch.setattr(searches, "free_memory", lambda _: 100)
+    assert can_search(A, 2, LEVELS)
     monkeypatch.setattr(searches, "_LITTLE", 0)
     assert not can_search(A, 2, LEVELS)
     found = multi_source_bfs(A, [3, 4])

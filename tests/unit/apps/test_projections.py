@@ -16,7 +16,6 @@ from semira.apps import (
     project,
     project_blocks,
 )
-from semira.apps.products import solve
 from semira.apps.projections import memory, picture
 from semira.base.settings import override, restore
 from semira.exceptions import (
@@ -205,9 +204,9 @@ def test_a_result_that_does_not_fit_is_refused(device, monkeypatch):
     if device != "cpu":
         pytest.skip("counts as the others do")
     A = gb.Matrix.from_coo(np.zeros(2500, int), np.arange(2500), 1, nrows=1, ncols=2500)
-    monkeypatch.setattr(solve, "free_memory", lambda _device: 1 << 20)
+    monkeypatch.setattr("semira.apps.arrays.free_memory", lambda _device: 1 << 20)
     told = (
-        r"the product takes 74,9\d\d,\d+ bytes, and 1,048,576 are free on cpu: keep less with top="
+        r"rows of the product take 74,9\d\d,\d+ bytes, and 1,048,576 are free on cpu: keep less wi"
     )
     with pytest.raises(OutOfMemory, match=told):
         project(A)

@@ -11,8 +11,7 @@ import pytest
 
 import semira as gb
 from semira.backends.companions import Companions, Kind
-from semira.backends.cpu.companions import CASTS, DEGREES, ENTRY_ROWS
-from semira.backends.cpu.compressed import Compressed
+from semira.backends.cpu.compressed import CASTS, DEGREES, ENTRY_ROWS, Compressed
 from semira.base.dtypes import FP32, FP64
 from semira.methods.dense.cpu import ACROSS, DENSE
 

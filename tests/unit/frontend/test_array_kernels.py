@@ -11,8 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 import semira as gb
-from semira.exceptions import DimensionMismatch, InvalidValue
-from semira.kernels import ArrayKernel, array_module, philox, rows_of, run_loop
+from semira.exceptions import DimensionMismatch, InvalidObject, InvalidValue
+from semira.kernels import ArrayKernel, array_module, philox, rows_of, run_loop, vector_of
 
 PLACE = "tests.helpers.array_kernels:sample"
 row_sums = ArrayKernel(PLACE, "row_sums")
@@ -126,6 +126,51 @@ def test_arrays_with_gaps_and_of_other_dtypes_are_refused(device):
             draws(3, 1, 10, xp.zeros((3, 2))[:, 0], device=device)
         with pytest.raises(InvalidValue, match="complex128"):
             draws(3, 1, 10, xp.zeros(3, complex), device=device)
+
+
+def test_arguments_of_a_kernel_that_ran_are_still_looked_at(device):
+    with array_module(device) as xp:
+        for _ in range(3):
+            out = xp.zeros(1, xp.int64)
+            draws(1, 1, 10, out, device=device)
+            with pytest.raises(InvalidValue, match="argument 2 has gaps"):
+                draws(1, 1, 10, xp.zeros((2, 2), xp.int64)[:, 0], device=device)
+            wide = xp.zeros(1, xp.uint64)
+            draws(1, 1, 10, wide, device=device)
+            assert int(out[0]) == int(wide[0]) == int(philox(0, 7, 3, 1, 10))
+
+
+def test_rows_follow_what_is_written(device):
+    with gb.device(device), array_module(device):
+        A = gb.Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0])
+        for _ in range(2):
+            assert host(rows_of(A).values).tolist() == [1.0, 2.0]
+        A[0, 0] << 5.0
+        rows = rows_of(A)
+        assert host(rows.indptr).tolist() == [0, 2, 3]
+        assert host(rows.values).tolist() == [5.0, 1.0, 2.0]
+        assert rows_of(A, values=False).values is None
+
+
+def test_vectors_are_made_of_arrays_of_kernels(device):
+    with array_module(device) as xp:
+        values, where = xp.arange(4.0), xp.array([0, 2, 3, 5], xp.int32)
+        flags = xp.array([True, False, True, True])
+        full = vector_of(values, device=device)
+        listed = vector_of(values, where, size=6, device=device)
+        flagged = vector_of(values, flags, device=device)
+    assert full.device == listed.device == device
+    assert full.to_dict() == {0: 0, 1: 1, 2: 2, 3: 3}
+    assert listed.to_dict() == {0: 0, 2: 1, 3: 2, 5: 3}
+    assert (flagged.nvals, flagged.to_dict()) == (3, {0: 0, 2: 2, 3: 3})
+    listed(accum="plus") << listed
+    assert listed.to_dict() == {0: 0, 2: 2, 3: 4, 5: 6}
+
+
+def test_the_reference_checks_positions():
+    for where in ([2, 1], [1, 1], [-1, 1], [1, 4], [1]):
+        with pytest.raises(InvalidObject):
+            vector_of(np.zeros(2), np.array(where, np.int32), size=4, device="reference")
 
 
 def test_loops_run_kernels_in_turn_until_one_says_so(device):

@@ -10,7 +10,7 @@ from semira.base.dtypes import INT64
 from semira.base.errors import RecordError
 from semira.formats import VectorArrays
 from semira.frontend.display import object_html
-from semira.frontend.grid import ends, first_entries, matrix_grid, vector_grid
+from semira.frontend.layout import ends, first_entries, matrix_grid, vector_grid
 from semira.frontend.reading import matrix_arrays
 
 VALUES = [1.0, 4.0, 2.0]

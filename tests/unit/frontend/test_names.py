@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import semira as gb
-from semira.frontend.names import names_in
+from semira.frontend.explain import names_in
 
 everywhere = gb.Vector(bool, 4)
 

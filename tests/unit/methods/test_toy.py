@@ -47,7 +47,7 @@ FILES = {
     "cpu.py": """
         from dataclasses import dataclass, field
         from semira.backends.companions import Companions, Kind
-        from semira.backends.cpu.companions import Valued
+        from semira.backends.cpu.compressed import Valued
         from semira.backends.cpu.host.walks import Lines, pull_lines
         from toy_format.arrays import backwards
 

@@ -6,7 +6,7 @@ typedef unsigned long long Word;
 
 // A turn's part of `state`, behind the two numbers that hosts have too: what the call before did,
 // and what it counted.
-enum : int { kPhase, kBlock, kDepth, kLeft, kShare, kOf, kFound, kEdges, kDone, kLooked, kAlive,
+enum : int { kPhase, kBlock, kDepth, kLeft, kShare, kOf, kFound, kEdges, kOpen, kLooked, kAlive,
              kPart = kAlive + 4 };
 enum : long long { kNothing, kClear, kSeed, kPush, kPull, kLast, kEnd };
 
@@ -48,8 +48,8 @@ struct Call {
     } else if (phase == kLast || told[kFound] == 0) {
       phase = width * ++block < k ? kClear : kEnd;
     } else {
-      left -= told[kDone];
       if (phase == kPull) {
+        left = told[kOpen];
         share = told[kLooked];
         of = left + 1;
       }
@@ -71,14 +71,15 @@ struct Call {
   }
 };
 
-// What a thread counts; `alive` is of one word.
+// What a thread counts: vertices found and their edges, entries of rows that miss a search, and those
+// that it looked at; `alive` is of one word.
 struct Tally {
-  unsigned found, edges, done, looked;
+  unsigned found, edges, open, looked;
   Word alive;
 };
 
-// The searches of one block: words that found a vertex before, do in this level, and will in the
-// next; `past` is what the level before found. Of each but the first the vertices, as a set.
+// The searches of one block: words that found a vertex at any time, in the last level, and in this
+// one; `past` is what the level before found. Of each but the first the vertices, as a set.
 struct Searches {
   long long n, first, many;
   int words, shift;
@@ -103,10 +104,9 @@ struct Searches {
 
   __device__ __forceinline__ long long num_sets() const { return (n + 31) / 32; }
 
-  // Searches of a word that did not find a vertex. Whether `seen` has those of this level yet does
-  // not matter.
+  // Searches of a word that did not find a vertex, as far as this thread knows.
   __device__ __forceinline__ Word missing(long long v, int j) const {
-    return ~(seen[words * v + j] | now[words * v + j]);
+    return ~*const_cast<volatile Word*>(seen + words * v + j);
   }
 
   // Adds a vertex to those of the next level, unless it is one.
@@ -126,13 +126,18 @@ struct Searches {
     Word old[kAtOnce];
 #pragma unroll
     for (int r = 0; r < kAtOnce; ++r) {
-      const long long w = to[r];
-      if (w >= 0) mine[r] &= missing(w, j) & ~*const_cast<volatile Word*>(next + words * w + j);
+      mine[r] = to[r] < 0 ? 0 : mine[r] & missing(to[r], j);
     }
 #pragma unroll
     for (int r = 0; r < kAtOnce; ++r) {
+      old[r] = mine[r];
+      if (mine[r] != 0) old[r] = atomicOr(seen + words * static_cast<long long>(to[r]) + j, mine[r]);
+    }
+#pragma unroll
+    for (int r = 0; r < kAtOnce; ++r) {
+      mine[r] &= ~old[r];
       old[r] = ~0ull;
-      if (to[r] < 0 || mine[r] == 0) continue;
+      if (mine[r] == 0) continue;
       tally.alive |= mine[r];
       old[r] = atomicOr(next + words * static_cast<long long>(to[r]) + j, mine[r]);
     }

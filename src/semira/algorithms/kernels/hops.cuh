@@ -36,59 +36,38 @@ __device__ __forceinline__ void seed_all(const Searches& all, const P* indptr,
     const Word bit = 1ull << (s % 64);
     atomicOr(reinterpret_cast<Word*>(next + kAlive + s / 64), bit);
     const long long v = sources[all.first + s];
+    atomicOr(all.seen + all.words * v + s / 64, bit);
     atomicOr(all.next + all.words * v + s / 64, bit);
     all.enter(v, indptr, tally);
   }
 }
 
-// Notes what this level found at the `ready` ones of eight vertices, and forgets what the level
-// before found at the `gone` ones; eight threads do, which have a word at a time.
-template <class Q, class L>
+// Notes what the last level found at the `ready` ones of eight vertices, unless only last levels are
+// kept, and forgets what the level before found at the `gone` ones. Eight threads do, with equal parts
+// of a vertex' words.
+template <class L>
 __device__ __forceinline__ void settle_set(const Searches& all, long long set, unsigned ready,
-                                           unsigned gone, const long long* told, const Q* in_indptr,
-                                           long long kind, L* level, long long* counts,
-                                           long long depth, Tally& tally) {
-  const int own = static_cast<int>(threadIdx.x) % kLanes, j = own & (all.words - 1);
-  const unsigned peers = 0xffu << (threadIdx.x % 32 / kLanes * kLanes);
-  const long long first = kLanes * all.words * set + own;
-  const Word alive = static_cast<Word>(told[kAlive + j]);
-  Word fresh[kWords], known[kWords];
-#pragma unroll
-  for (int i = 0; i < kWords; ++i) {
-    fresh[i] = known[i] = 0;
-    if (i >= all.words) continue;
-    const int inside = (own + kLanes * i) >> all.shift;
-    if (ready >> inside & 1) {
-      fresh[i] = all.now[first + kLanes * i];
-      known[i] = all.seen[first + kLanes * i];
-    }
-    if (gone >> inside & 1) all.past[first + kLanes * i] = 0;
+                                           unsigned gone, long long kind, L* level,
+                                           long long* counts, long long depth) {
+  const int own = static_cast<int>(threadIdx.x) % kLanes;
+  for (int at = own; at < kLanes * all.words; at += kLanes) {
+    if (gone >> (at >> all.shift) & 1) all.past[kLanes * all.words * set + at] = 0;
   }
-#pragma unroll
-  for (int i = 0; i < kWords; ++i) {
-    if (i >= all.words) continue;
-    const int inside = (own + kLanes * i) >> all.shift;
-    const long long v = kLanes * set + inside;
-    const bool is_first = (ready >> inside & 1) && j == 0;
-    known[i] |= fresh[i];
-    if (fresh[i] != 0) all.seen[first + kLanes * i] = known[i];
-    // Nobody will look for those that ended.
-    int misses = (~known[i] & alive) != 0;
-    for (int step = 1; step < all.words; step *= 2) {
-      misses |= __shfl_xor_sync(peers, misses, step);
-    }
-    if (is_first && !misses) tally.done += static_cast<unsigned>(in_indptr[v + 1] - in_indptr[v]);
-    if (kind == 2 && depth > 0) {
-      int came = __popcll(fresh[i]);
-      for (int step = 1; step < all.words; step *= 2) came += __shfl_xor_sync(peers, came, step);
-      if (is_first) {
+  if (kind == 0 || (kind == 2 && depth == 0)) return;
+  const unsigned peers = 0xffu << (threadIdx.x % 32 / kLanes * kLanes);
+  const int bits = 8 * all.words, from = own * bits % 64;
+  for (unsigned left = ready; left != 0; left &= left - 1) {
+    const long long v = kLanes * set + __ffs(static_cast<int>(left)) - 1;
+    Word x = all.now[all.words * v + own * bits / 64] >> from & ~0ull >> (64 - bits);
+    if (kind == 1) {
+      L* const to = level + all.first * all.n + all.many * v + own * bits;
+      for (; x != 0; x &= x - 1) to[__popcll(~x & (x - 1))] = static_cast<L>(depth);
+    } else {
+      int came = __popcll(x);
+      for (int step = 1; step < kLanes; step *= 2) came += __shfl_xor_sync(peers, came, step);
+      if (own == 0) {
         counts[2 * v] += came;
         counts[2 * v + 1] += came * depth;
-      }
-    } else if (kind == 1) {
-      L* const to = level + all.first * all.n + all.many * v + 64 * j;
-      for (Word left = fresh[i]; left != 0; left &= left - 1) {
-        to[__popcll(~left & (left - 1))] = static_cast<L>(depth);
       }
     }
   }
@@ -96,11 +75,10 @@ __device__ __forceinline__ void settle_set(const Searches& all, long long set, u
 
 // Settles the frontier, clears the one before, and pushes. Eight threads take as many vertices;
 // those of a block lie apart, and their edges are shared out among all of its threads.
-template <class P, class I, class Q, class L>
+template <class P, class I, class L>
 __device__ __forceinline__ void walk_frontier(const Searches& all, bool pushes, const P* indptr,
-                                              const I* indices, const Q* in_indptr, long long kind,
-                                              L* level, long long* counts, long long depth,
-                                              const long long* told, Tally& tally) {
+                                              const I* indices, long long kind, L* level,
+                                              long long* counts, long long depth, Tally& tally) {
   __shared__ long long starts[kThreads];
   __shared__ int ends[kThreads], totals[kThreads / 32], held[kThreads / kLanes];
   const int place = static_cast<int>(threadIdx.x), lane = place % 32, warp = place / 32;
@@ -126,7 +104,7 @@ __device__ __forceinline__ void walk_frontier(const Searches& all, bool pushes, 
     __syncwarp();
     if (past != 0 && own == 0) *gone = 0;
     if ((ready | past) != 0) {
-      settle_set(all, set, ready, past, told, in_indptr, kind, level, counts, depth, tally);
+      settle_set(all, set, ready, past, kind, level, counts, depth);
     }
     __syncwarp();
     if (!pushes) continue;
@@ -221,7 +199,6 @@ __device__ __forceinline__ Word gather(const Searches& all, long long v, const J
   Word wanted = all.missing(v, j) & static_cast<Word>(told[kAlive + j]);
   if constexpr (kMany == 32) {
     // Other parts of the row bring some meanwhile; the lanes of a word must agree on them.
-    wanted &= ~*const_cast<volatile Word*>(all.next + words * v + j);
     wanted = __shfl_sync(peers, wanted, j);
   }
   Word left = wanted;
@@ -269,6 +246,7 @@ __device__ __forceinline__ void pull(const Searches& all, const P* indptr, const
       for (int j = 0; j < all.words && length != 0; ++j) {
         misses |= all.missing(v, j) & static_cast<Word>(told[kAlive + j]);
       }
+      if (misses != 0) tally.open += static_cast<unsigned>(length);
     }
     unsigned found = 0;
     for (unsigned open = __ballot_sync(peers, misses != 0); open != 0; open &= open - 1) {
@@ -280,11 +258,13 @@ __device__ __forceinline__ void pull(const Searches& all, const P* indptr, const
       if (__any_sync(peers, fresh != 0)) found |= 1u << owner;
       if (mine.lane >= all.words || fresh == 0) continue;
       tally.alive |= fresh;
-      Word* const to = all.next + all.words * u + mine.lane;
+      const long long to = all.words * u + mine.lane;
       if constexpr (kMany == 32) {
-        atomicOr(to, fresh);
+        atomicOr(all.next + to, fresh);
+        atomicOr(all.seen + to, fresh);
       } else {
-        *to = fresh;
+        all.next[to] = fresh;
+        all.seen[to] |= fresh;
       }
     }
     if (found >> (leader + mine.lane) & 1) all.enter(v, indptr, tally);
@@ -300,7 +280,7 @@ __device__ inline void report(const Tally& tally, int words, long long* next) {
   Word mine = tally.alive;
   for (int step = words; step < 32; step *= 2) mine |= __shfl_xor_sync(kAllLanes, mine, step);
   if (place % 32 < words && mine != 0) atomicOr(&alive[place % 32], mine);
-  const Count values[4] = {tally.found, tally.edges, tally.done, tally.looked};
+  const Count values[4] = {tally.found, tally.edges, tally.open, tally.looked};
   Count* const first = reinterpret_cast<Count*>(next + kFound);
   Count* const sums[4] = {first, first + 1, first + 2, first + 3};
   // Its first barrier is behind all that was found, too.
@@ -349,8 +329,7 @@ __device__ __noinline__ void run_call(int turn, const P* indptr, const I* indice
       }
     }
     const bool pushes = call.phase == kPush;
-    walk_frontier(all, pushes, indptr, indices, in_indptr, kind, level, counts, call.depth, told,
-                  tally);
+    walk_frontier(all, pushes, indptr, indices, kind, level, counts, call.depth, tally);
     if (pushes) push_long(all, indptr, indices, rows, num_rows, tally);
     if (call.phase == kPull) {
       pull<kLanes>(all, indptr, in_indptr, in_indices, nullptr, n, told, tally);

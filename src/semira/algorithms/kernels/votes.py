@@ -1,18 +1,12 @@
 """Label propagation, for vertices in a list: what they want, who moves, and who is next."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from semira.kernels import helper, kernel, philox, prefetch
 
 
 @helper
-def gather_labels(
-    begin: Any, stop: Any, active: Any, indptr: Any, indices: Any, label: Any, keys: Any, at: Any
-):
+def gather_labels(begin, stop, active, indptr, indices, label, keys, at):
     """Write the labels of the neighbours of active vertices; return where the next one begins.
 
     Nothing else depends on these reads, so that many are under way at once.
@@ -30,9 +24,8 @@ def gather_labels(
 
 @helper
 def count_labels(
-    begin: Any, stop: Any, at: Any, first: Any, lists: Any, indptr: Any, label: Any, draw: Any,
-    margin: Any, counts: Any, keys: Any, used: Any, owners: Any, wants: Any,
-) -> Any:  # fmt: skip
+    begin, stop, at, first, lists, indptr, label, draw, margin, counts, keys, used, owners, wants
+):
     """Count the labels in `keys`; return how many vertices want another one.
 
     These are in `wants`, each followed by where its candidates end: `used` has their labels, the
@@ -82,10 +75,7 @@ def count_labels(
 
 
 @helper
-def choose(
-    first: Any, wanting: Any, tie: Any, turn: Any, best: Any, draw: Any, used: Any, owners: Any,
-    wants: Any, draws: Any,
-) -> None:  # fmt: skip
+def choose(first, wanting, tie, turn, best, draw, used, owners, wants, draws):
     """Write which candidate each vertex wants, that with the greatest number, and draw one for it.
 
     Of equal numbers that of the smallest label is the greatest.
@@ -121,10 +111,9 @@ def choose(
 
 @helper
 def vote_part(
-    block: Any, blocks: Any, begin: Any, count: Any, lists: Any, indptr: Any, indices: Any,
-    label: Any, tie: Any, turn: Any, room: Any, best: Any, draw: Any, margin: Any, counts: Any,
-    keys: Any, used: Any, owners: Any, wants: Any, draws: Any,
-) -> None:  # fmt: skip
+    block, blocks, begin, count, lists, indptr, indices, label, tie, turn, room, best, draw, margin,
+    counts, keys, used, owners, wants, draws,
+):  # fmt: skip
     """Vote for each 256 vertices of a list, in turn with other blocks; see `vote`."""
     at = np.int64(len(label)) * block
     first = np.int64(room) * block
@@ -145,9 +134,7 @@ def vote_part(
 
 
 @helper
-def wait_part(
-    begin: Any, stop: Any, lists: Any, indptr: Any, indices: Any, share: Any, draw: Any, waits: Any
-) -> None:  # fmt: skip
+def wait_part(begin, stop, lists, indptr, indices, share, draw, waits):
     """Let a vertex wait with a number of the share or more, and less than a neighbour's."""
     for k in range(np.int64(begin), np.int64(stop)):
         i = np.int64(lists[k])
@@ -160,10 +147,7 @@ def wait_part(
 
 
 @helper
-def tell_neighbours(
-    i: Any, old: Any, new: Any, end: Any, lists: Any, indptr: Any, indices: Any, label: Any,
-    margin: Any,
-) -> Any:  # fmt: skip
+def tell_neighbours(i, old, new, end, lists, indptr, indices, label, margin):
     """Lower the lead of labels of neighbours; list those who lost it, and return the list's end.
 
     Nothing makes the margin of a vertex that is listed 0 again.
@@ -181,10 +165,7 @@ def tell_neighbours(
 
 
 @helper
-def move_all(
-    begin: Any, count: Any, lists: Any, after: Any, indptr: Any, indices: Any, best: Any,
-    draw: Any, waits: Any, label: Any, margin: Any, state: Any,
-) -> None:  # fmt: skip
+def move_all(begin, count, lists, after, indptr, indices, best, draw, waits, label, margin, state):
     """Move those that do not wait, and list from `after` on who may want to move then.
 
     These are those that wanted to, and their neighbours whose label no longer leads by enough
@@ -229,10 +210,9 @@ def move_all(
 
 @kernel
 def vote(
-    low: Any, high: Any, blocks: Any, begin: Any, count: Any, lists: Any, indptr: Any,
-    indices: Any, label: Any, tie: Any, turn: Any, room: Any, best: Any, draw: Any, margin: Any,
-    counts: Any, keys: Any, used: Any, owners: Any, wants: Any, draws: Any,
-) -> None:  # fmt: skip
+    low, high, blocks, begin, count, lists, indptr, indices, label, tie, turn, room, best, draw,
+    margin, counts, keys, used, owners, wants, draws,
+):  # fmt: skip
     """Write the label that each active vertex wants, and a number of those that want one.
 
     That number is -1 if its own label is among the most frequent ones: `margin` is by how many
@@ -247,10 +227,7 @@ def vote(
 
 
 @kernel
-def wait(
-    low: Any, high: Any, begin: Any, lists: Any, indptr: Any, indices: Any, share: Any, draw: Any,
-    waits: Any,
-) -> None:  # fmt: skip
+def wait(low, high, begin, lists, indptr, indices, share, draw, waits):
     """Let vertices wait, so that neighbours do not swap labels for ever."""
     at = np.int64(begin)
     wait_part(at + low, at + high, lists, indptr, indices, share, draw, waits)
@@ -258,9 +235,8 @@ def wait(
 
 @kernel
 def move(
-    low: Any, high: Any, begin: Any, count: Any, lists: Any, after: Any, indptr: Any,
-    indices: Any, best: Any, draw: Any, waits: Any, label: Any, margin: Any, state: Any,
-) -> None:  # fmt: skip
+    low, high, begin, count, lists, after, indptr, indices, best, draw, waits, label, margin, state
+):
     """Move, and list who may want to next.
 
     In `state` are the vertices that wanted to move, those that are listed, and their edges.
@@ -273,10 +249,9 @@ def move(
 
 @kernel
 def settle_few(
-    low: Any, high: Any, limit: Any, few: Any, most: Any, shares: Any, lists: Any, indptr: Any,
-    indices: Any, label: Any, tie: Any, turn: Any, room: Any, best: Any, draw: Any, margin: Any,
-    counts: Any, keys: Any, used: Any, owners: Any, wants: Any, draws: Any, waits: Any, state: Any,
-) -> None:  # fmt: skip
+    low, high, limit, few, most, shares, lists, indptr, indices, label, tie, turn, room, best, draw,
+    margin, counts, keys, used, owners, wants, draws, waits, state,
+):  # fmt: skip
     """Run iterations by one thread, until one has more than `most` edges or it took long.
 
     ``state[3]`` is the iteration, ``state[4]`` where its list begins.

@@ -38,7 +38,7 @@ _FEW, _NEAR = 8, 8
 #: One problem of FISTA begins with so many slots on a GPU. A step of a block takes about 12 ns for
 #: each vertex that it touches; one of all blocks 12 us, and 20 ps for each vertex of the graph and
 #: 12 ps for each entry. What touches more takes the whole device where that costs less.
-_ALONE, _SPREAD = 1 << 13, 600
+_ALONE, _SPREAD = 1 << 13, 750
 
 #: Most bytes of the workers of a launch, and of its pool of results.
 _LAUNCH_BYTES, _POOL_BYTES = 2 << 30, 1 << 28

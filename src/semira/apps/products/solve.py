@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from semira import device_traits, free_memory
-from semira.apps.arrays import on_host
+from semira.apps.arrays import check_room, on_host
 from semira.apps.products.problem import Product
 from semira.apps.sampling.problem import index_dtype
 from semira.base.settings import settings
@@ -167,12 +167,8 @@ class Rows:
         # Rows with room for `top` entries are packed: a copy.
         copies = 2 if self._product.top else 1
         needed = int(self.sizes().sum()) * self.entry_bytes * copies + 8 * self.nrows
-        free = free_memory(self._device) if needed > 1 << 26 else None
-        if free is not None and needed > free:
-            raise OutOfMemory(
-                f"the product takes {needed:,} bytes, and {free:,} are free on {self._device}: "
-                "keep less with top= or threshold=, or take it in blocks of rows"
-            )
+        remedy = "keep less with top= or threshold=, or take it in blocks of rows"
+        check_room(needed, self._device, "all rows of the product", remedy)
         return self.part(0, self.nrows)
 
     def _task(self, first: int, writes: int, workers: int, near: int = 0) -> Any:

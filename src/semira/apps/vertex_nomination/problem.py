@@ -69,8 +69,12 @@ def _sets(seeds: Any, n: int) -> list[NDArray[np.int64]]:
     if not isinstance(seeds, Iterable) or isinstance(seeds, (str, bytes)):
         seeds = check_vertices(seeds, n, "seeds")
     listed = list(seeds)
-    several = any(isinstance(each, Iterable) for each in listed)
-    groups = listed if several else [listed]
+    if {*map(type, listed)} == {int}:
+        # An array is checked at once, which counts where the search is short.
+        groups: list[Any] = [np.array(listed)]
+    else:
+        several = any(isinstance(each, Iterable) for each in listed)
+        groups = listed if several else [listed]
     found = [np.unique(check_vertices(each, n, "seeds")).astype(np.int64) for each in groups]
     for number, each in enumerate(found):
         if len(each) == 0:

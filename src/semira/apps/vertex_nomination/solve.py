@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from semira import (
     Matrix,
-    Scalar,
     Vector,
     binary,
     device,
@@ -27,7 +26,7 @@ from semira import (
     unary,
 )
 from semira.algorithms.checks import check_exact_sums
-from semira.algorithms.multi_source_bfs import from_all
+from semira.algorithms.multi_source_bfs import advance, from_all
 from semira.algorithms.results import finished
 from semira.algorithms.sssp import bellman_ford
 from semira.algorithms.sssp_choice import choose
@@ -128,7 +127,7 @@ def _distances(problem: Problem, first: int, last: int) -> tuple[Matrix, int]:
         distance = Matrix.from_coo(of, seeds, 0, problem.dtype, **shape)
         if problem.by_hops:
             frontier = Matrix.from_coo(of, seeds, True, **shape)
-            return distance, _hops(A, frontier, distance)
+            return distance, advance(A, frontier, distance, max(n, 1), {}).iterations
         if A.nvals >= _LARGE and not device_traits(A.device).own_memory:
             return _one_by_one(problem, first, last, distance)
         rounds = _lengths(A, distance.dup(), distance)
@@ -151,25 +150,9 @@ def _from_one(problem: Problem, seeds: NDArray[np.int64]) -> tuple[Vector, int]:
     if problem.by_hops:
         level, iterations, _ = from_all(A, seeds, A.nrows, {})
         return level, iterations
-    begun = Vector.from_coo(seeds, 0, problem.dtype, size=A.nrows)
-    made = choose(A, int(seeds[0]), begun, "auto", None, {}, bellman_ford)
+    made = choose(A, seeds, problem.dtype, "auto", None, {}, bellman_ford)
     check_exact_sums(A, lambda: [made.distance.reduce(monoid.max).get(0)], "nominate")
     return made.distance, made.iterations
-
-
-def _hops(A: Matrix, frontier: Matrix, distance: Matrix) -> int:
-    """Advance the frontiers of all sets by one edge, until none moves."""
-    depth = Scalar.from_value(0, distance.dtype)
-
-    def step() -> Any:
-        depth << depth + 1
-        # F<not D, replace> = F any.pair A
-        frontier(~distance.S, replace=True) << frontier.mxm(A, semiring.any_pair)
-        # D<F> = depth
-        distance(frontier.S) << depth
-        return frontier.nvals > 0
-
-    return finished(repeat(step, max_iterations=max(A.nrows, 1))).iterations
 
 
 def _lengths(A: Matrix, frontier: Matrix, distance: Matrix) -> int:

@@ -7,6 +7,7 @@ be allocated per position there. No kernel knows of it.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cmp_to_key
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ import numpy as np
 from semira.backends import interpreter
 from semira.backends.cpu.compressed import Array, Compressed, offsets_from_counts
 from semira.backends.cpu.exchange import from_arrays, to_arrays
-from semira.backends.cpu.host import segments
 from semira.backends.cpu.host.apply import at_positions, call_of
 from semira.backends.cpu.host.mxv import empty_vector
+from semira.backends.cpu.host.reduce import ufunc_of
 from semira.backends.cpu.kernelset import CpuKernels
 from semira.backends.cpu.storage import (
     CpuMatrix,
@@ -41,38 +42,35 @@ from semira.formats import ScalarArrays, index_dtype, is_hypersparse
 from semira.formats.build import radix_order
 from semira.formats.index import WIDE
 from semira.ops import TypedMonoid, TypedOp
+from semira.ops.meaning import cast_array
+from semira.ops.registry import binary
 
 _KERNELS = CpuKernels()
 
 
-class CpuStore:
+class _Store:
     """Vectors, matrices and scalars of this backend; see `renumbering.objects.Store`."""
 
     name, library = "cpu", np
 
     def lists(self, shape: tuple[int, ...], nvals: int) -> tuple[bool, ...]:
-        """Return which sides are renumbered."""
         if len(shape) == 1:
             return (shape[0] >= WIDE,)
         return tuple(is_hypersparse(side, nvals) for side in shape)
 
     def describe(self, thing: Any) -> tuple[tuple[int, ...], DataType]:
-        """Return shape and dtype."""
         return shape_of(thing), thing.dtype
 
     def nvals(self, thing: Any) -> int:
-        """Return the number of entries."""
         return int(thing.nvals)
 
     def places(self, thing: Any) -> tuple[Array, ...]:
-        """Return where the entries stand."""
         if isinstance(thing, CpuVector):
             return (thing.entry_indices().astype(np.int64, copy=False),)
         rows = thing.rows()
         return tuple(at.astype(np.int64) for at in (rows.entry_majors(), rows.indices))
 
     def values(self, thing: Any) -> Array:
-        """Return the values of the entries, in the order of `places`."""
         values, is_single = _held(thing)
         return repeated(values, thing.nvals) if is_single else values
 
@@ -86,20 +84,17 @@ class CpuStore:
         return _made(shape, places, values, thing.dtype, iso=is_single)
 
     def valued(self, thing: Any, values: Array, dtype: DataType) -> Any:
-        """Return an object with the pattern of `thing`."""
         values = np.ascontiguousarray(values, dtype.array_dtype)
         if isinstance(thing, CpuMatrix):
             return matrix_of(thing.rows().replaced(values, iso=False), dtype)
         return sparse_vector(thing.size, dtype, thing.entry_indices(), values)
 
     def empty(self, shape: tuple[int, ...], dtype: DataType) -> Any:
-        """Return an object without entries."""
         if len(shape) == 1:
             return empty_vector(shape[0], dtype)
         return empty_matrix(shape[0], shape[1], dtype)
 
     def duplicate(self, thing: Any) -> Any:
-        """Return what may be written in the place of `thing`."""
         return copy_vector(thing) if isinstance(thing, CpuVector) else thing
 
     def applied(
@@ -111,13 +106,11 @@ class CpuStore:
         return at_positions(self.values(thing), rows, cols, call_of(op, other, left=left))
 
     def order(self, keys: Array) -> Array:
-        """Return the stable order of positions."""
         return radix_order(keys, int(keys.max(initial=0)).bit_length())
 
     def scanned(self, monoid: TypedMonoid, values: Array, dtype: DataType, heads: Array) -> Array:
-        """Return the running results of a monoid; a head starts anew."""
         del dtype
-        return segments.scanned(monoid, values, heads)
+        return scanned(monoid, values, heads)
 
     def ranked(
         self,
@@ -130,39 +123,31 @@ class CpuStore:
     ) -> Array:
         """Return an order by a comparison, line by line."""
         del dtype, longest
-        return segments.ranked(before, values, starts, lengths)
+        return ranked(before, values, starts, lengths)
 
     def scalar(self, binding: Any) -> Any:
-        """Return the value of a bound scalar, None if it is empty."""
         return binding.value if isinstance(binding, ScalarArrays) else binding
 
     def upload(self, array: Any) -> Array:
-        """Return the array."""
         made: Array = np.asarray(array)
         return made
 
     def download(self, array: Array) -> Any:
-        """Return the array."""
         return array
 
     def put(self, arrays: Any) -> Any:
-        """Return an ordinary object."""
         return from_arrays(arrays)
 
     def get(self, thing: Any) -> Any:
-        """Return the arrays of an ordinary object."""
         return to_arrays(thing)
 
     def need(self, matrix: CpuMatrix, orientation: str) -> None:
-        """Make an orientation of a matrix resident."""
         matrix.oriented(by_columns=orientation == "csc")
 
     def take(self, thing: Any, made: Any) -> None:
-        """Never asked: cells hold what a loop makes."""
         raise NotImplementedError
 
     def run(self, program: Program, bindings: list[Any]) -> tuple[Outcome, Any]:
-        """Run a statement; return its new output as well."""
         (statement,) = program.body
         assert isinstance(statement, Statement)
         cells = [
@@ -199,7 +184,7 @@ def _made(
     )
 
 
-STORE = CpuStore()
+STORE = _Store()
 
 
 class _Kernels(HugeKernels):
@@ -254,3 +239,65 @@ def rearrange(handle: Cell, request: Rearrangement, *, transposed: bool) -> list
     found = rearrange_in(STORE, handle.data, request, transposed=transposed)
     kinds = {1: "vector", 2: "matrix"}
     return [replace(x, handle=Cell("cpu", kinds[len(x.shape)], x.handle)) for x in found]
+
+
+#: Lines with more entries are scanned one at a time: there are few of them.
+LONG_LINE = 4096
+
+
+def scanned(monoid: TypedMonoid, values: Array, heads: Array) -> Array:
+    """Return the running results of a monoid; a head starts anew.
+
+    From left to right within a line, so floating-point results are those of a loop. An operator
+    that is a Python function is called once per entry.
+    """
+    values = np.array(cast_array(values, monoid.return_type.array_dtype))
+    starts = np.flatnonzero(heads)
+    ends = np.append(starts[1:], len(values))[: len(starts)]
+    function = np.equal if monoid.op.parent is binary["eq"] else ufunc_of(monoid)
+    with np.errstate(all="ignore"):
+        if function is None:
+            _scan_by_calls(values, starts, ends, monoid.op.scalar_function)
+        else:
+            lengths = ends - starts
+            is_long = lengths > LONG_LINE
+            for start, end in zip(starts[is_long].tolist(), ends[is_long].tolist(), strict=True):
+                values[start:end] = function.accumulate(values[start:end])
+            _scan_short(values, starts[~is_long], lengths[~is_long], function)
+    return values
+
+
+def _scan_short(values: Array, starts: Array, lengths: Array, function: Any) -> None:
+    """Scan many lines side by side: step p does the entry at place p of all that have one."""
+    order = np.argsort(lengths, kind="stable")
+    starts, lengths = starts[order], lengths[order]
+    for place in range(1, int(lengths.max(initial=0))):
+        at = starts[np.searchsorted(lengths, place, side="right") :] + place
+        values[at] = function(values[at - 1], values[at])
+
+
+def _scan_by_calls(values: Array, starts: Array, ends: Array, function: Any) -> None:
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        for at in range(start + 1, end):
+            values[at] = function(values[at - 1], values[at], 0, 0, 0)
+
+
+def ranked(before: TypedOp, values: Array, starts: Array, lengths: Array) -> Array:
+    """Return the entries of each line sorted by a comparison, one call per pair.
+
+    `starts` and `lengths` tell, for each value, of its line.
+    """
+    less, values = before.scalar_function, values.astype(before.type.array_dtype, copy=False)
+
+    def compare(a: int, b: int) -> int:
+        if less(values[a], values[b], 0, 0, 0):
+            return -1
+        return 1 if less(values[b], values[a], 0, 0, 0) else 0
+
+    order = np.arange(len(values))
+    firsts = np.flatnonzero(starts == order)
+    for start, length in zip(firsts.tolist(), lengths[firsts].tolist(), strict=True):
+        order[start : start + length] = sorted(
+            range(start, start + length), key=cmp_to_key(compare)
+        )
+    return order

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from semira.backends.cpu.exchange import empty_data
-from semira.backends.cpu.host import blocks, finish_matrix, finish_vector, mxm, mxv, vector_product
+from semira.backends.cpu.host import blocks, finish, mxm, mxv, walks
 from semira.backends.cpu.host.structure import count_entries
 from semira.backends.cpu.host.update import Result, Update
 from semira.backends.cpu.masks import matrix_mask, vector_mask
@@ -21,7 +21,7 @@ from semira.ops.meaning import cast_scalar
 #: Operations computed by ``host.<module>.<function>(statement, args, mask, out) -> Result``;
 #: modules are imported when first needed, so that a traversal loads only what it runs.
 _OPERATIONS = {
-    "assign": ("assign_matrix", "compute"),
+    "assign": ("assign", "compute"),
     "apply": ("apply", "compute"),
     "copy": ("structure", "copy"),
     "diag": ("structure", "diag"),
@@ -85,7 +85,7 @@ class CpuKernels:
     ) -> Produced:
         """Return ``op(args)`` as a `Result`."""
         if statement.op in ("mxv", "vxm"):
-            result, touched = vector_product.compute(statement, method, args, mask, out)
+            result, touched = walks.compute(statement, method, args, mask, out)
             return Produced(result, touched)
         if statement.op == "mxm":
             matrix, exact, touched = mxm.compute(statement, method, args, mask, out)
@@ -122,8 +122,8 @@ class CpuKernels:
             storage="auto" if statement.plan is None else statement.plan.out_storage,
         )  # fmt: skip
         if isinstance(out, CpuMatrix):
-            return finish_matrix.finish_matrix(update, exact=result.exact).kept_lean(out.lean)
-        return finish_vector.finish_vector(
+            return finish.finish_matrix(update, exact=result.exact).kept_lean(out.lean)
+        return finish.finish_vector(
             update, exact=result.exact, shared=result.shared, journal=journal
         )
 

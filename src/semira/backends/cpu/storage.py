@@ -13,7 +13,7 @@ import numpy as np
 
 from semira.backends.cpu import recycled
 from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
-from semira.backends.cpu.transposition import transpose
+from semira.backends.cpu.whole import transpose
 from semira.base.dtypes import DataType
 from semira.base.log import logger
 from semira.base.memory import require_bytes

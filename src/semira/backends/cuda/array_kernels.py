@@ -67,19 +67,24 @@ def run_loop(
 
     Raises JitError if it does not compile.
     """
-    # Kernels share most of their arrays.
+    # Kernels share most of their arrays, and those that stand `beside` another all arguments.
     known: dict[int, tuple[str, int]] = {}
+    together: dict[int, list[tuple[str, int]]] = {}
     kinds: list[str] = []
     words = [0, int(state.data.ptr)]
     calls, wanted = (*before, *launches), 1
     for text, launch in calls:
         words.append(launch.items)
-        for argument in launch.arguments:
-            found = known.get(id(argument))
-            if found is None:
-                found = known[id(argument)] = _described(argument)
-            kinds.append(found[0])
-            words.append(found[1])
+        described = together.get(id(launch.arguments))
+        if described is None:
+            described = together[id(launch.arguments)] = []
+            for argument in launch.arguments:
+                found = known.get(id(argument))
+                if found is None:
+                    found = known[id(argument)] = _described(argument)
+                described.append(found)
+        kinds += [kind for kind, _ in described]
+        words += [word for _, word in described]
         wanted = max(wanted, -(-launch.items * text.lanes // text.threads))
     kernel, words[0] = _loop_of(runtime, calls, tuple(kinds), len(before))
     most = min(kernel.fitting, LOOP_BLOCKS) * runtime.multiprocessors
@@ -115,11 +120,11 @@ def loop_source_of(calls: Sequence[Call], before: int = 0) -> str:
 
     Examples
     --------
-    >>> begin, move = (KernelText("package", "file", name) for name in ("begin", "move"))
+    >>> begin, move = (KernelText("package", "file", name, blocks=4) for name in ("begin", "move"))
     >>> stop = KernelText("package", "file", "stop", lanes=0)
     >>> print(loop_source_of([(begin, ()), (move, ("int*",)), (stop, ("double",))], before=1))
     #include "package:file.cuh"
-    extern "C" __global__ void __launch_bounds__(256) semira_program(
+    extern "C" __global__ void __launch_bounds__(256, 4) semira_program(
         long long counter, long long state, long long a, long long b, long long b0, long long c,
         long long c0) {
       GridBarrier all(reinterpret_cast<BarrierCounter*>(counter));

@@ -10,7 +10,7 @@ import numpy as np
 
 from semira.backends import interpreter
 from semira.backends.interpreter import Cell, Interpreted, MaskData, Produced, Undo
-from semira.backends.reference import array_kernels, operations
+from semira.backends.reference import operations
 from semira.backends.reference.objects import Entries, Position, from_arrays, to_arrays
 from semira.base.errors import Panic
 from semira.contract import SEARCH_LOOKS, SHARED, Capabilities, Method, Program, Slot, Statement
@@ -62,7 +62,7 @@ class ReferenceBackend:
 
     def run_kernel(self, text: KernelText, launch: Launch) -> None:
         """Run a kernel over arrays."""
-        array_kernels.run(text, launch)
+        run_array_kernel(text, launch)
 
     def synchronise(self) -> None:
         """Nothing is ever pending."""
@@ -289,3 +289,17 @@ def _submasked(
 def open_backend() -> ReferenceBackend:
     """Return the reference backend."""
     return ReferenceBackend()
+
+
+def run_array_kernel(text: KernelText, launch: Launch) -> None:
+    """Call the function of a kernel over all of its items."""
+    needed = launch.on_host()
+    scratch = [np.zeros(each.length, each.dtype) for each in needed]
+    for array, each in zip(scratch, needed, strict=True):
+        array[:] = 0 if each.fill is None else each.fill
+    if launch.stops:
+        # Ctrl-C ends Python functions by itself.
+        scratch.append(np.zeros(1, np.int64))
+    # Integers wrap, as they do in compiled kernels.
+    with np.errstate(all="ignore"):
+        getattr(text.module(), text.name)(0, launch.items, *launch.arguments, *scratch)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.interpreter import MaskData, Produced, Undo
-from semira.backends.suitesparse.functions import calls_python, reaching_the_caller
+from semira.backends.suitesparse.functions import calls_python, operator_of, reaching_the_caller
 from semira.backends.suitesparse.objects import (
     dtype_of,
     empty_object,
@@ -20,12 +20,10 @@ from semira.backends.suitesparse.objects import (
     translated,
     vector_of,
 )
-from semira.backends.suitesparse.operators import operator_of
 from semira.base.errors import EmptyObject, IndexOutOfBound
 from semira.contract import PRODUCTS, Method, Slot, Statement
 from semira.formats import ScalarArrays
-from semira.ops.meaning import cast_array
-from semira.ops.modes import mode_of
+from semira.ops.meaning import cast_array, mode_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 
+@dataclass(frozen=True, slots=True)
 class Extensions:
-    """Descriptor: on a class its importers (``Matrix.ss.import_csr``), on an object all of it.
+    """Descriptor: on a class its importers (``Matrix.ss.import_csr``), on an object all of it."""
 
-    The class of the extensions is `name` in `module`.
-    """
-
-    __slots__ = ("_module", "_name")
-
-    def __init__(self, module: str, name: str) -> None:
-        self._module = module
-        self._name = name
+    #: Where the class of the extensions is, and what it is called.
+    module: str
+    name: str
 
     def __get__(self, item: Any, owner: Any = None) -> Any:
-        found = getattr(import_module(self._module), self._name)
+        found = getattr(import_module(self.module), self.name)
         return found if item is None else found(item)
 
 

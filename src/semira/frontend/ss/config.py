@@ -11,8 +11,8 @@ from typing import Any
 from semira.base.errors import InvalidValue, NotImplementedException
 from semira.base.settings import override, read_environment, settings
 from semira.frontend import reading
+from semira.frontend.reading import oriented
 from semira.frontend.ss.exporting import stored_format
-from semira.frontend.ss.lines import oriented
 
 #: SuiteSparse's options without meaning here, and what to use instead.
 ELSEWHERE = {

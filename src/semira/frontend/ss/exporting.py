@@ -13,8 +13,8 @@ from semira.base.memory import tells_shortage
 from semira.base.record_dtypes import visible
 from semira.formats import MatrixArrays, VectorArrays
 from semira.frontend import reading
+from semira.frontend.reading import oriented
 from semira.frontend.ss.importing import parts_of
-from semira.frontend.ss.lines import oriented
 
 #: Each format of a matrix and the orientation it needs.
 MATRIX_FORMATS: dict[str, str | None] = {

@@ -20,8 +20,8 @@ from semira.formats.index import check_bounds, check_indices, index_dtype, offse
 from semira.formats.matrix import is_hypersparse
 from semira.frontend import construct
 from semira.frontend.range_check import as_fitting, dtype_of
+from semira.frontend.reading import listed
 from semira.frontend.records import prepared
-from semira.frontend.ss.lines import listed
 
 Order = Literal["C", "F"]
 

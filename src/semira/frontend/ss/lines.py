@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue
 from semira.base.memory import tells_shortage
 from semira.base.record_dtypes import visible
 from semira.contract.rearrange import Rearrangement
 from semira.engine.rearranging import rearrange
 from semira.engine.values import Value
-from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, offset_dtype
+from semira.formats import MatrixArrays, VectorArrays, offset_dtype
 from semira.frontend import reading
 from semira.frontend.kinds import OBJECTS
 
@@ -37,27 +36,6 @@ def one_line(arrays: VectorArrays) -> MatrixArrays:
     return MatrixArrays(
         1, arrays.size, arrays.dtype, "csr", indptr, arrays.entry_indices(), values, arrays.iso
     )
-
-
-def oriented(arrays: MatrixArrays, orientation: str) -> MatrixArrays:
-    """Return the matrix by rows (``csr``) or columns (``csc``), sorted anew if it is not."""
-    if arrays.orientation == orientation:
-        return arrays
-    lines = arrays.indices, arrays.entry_major()
-    return listed(orientation, arrays.shape, lines, arrays.values, arrays.dtype, is_iso=arrays.iso)
-
-
-def listed(
-    orientation: str, shape: tuple[int, int], lines: tuple[Any, ...], values: Any, dtype: DataType,
-    *, is_iso: bool,
-) -> MatrixArrays:  # fmt: skip
-    """Return the matrix of entries at (major, minor) `lines`, in any order."""
-    (count, size), (major, minor) = shape if orientation == "csr" else shape[::-1], lines
-    made = coo_to_matrix(
-        count, size, major, minor, None if is_iso else values,
-        dtype=dtype, iso_value=values[0] if is_iso and len(values) else 1,
-    )  # fmt: skip
-    return made if orientation == "csr" else made.flipped()
 
 
 def placed(item: Any, arrays: Any, name: str | None = None) -> Any:

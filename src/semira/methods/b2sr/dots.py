@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from semira.backends.cpu import cache, threads, workspace
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import Array, Compressed
-from semira.backends.cpu.host.finish_matrix import joined
+from semira.backends.cpu.host.finish import joined
 from semira.backends.cpu.host.mxm_operands import Operands
 from semira.base.memory import require_bytes
 from semira.contract import Method

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from semira.backends.companions import Companions, Kind
 from semira.backends.cpu import threads
-from semira.backends.cpu.companions import Valued
-from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
+from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed, Valued
 from semira.backends.cpu.host.mxv import Product
 from semira.backends.cpu.host.walks import Lines, Walk, pull_lines
 from semira.backends.cpu.storage import CpuVector

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from semira.backends.companions import Companions, Kind
 from semira.backends.cpu import threads
-from semira.backends.cpu.companions import Valued
-from semira.backends.cpu.compressed import Compressed
+from semira.backends.cpu.compressed import Compressed, Valued
 from semira.backends.cpu.host.mxv import DUMMY
 from semira.backends.cpu.host.times_full import FullWalk
 from semira.backends.cpu.host.walks import Lines, Walk, pull_lines

@@ -13,8 +13,7 @@ import semira as gb
 from semira.backends.cpu import threads
 from semira.backends.cpu.compressed import Compressed
 from semira.backends.cpu.host import mxm_full
-from semira.backends.cpu.transposition import transpose
-from semira.backends.cpu.whole import WholeRuns, turned, whole_runs
+from semira.backends.cpu.whole import WholeRuns, transpose, turned, whole_runs
 from semira.base.dtypes import BOOL
 from semira.base.settings import override, restore
 from semira.contract import Arg, Hints, Mask, Slot, Statement

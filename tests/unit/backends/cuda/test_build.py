@@ -29,7 +29,7 @@ from semira.base.errors import (
     OutOfMemory,
 )
 from semira.formats import RawArrays
-from semira.frontend import construct, dense
+from semira.frontend import construct, raw
 from semira.frontend.operators import as_accum
 from semira.ops.registry import binary
 
@@ -182,10 +182,10 @@ def test_compressed_lines_that_do_not_fit():
 def test_dense_arrays(missing):
     values = RNG.integers(0, 3, (13, 7)).astype(np.float64)
     values[3, 4] = np.nan
-    wanted = dense.matrix_from_dense(values, missing, None)
+    wanted = raw.matrix_from_dense(values, missing, None)
     check_matrix(build(RawArrays("cuda", "dense", (13, 7), (), values, missing=missing)), wanted)
     row = values[3].repeat(10)
-    vector = dense.vector_from_dense(row, missing, None)
+    vector = raw.vector_from_dense(row, missing, None)
     found, stored = read_vector(build(RawArrays("cuda", "dense", (70,), (), row, missing=missing)))
     assert found == vector.entry_indices().tolist()
     np.testing.assert_array_equal(stored, vector.entry_values())

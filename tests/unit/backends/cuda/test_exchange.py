@@ -40,6 +40,10 @@ class Runtime(HostRuntime):
         self.stream: Any = Stream("ours", self.log)
         self.primitives = Primitives(self)
 
+    @property
+    def stream_handle(self) -> int:
+        return int(self.stream.handle)
+
     def synchronise(self) -> None:
         self.log.append("host waits")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import semira as gb
-from semira.backends.cpu.host import segments
+from semira.backends.cpu import huge
 from semira.exceptions import DomainMismatch, InvalidValue
 
 
@@ -89,7 +89,7 @@ def test_scan_by_a_python_monoid_and_of_every_length() -> None:
     )
     v = gb.Vector.from_coo([0, 2, 4, 5], [1, 7, -9, 8])
     assert list(v.ss.scan(larger).to_dict().values()) == [1, 7, 7, 8]
-    for length in (segments.LONG_LINE - 1, segments.LONG_LINE, segments.LONG_LINE + 1):
+    for length in (huge.LONG_LINE - 1, huge.LONG_LINE, huge.LONG_LINE + 1):
         ones = gb.Vector.from_dense(np.ones(length, np.int64))
         assert ones.ss.scan().to_dense().tolist() == list(range(1, length + 1))
 

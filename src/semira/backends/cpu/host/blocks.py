@@ -16,7 +16,7 @@ import numpy as np
 from semira.backends.cpu import cache, threads
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed, offsets_from_counts
-from semira.backends.cpu.host.finish_matrix import joined
+from semira.backends.cpu.host.finish import joined
 from semira.backends.cpu.host.mxm_operands import Operands, product_kernels
 from semira.backends.cpu.masks import matrix_mask
 from semira.backends.cpu.storage import CpuMatrix

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cpu.compressed import Array, Compressed
-from semira.backends.cpu.host.regions import Region, is_rising, positions_of
 from semira.backends.cpu.host.structure import gather_rows
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.storage import (
@@ -18,9 +17,10 @@ from semira.backends.cpu.storage import (
     settled,
     sparse_vector,
 )
-from semira.backends.cpu.transposition import transpose
+from semira.backends.cpu.whole import transpose
 from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.lists import located
+from semira.base.errors import IndexOutOfBound
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype
 
@@ -115,3 +115,42 @@ def kept_columns(rows: Compressed, positions: Array) -> Compressed:
 def submatrix(matrix: CpuMatrix, row_positions: Array, col_positions: Array) -> CpuMatrix:
     """Return ``A[rows, cols]``."""
     return matrix_of(region_of_rows(matrix.rows(), row_positions, col_positions), matrix.dtype)
+
+
+Region = tuple[int, int, int] | Array | None
+
+
+def positions_of(region: Region, length: int) -> Array | None:
+    """Return the positions a region names along an axis of `length`; None is all of them.
+
+    Raises IndexOutOfBound if a position is outside the axis.
+    """
+    if region is None:
+        return None
+    if isinstance(region, tuple):
+        start, stop, step = region
+        positions = np.arange(start, stop, step, dtype=index_dtype(length))
+    else:
+        positions = np.asarray(region)
+    if len(positions):
+        low, high = int(positions.min()), int(positions.max())
+        if low < 0 or high >= length:
+            raise IndexOutOfBound(
+                f"index {low if low < 0 else high} is outside [0, {length}); nothing was written"
+            )
+    return positions.astype(index_dtype(length), copy=False)
+
+
+def is_rising(positions: Array) -> bool:
+    """Return whether positions are strictly increasing."""
+    return len(positions) < 2 or bool(np.all(positions[1:] > positions[:-1]))
+
+
+def last_of_each(positions: Array) -> Array:
+    """Return where the last occurrence of each position is, in the order of the positions."""
+    order = np.argsort(positions, kind="stable")
+    ordered = positions[order]
+    last = np.ones(len(ordered), np.bool_)
+    last[:-1] = ordered[1:] != ordered[:-1]
+    picked: Array = order[last]
+    return picked

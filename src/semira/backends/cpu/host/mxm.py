@@ -10,7 +10,7 @@ import numpy as np
 from semira.backends.cpu import threads, workspace
 from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
 from semira.backends.cpu.host import blocks, mxm_full, times_full
-from semira.backends.cpu.host.finish_matrix import joined
+from semira.backends.cpu.host.finish import joined
 from semira.backends.cpu.host.mxm_operands import Operands, product_kernels
 from semira.backends.cpu.host.mxv import iso_product
 from semira.backends.cpu.host.structure import written_rows

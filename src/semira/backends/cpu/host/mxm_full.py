@@ -98,7 +98,7 @@ def compute(
         mask is not None and mask.complement,
     )
     if is_full(right.any_orientation()):
-        product = _times_full(statement, left, right, out.ncols)
+        product = _beside(statement, left, right, out.ncols, is_left=False)
         pattern = matrix_mask(mask) if is_masked and not is_open else None
         lines, touched = _whole(product) if pattern is None else _named(product, pattern)
         return matrix_of(lines, product.add.type), mask is None or pattern is not None, touched
@@ -106,36 +106,30 @@ def compute(
     is_free = statement.hints.matrix_storage in (None, "both") and right.lean is None
     if is_masked or not is_free or not is_full(left.any_orientation()):
         return None
-    product = _full_times(statement, left, right, out.nrows)
+    product = _beside(statement, right, left, out.nrows, is_left=True)
     lines, touched = _whole(product)
     made = CpuMatrix(out.nrows, out.ncols, product.add.type, csc=lines)
     return made, mask is None, touched
 
 
-def _times_full(statement: Statement, left: CpuMatrix, right: CpuMatrix, ncols: int) -> _Product:
-    """Return rows of the left operand beside the right one, which is full."""
-    multiply = statement.operator.binaryop
-    lines = left.oriented(by_columns=statement.args[0].transposed)
-    held = right.any_orientation()
-    iso = iso_product(
-        statement.operator.monoid, multiply, (lines.values, lines.iso), (held.values, held.iso)
-    )
-    dtype = multiply.type2 if multiply.reads_b and iso is None else None
-    full = full_operand(right, statement.args[1].transposed, dtype)
-    return _product(statement, lines, full, ncols, iso, is_left=False)
+def _beside(
+    statement: Statement, walked: CpuMatrix, whole: CpuMatrix, across: int, *, is_left: bool
+) -> _Product:
+    """Return lines of one operand beside the other one, which is full: the left one if `is_left`.
 
-
-def _full_times(statement: Statement, left: CpuMatrix, right: CpuMatrix, nrows: int) -> _Product:
-    """Return columns of the right operand beside the left one, which is full."""
-    multiply = statement.operator.binaryop
-    lines = right.oriented(by_columns=not statement.args[1].transposed)
-    held = left.any_orientation()
-    iso = iso_product(
-        statement.operator.monoid, multiply, (held.values, held.iso), (lines.values, lines.iso)
-    )
-    dtype = multiply.type if multiply.reads_a and iso is None else None
-    full = full_operand(left, not statement.args[0].transposed, dtype)
-    return _product(statement, lines, full, nrows, iso, is_left=True)
+    Those are rows of the left operand, or columns of the right one.
+    """
+    multiply, turned = statement.operator.binaryop, [arg.transposed for arg in statement.args]
+    lines = walked.oriented(by_columns=turned[is_left] != is_left)
+    held = whole.any_orientation()
+    factors = (lines.values, lines.iso), (held.values, held.iso)
+    iso = iso_product(statement.operator.monoid, multiply, *factors[:: -1 if is_left else 1])
+    reads, dtype = multiply.reads_b, multiply.type2
+    if is_left:
+        reads, dtype = multiply.reads_a, multiply.type
+    dtype = dtype if reads and iso is None else None
+    full = full_operand(whole, turned[not is_left] != is_left, dtype)
+    return _product(statement, lines, full, across, iso, is_left=is_left)
 
 
 def _product(

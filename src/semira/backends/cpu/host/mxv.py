@@ -12,8 +12,7 @@ import numpy as np
 
 from semira.backends.cpu import cache, recycled, threads, workspace
 from semira.backends.cpu.codegen import Header
-from semira.backends.cpu.companions import Valued
-from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
+from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed, Valued
 from semira.backends.cpu.host.update import define_accumulate
 from semira.backends.cpu.masks import UNMASKED, VectorMask
 from semira.backends.cpu.storage import (

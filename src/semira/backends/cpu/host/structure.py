@@ -13,7 +13,7 @@ from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import Array, Compressed, offsets_from_counts
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.storage import CpuMatrix, CpuVector, matrix_of, sparse_vector, to_sparse
-from semira.backends.cpu.transposition import structure_kernels
+from semira.backends.cpu.whole import structure_kernels
 from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.lists import checked
 from semira.base.dtypes import BOOL, DataType
@@ -156,7 +156,7 @@ def _close_gaps(array: Array, starts: Array, numbers: list[int]) -> None:
     end = 0
     for start, number in zip(starts[:-1].tolist(), numbers, strict=True):
         if start != end:
-            cache.load("move", Header(), "entries").shift(array, start, end, number)
+            cache.load("gather", Header(), "gather").shift(array, start, end, number)
         end += number
     # No other view of the array is alive.
     array.resize(end, refcheck=False)

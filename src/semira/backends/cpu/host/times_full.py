@@ -10,8 +10,7 @@ import numpy as np
 
 from semira.backends.companions import Kind
 from semira.backends.cpu import threads
-from semira.backends.cpu.companions import Valued
-from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
+from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed, Valued
 from semira.backends.cpu.host.mxm_full import FullOperand, full_operand
 from semira.backends.cpu.host.mxm_operands import operator_kernels
 from semira.backends.cpu.host.mxv import iso_product

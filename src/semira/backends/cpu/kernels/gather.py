@@ -1,4 +1,4 @@
-"""Values at positions that a full vector names."""
+"""Values at positions that a full vector names; moving entries within an array."""
 
 import numpy as np
 
@@ -15,3 +15,10 @@ def gather(lo, hi, positions, values, out):
             return False
         out[q] = values[k]
     return True
+
+
+@kernel
+def shift(array, begin, to, number):
+    """Move entries towards the start; the two places may overlap."""
+    for p in range(np.uint64(number)):
+        array[np.uint64(to) + p] = array[np.uint64(begin) + p]

@@ -12,6 +12,7 @@ from semira.backends.cpu.kernels.slots import (
     READS_E,
     READS_X,
     add,
+    helper,
     kernel,
     multiply,
 )
@@ -53,19 +54,23 @@ def push(
     return num, work
 
 
+@helper
+def folded(out, other_mark, other_acc, mark, acc):
+    """Fold the value of a position into another buffer; return whether there was none yet."""
+    other_mark[out] = False
+    is_new = not mark[out]
+    mark[out] = True
+    if not ISO_RESULT:
+        acc[out] = other_acc[out] if is_new else add(acc[out], other_acc[out])
+    return is_new
+
+
 @kernel
 def merge_touched(num_other, other_touched, other_mark, other_acc, num, touched, mark, acc):
     """Fold the buffers of a later chunk into those of an earlier one, and clean them."""
     for q in range(num_other):
         out = other_touched[q]
-        other_mark[out] = False
-        if mark[out]:
-            if not ISO_RESULT:
-                acc[out] = add(acc[out], other_acc[out])
-        else:
-            mark[out] = True
-            if not ISO_RESULT:
-                acc[out] = other_acc[out]
+        if folded(out, other_mark, other_acc, mark, acc):
             touched[num] = out
             num += 1
     return num
@@ -77,13 +82,6 @@ def merge_range(lo, hi, other_mark, other_acc, mark, acc):
     num = 0
     for out in range(lo, hi):
         if other_mark[out]:
-            other_mark[out] = False
-            if mark[out]:
-                if not ISO_RESULT:
-                    acc[out] = add(acc[out], other_acc[out])
-            else:
-                mark[out] = True
-                if not ISO_RESULT:
-                    acc[out] = other_acc[out]
+            folded(out, other_mark, other_acc, mark, acc)
         num += mark[out]
     return num

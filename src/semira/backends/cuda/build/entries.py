@@ -131,16 +131,13 @@ def fold(shop: Shop, found: Ordered, values: Any, dtype: DataType, raw: RawArray
         return primitives.reorder(values, origin, found.given, itemsize)
     starts = primitives.heads(found.offset_type, found.places, found.given, found.nvals)
     if op.name in ("first", "any", "second"):
-        chosen = _last_of(shop, starts, found) if op.name == "second" else starts
-        origin = primitives.reorder(origin, chosen, found.nvals, 8)
+        if op.name == "second":
+            # The last entry of every run.
+            ends = shop.xp.full(found.nvals, found.given - 1, np.int64)
+            ends[:-1] = shop.array(starts, np.int64, found.nvals)[1:] - 1
+            starts = ends
+        origin = primitives.reorder(origin, starts, found.nvals, 8)
         return primitives.reorder(values, origin, found.nvals, itemsize)
     made = shop.runtime.allocate(itemsize * found.nvals)
     shop.generated.fold(op, dtype, found.nvals, found.given, values, origin, starts, made)
     return made
-
-
-def _last_of(shop: Shop, starts: Any, found: Ordered) -> Any:
-    first = shop.array(starts, np.int64, found.nvals)
-    last = shop.xp.full(found.nvals, found.given - 1, np.int64)
-    last[:-1] = first[1:] - 1
-    return last

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from semira.base.dtypes import DataType
 from semira.ops import TypedMonoid
 from semira.ops.registry import NUMPY, monoid
 
@@ -52,7 +51,9 @@ def accumulation(typed: TypedMonoid) -> Accumulation:
     if typed.is_any:
         return Accumulation("any", typed.identity)
     if op is _PLUS and dtype.itemsize >= 4:
-        return Accumulation("sum", _negative_zero(dtype))
+        # 0.0 + -0.0 is 0.0, but -0.0 + x is x.
+        zero = -0.0 if dtype.is_complex or dtype.is_float else 0
+        return Accumulation("sum", dtype.scalar(complex(zero, zero) if dtype.is_complex else zero))
     blurs = op in _BLURRED or (op is _TIMES and dtype.is_complex)
     if blurs or dtype.itemsize not in SWAPPED:
         return Accumulation("lock", typed.identity)
@@ -64,10 +65,3 @@ def accumulation(typed: TypedMonoid) -> Accumulation:
             identity = dtype.scalar("nan" if op is _MIN else "-nan")
         return Accumulation("least" if op is _MIN else "greatest", identity)
     return Accumulation("swap", typed.identity)
-
-
-def _negative_zero(dtype: DataType) -> Any:
-    """Return what a sum leaves alone: 0.0 + -0.0 is 0.0, but -0.0 + x is x."""
-    if dtype.is_complex:
-        return dtype.scalar(complex(-0.0, -0.0))
-    return dtype.scalar(-0.0 if dtype.is_float else 0)

@@ -98,8 +98,9 @@ def _product_of(program: Program, body: list[Statement]) -> int | None:
             continue
         product = open_product(place, each)
         # Others read what they walk while a push by entries or positions walks it.
-        by_list = product.push is not None and product.push_reads_list
-        takes_any = each.operator.monoid.is_any and by_list
+        push = product.push
+        by_list = push and push.storage == "compressed" and push.balance != "positions"
+        takes_any = each.operator.monoid.is_any and bool(by_list)
         alone = [other.out for other in body].count(each.out) == 1
         masks_itself = each.mask is not None and each.mask.slot == each.out
         feeds_itself = product.driver == each.out and not masks_itself

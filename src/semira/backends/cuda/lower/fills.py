@@ -230,7 +230,9 @@ def _finish(ctx: Context, products: list[Product]) -> None:
         if swaps(ctx.program, product):
             ctx.swapped.add(slot)
             if ctx.ahead is not None:
-                ctx.ahead.close(ctx, _prepares(product))
+                # The methods that may have done the next iteration's writes.
+                may = [product.pulls_by_rows(one) or one.name == "push" for one in product.methods]
+                ctx.ahead.close(ctx, "true" if all(may) else _one_of(product.chosen, may))
             ctx.after_barrier(f"{taken}{_is_listed(product)});")
         elif swaps_if_pulled(ctx.program, product):
             ctx.swapped.add(slot)
@@ -276,12 +278,6 @@ def _merge_or_clear(ctx: Context, product: Product) -> None:
     with ctx.block("else"):
         _clear(ctx, product)
     ctx.hazards = ctx.hazards.merged(pushed)
-
-
-def _prepares(product: Product) -> str:
-    """Return in C++ whether the method that ran may have done the next iteration's writes."""
-    may = [product.pulls_by_rows(each) or each.name == "push" for each in product.methods]
-    return "true" if all(may) else _one_of(product.chosen, may)
 
 
 def _one_of(method: str, these: list[bool]) -> str:

@@ -94,7 +94,9 @@ def _may_replace(program: Program, product: Product) -> bool:
     keeps_old = statement.mask is not None and not statement.replace and not is_new
     accumulates = statement.accum is not None and not is_new
     fits = program.slots[statement.out].dtype is statement.operator.monoid.type
-    return fits and product.masked_first and not (keeps_old or accumulates)
+    # Every method has to look at the mask before it multiplies.
+    masked_first = all(method.mask_order != "after" for method in product.methods)
+    return fits and masked_first and not (keeps_old or accumulates)
 
 
 def _needs_identity(product: Product) -> bool:

@@ -70,12 +70,6 @@ class Product:
         """The method that pushes, if there is one."""
         return next((method for method in self.methods if method.name == "push"), None)
 
-    @property
-    def push_reads_list(self) -> bool:
-        """Whether pushing walks the list of the driver's entries."""
-        push = self.push
-        return push is not None and push.storage == "compressed" and push.balance != "positions"
-
     def stored(self, method: Method) -> str:
         """Return the C++ variable of the matrix as `method` walks it."""
         orientation = self.orientation(method)
@@ -101,11 +95,6 @@ class Product:
     def prepares_by_rows(self) -> bool:
         """Whether a method pulls so: then it may do writes of the next iteration."""
         return any(map(self.pulls_by_rows, self.methods))
-
-    @property
-    def masked_first(self) -> bool:
-        """Whether every method looks at the mask before it multiplies."""
-        return all(method.mask_order != "after" for method in self.methods)
 
 
 def open_product(number: int, statement: Statement) -> Product:

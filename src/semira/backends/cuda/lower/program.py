@@ -391,7 +391,11 @@ def _write_bodies(
                 _lower_ahead(ctx, body, cut, comes)
             else:
                 _lower_body(ctx, body)
-            _end_iteration(ctx, loop.conditions[which], reason, start)
+            _settle(ctx)
+            if not any("barrier.wait()" in line for line in ctx.lines[start:]):
+                ctx.barrier(Cause(Why.ENDS))
+            if (condition := loop.conditions[which]) is not None:
+                ctx.emit(f"if (!x{condition}.has || !x{condition}.value) {reason} = 0;")
         ctx.is_certain = certain
         end = end.merged(ctx.hazards)
         ctx.work.settle()
@@ -428,14 +432,6 @@ def _lower_ahead(ctx: Context, body: Body, ahead: Ahead, comes: str) -> None:
     _lower_body(ctx, (product,))
     ctx.ahead = None
     _lower_body(ctx, body[ahead.product + 1 :])
-
-
-def _end_iteration(ctx: Context, condition: int | None, reason: str, start: int) -> None:
-    _settle(ctx)
-    if not any("barrier.wait()" in line for line in ctx.lines[start:]):
-        ctx.barrier(Cause(Why.ENDS))
-    if condition is not None:
-        ctx.emit(f"if (!x{condition}.has || !x{condition}.value) {reason} = 0;")
 
 
 def _assemble(ctx: Context, shape: LaunchShape) -> str:
@@ -502,11 +498,6 @@ def _indented(lines: list[str], depth: int) -> list[str]:
     return ["  " * depth + line for line in lines]
 
 
-def _names(lines: list[str], name: str) -> bool:
-    found = re.compile(rf"\b{name}\b")
-    return any(found.search(line) for line in lines)
-
-
 def _declarations(ctx: Context) -> tuple[list[str], list[str], list[str], list[str]]:
     """Return what lies in shared memory, its first values, the last stores, and the scalars."""
     shared, starts = ["__shared__ Control shared_control;"], ["shared_control = control;"]
@@ -531,8 +522,10 @@ def _declarations(ctx: Context) -> tuple[list[str], list[str], list[str], list[s
         lines = f"{slot_name}.{'nrows' if orientation == 'csr' else 'ncols'}"
         place = f"{slot_name}.{orientation}, {slot_name}.value_stride, {lines}"
         starts.append(f"{name} = {struct}({place});")
+    text = "\n".join(ctx.lines)
     for name, (declaration, start) in ctx.shared.items():
-        if declaration.startswith("__shared__ Plane<") and not _names(ctx.lines, name):
+        named = re.compile(rf"\b{name}\b")
+        if declaration.startswith("__shared__ Plane<") and not named.search(text):
             # The phase that reserved it was written together with another.
             continue
         shared.append(declaration)

@@ -1,22 +1,70 @@
-"""Which vectors of a Program are of one size, whatever is bound to them.
+"""Which sizes have to agree in a Program, and which of its vectors are of one size.
 
 Sizes are sides of objects: the one of a vector, the rows and the columns of a matrix, the length of
-a region. The statements say which are equal, and `runtime.shapes` checks it before a launch. (Those
-that write matrices are not lowered here.)
+a region. `agreements` says which of a statement are equal; `runtime.shapes` checks it before a
+launch, and `equal_sizes` draws from it what follows for vectors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from semira.contract import Arg, Program, Slot, Statement, walk_statements
+from semira.contract import Program, Slot, Statement, walk_statements
 
 #: A side: a slot and which of its dimensions; -1 and a number that is known.
 Side = tuple[int, int]
 
-#: Operations all of whose objects have one shape.
-_ALIKE = frozenset({"apply", "copy", "ewise_add", "ewise_mult", "ewise_union", "select"})
+#: A side, or its length.
+S = TypeVar("S")
+
+
+def agreements(
+    statement: Statement, shape: Callable[[int, bool], Sequence[S]], count: Callable[[int], S]
+) -> Iterator[tuple[str, Sequence[S], Sequence[S]]]:
+    """Yield what has to have the same shape in a statement: what it is, its shape, the other one.
+
+    `shape` gives the sides of a slot as it is used, none of a scalar, which fits every shape;
+    `count` the length of a region. Not of ``diag``, whose lengths are differences.
+    """
+    op, out = statement.op, shape(statement.out, False)
+    given = [shape(arg.slot, arg.transposed) for arg in statement.args]
+    masked = out
+    if op == "mxm":
+        inner = given[1][:1]
+        yield "operand", given[0], (*out[:1], *inner)
+        yield "operand", given[1], (*inner, *out[1:])
+    elif op in ("vxm", "mxv"):
+        vector, (along, across) = given if op == "vxm" else (given[1], given[0][::-1])
+        yield "vector", vector, (along,)
+        yield "output", out, (across,)
+    elif op == "extract":
+        yield "output", out, _kept(statement, given[0], count)
+    elif op == "assign":
+        cut = _kept(statement, out, count)
+        yield "operand", given[0], cut
+        masked = cut if statement.param("submask") else out
+    elif op == "gather":
+        yield "output", out, given[1]
+    elif op == "scatter":
+        yield "index vector", given[1], given[0]
+    elif op in ("reduce_rows", "mode_rows"):
+        yield "output", out, given[0][:1]
+        yield from (("vector of keys", each, given[0][1:]) for each in given[1:2])
+        yield from (("vector of preferred keys", each, out) for each in given[2:])
+    elif op != "diag":
+        yield from (("operand", each, out) for each in given)
+    if statement.mask is not None:
+        yield "mask", shape(statement.mask.slot, False), masked
+
+
+def _kept(statement: Statement, sides: Sequence[S], count: Callable[[int], S]) -> Sequence[S]:
+    """Return the sides of what a statement's indices cut out of an object."""
+    if not statement.indices:
+        return sides
+    pairs = [p for p in zip(statement.indices, sides, strict=True) if p[0].kind != "one"]
+    return tuple(side if spec.slot is None else count(spec.slot) for spec, side in pairs)
 
 
 def equal_sizes(program: Program) -> dict[int, int]:
@@ -43,7 +91,10 @@ def equal_sizes(program: Program) -> dict[int, int]:
     """
     sides = _Sides(program.slots)
     for statement in walk_statements(program.body):
-        sides.learn(statement)
+        for _, first, second in agreements(statement, sides.shape, lambda slot: (slot, 0)):
+            if first and second:
+                for one, other in zip(first, second, strict=True):
+                    sides.unite(one, other)
     for number, slot in enumerate(program.slots):
         for axis, part in enumerate(slot.shape or ()):
             sides.unite((number, axis), (-1, part) if isinstance(part, int) else part)
@@ -71,58 +122,8 @@ class _Sides:
     def unite(self, first: Side, second: Side) -> None:
         self.parents[self.root(second)] = self.root(first)
 
-    def all_equal(self, first: Sequence[Side], second: Sequence[Side]) -> None:
-        """Note that two shapes are equal; a scalar fits every shape."""
-        if first and second:
-            for one, other in zip(first, second, strict=True):
-                self.unite(one, other)
-
-    def shape(self, arg: Arg) -> list[Side]:
+    def shape(self, slot: int, transposed: bool) -> list[Side]:
         """Return the sides of an operand as it is used."""
-        count = {"scalar": 0, "matrix": 2}.get(self.slots[arg.slot].kind, 1)
-        sides = [(arg.slot, axis) for axis in range(count)]
-        return sides[::-1] if arg.transposed else sides
-
-    def region(self, statement: Statement, sides: Sequence[Side]) -> Iterator[Side]:
-        """Yield the sides of what a statement's indices cut out of an object."""
-        if not statement.indices:
-            yield from sides
-            return
-        for spec, side in zip(statement.indices, sides, strict=True):
-            if spec.kind != "one":
-                yield side if spec.slot is None else (spec.slot, 0)
-
-    def learn(self, statement: Statement) -> None:
-        out = self.shape(Arg(statement.out))
-        shapes = [self.shape(arg) for arg in statement.args]
-        masked = out
-        if statement.op in _ALIKE:
-            for shape in shapes:
-                self.all_equal(out, shape)
-        elif statement.op in ("vxm", "mxv"):
-            self._learn_product(out, *shapes)
-        elif statement.op == "extract":
-            self.all_equal(out, list(self.region(statement, shapes[0])))
-        elif statement.op == "assign":
-            cut = list(self.region(statement, out))
-            self.all_equal(cut, shapes[0])
-            masked = cut if statement.param("submask") else out
-        elif statement.op in ("gather", "scatter"):
-            self.all_equal(out if statement.op == "gather" else shapes[0], shapes[1])
-        elif statement.op == "reduce_rows":
-            self.all_equal(out, shapes[0][:1])
-        elif statement.op == "mode_rows":
-            self._learn_mode(out, *shapes)
-        if statement.mask is not None:
-            self.all_equal(masked, self.shape(Arg(statement.mask.slot)))
-
-    def _learn_mode(self, out: list[Side], matrix: list[Side], *vectors: list[Side]) -> None:
-        """Note that keys belong to columns, and preferred ones, if there are any, to rows."""
-        self.all_equal([*out, *vectors[0]], matrix)
-        for other in vectors[1:]:
-            self.all_equal(out, other)
-
-    def _learn_product(self, out: list[Side], left: list[Side], right: list[Side]) -> None:
-        """Note that inner sides are equal, and the outer ones those of the result."""
-        self.unite(left[-1], right[0])
-        self.all_equal(out, [*left[:-1], *right[1:]])
+        count = {"scalar": 0, "matrix": 2}.get(self.slots[slot].kind, 1)
+        sides = [(slot, axis) for axis in range(count)]
+        return sides[::-1] if transposed else sides

@@ -83,7 +83,7 @@ class CudaVector:
         last, memory.last = memory.last, None
         if last is not None and last.dtype is dtype:
             last._memory, last.stamp, last.is_new, last.built = memory, memory.stamp, False, 0
-            return last  # type: ignore[no-any-return]
+            return last
         return cls(
             runtime, size, dtype, list(memory.planes), memory.state,
             _words=memory.words, _memory=memory,

@@ -63,15 +63,9 @@ class Profile:
         self._launched: dict[tuple[str, int, int, int], _Launched] = {}
 
     def add(
-        self,
-        name: str,
-        events: tuple[Any, Any],
-        kernel: Any = None,
-        owner: KernelOwner | None = None,
-        blocks: int = 0,
-        threads: int = 0,
-        shared: int = 0,
-    ) -> None:
+        self, name: str, events: tuple[Any, Any], kernel: Any = None,
+        owner: KernelOwner | None = None, blocks: int = 0, threads: int = 0, shared: int = 0,
+    ) -> None:  # fmt: skip
         """Note a launch between two events; a library's call has no kernel.
 
         `shared` is what the launch asks for beside the bytes that the kernel declares. Launches of
@@ -103,18 +97,12 @@ class Profile:
         fitting = int(fits(seen.threads, seen.shared))
         owner = seen.owner
         return KernelUse(
-            name,
-            *times,
-            registers,
-            shared + seen.shared,
-            local,
-            threads=seen.threads,
-            blocks=seen.blocks,
-            blocks_per_sm=fitting,
+            name, *times, registers, shared + seen.shared, local, threads=seen.threads,
+            blocks=seen.blocks, blocks_per_sm=fitting,
             occupancy=fitting * seen.threads / self.threads_per_sm,
             code_bytes=None if owner is None else owner.code_bytes,
             workspace_bytes=None if owner is None else owner.workspace_bytes,
-        )
+        )  # fmt: skip
 
 
 #: Names in cuda.core of registers, shared and local bytes.

@@ -79,7 +79,8 @@ class CudaScalar:
         found: tuple[CudaScalar, int] | None = runtime.spares.take(id(dtype))
         if found is None or found[0].dtype is not dtype:
             return None
-        scalar, scalar.stamp = found
+        scalar, stamp = found
+        scalar.stamp = stamp
         scalar.know(has_value)
         if has_value:
             # For launches that relied on the value before it is as it was.

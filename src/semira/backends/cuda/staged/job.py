@@ -65,12 +65,6 @@ class Job:
             self.widen()
         return is_due
 
-    def take_method(self, number: int) -> None:
-        """Go on by one of the plan's methods; the first one is there already."""
-        if number:
-            self.stage.executable = self.stage.executable.by_method(self.stage.runtime, number)
-            self.statement = self.stage.executable.statement
-
     @property
     def shape(self) -> tuple[int, int]:
         """Shape of the output."""
@@ -140,7 +134,9 @@ class Job:
             return self._cast(result)
         result = stage.operands["t"] = stage.spelled_out(result)
         if keeps_old:
-            result = self._fit(result, result.most + self.out.most)
+            if self.widens(result.most + self.out.most):
+                wide = stage.primitives.widen(result.indptr, result.shape[0] + 1)
+                result = replace(result, indptr=wide)
             stage.enter("t", result)
         old = self.pieces_of(self.out) if keeps_old else self.nothing(self.out.dtype)
         stage.enter("out", old)
@@ -166,13 +162,6 @@ class Job:
         if self.keeps_old or self.statement.op == "assign":
             return False
         return self.statement.mask is None or self.is_masked
-
-    def _fit(self, pieces: Pieces, most: int) -> Pieces:
-        """Return entries of this job with offsets that `most` entries have room in."""
-        if not self.widens(most):
-            return pieces
-        wide = self.stage.primitives.widen(pieces.indptr, pieces.shape[0] + 1)
-        return replace(pieces, indptr=wide)
 
     def _cast(self, result: Pieces) -> Pieces:
         if result.dtype is self.out.dtype:

@@ -228,13 +228,10 @@ class Stage:
         )  # fmt: skip
         return made
 
-    def blank_bytes(self, shape: tuple[int, int], most: int, dtype: DataType) -> int:
-        """Return the bytes that `blank` takes for values that differ."""
-        return sum(self._blank_sizes(shape, most, dtype))
-
-    def _blank_sizes(
+    def blank_sizes(
         self, shape: tuple[int, int], most: int, dtype: DataType
     ) -> tuple[int, int, int, int]:
+        """Return the bytes of each array that `blank` takes for values that differ."""
         indptr = OFFSET_BYTES[self.offset_type] * (shape[0] + 1)
         return indptr, 4 * most, 4 * most, dtype.itemsize * most
 
@@ -243,7 +240,7 @@ class Stage:
         is_exact: bool = True,
     ) -> Pieces:  # fmt: skip
         """Return memory for a result, a small one's in one piece."""
-        sizes = self._blank_sizes(shape, most, dtype)[: 3 if shared is not None else 4]
+        sizes = self.blank_sizes(shape, most, dtype)[: 3 if shared is not None else 4]
         if sum(sizes) <= JOINED:
             made: list[Any] = [*allocate_parts(self.runtime, sizes)]
         else:

@@ -25,7 +25,11 @@ def mxm(job: Job) -> Pieces | Block:
     """Return ``A (+).(*) B``; under a plain mask only what the mask lets through."""
     # The rule of a plain mask leaves nothing open; others are weighed below.
     if has_dots(job.statement):
-        job.take_method(chosen_method(job))
+        chosen = chosen_method(job)
+        if chosen:
+            # The first one is there already.
+            job.stage.executable = job.stage.executable.by_method(job.stage.runtime, chosen)
+            job.statement = job.stage.executable.statement
     if has_dots(job.statement):
         result, touched = dots(job)
         job.is_masked = True

@@ -255,7 +255,7 @@ def _counted_first(job: Job, measured: Measured) -> Pieces:
 
 def result_bytes(job: Job, nvals: int) -> int:
     """Return the bytes of a result with `nvals` entries."""
-    return job.stage.blank_bytes(job.shape, nvals, job.dtype)
+    return sum(job.stage.blank_sizes(job.shape, nvals, job.dtype))
 
 
 def new_result(job: Job, nvals: int) -> Pieces:

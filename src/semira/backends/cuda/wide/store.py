@@ -167,19 +167,16 @@ class CudaStore:
         library = self.library
         made = put_vector(self._runtime, VectorArrays.empty(size, dtype))
         if len(at):
-            self._bytes_of_plane(made)[at] = values
+            width, plane = dtype.itemsize, made.planes[0]
+            self._viewed(plane[0], np.uint8, size * width).reshape(-1, width)[at] = values
             present = library.zeros(32 * made.num_words, np.bool_)
             present[at] = True
             packed = library.packbits(present, bitorder="little")
-            self._viewed(made.planes[0][1], np.uint8, packed.size)[...] = packed
+            self._viewed(plane[1], np.uint8, packed.size)[...] = packed
         # The list of positions is left to the first program that reads it.
         state = np.array([len(at), 0, 0, -1, -1], np.int64)
         self._runtime.upload(state, made.state)
         return made
-
-    def _bytes_of_plane(self, made: CudaVector) -> Array:
-        width = made.dtype.itemsize
-        return self._viewed(made.planes[0][0], np.uint8, made.size * width).reshape(-1, width)
 
     def _matrix(
         self, shape: tuple[int, ...], places: tuple[Array, ...], dtype: DataType, values: Any,

@@ -48,10 +48,9 @@ extern "C" __global__ void semira_count_open(const unsigned* mask, long long col
 // 32 rows; `counts` are the bits of each word.
 extern "C" __global__ void semira_turn_block(
     const unsigned* present, long long columns, long long rows, unsigned* turned, Offset* counts) {
-  const Span span;
   const unsigned lane = threadIdx.x % kWarp;
   const long long words = words_of(rows), tiles = words_of(columns);
-  for (long long item = span.first / kWarp; item < tiles * words; item += span.step / kWarp) {
+  for (const long long item : items_below(tiles * words, kWarp)) {
     const long long tile = item / words, word = item % words, j = tile * kWarp + lane;
     const unsigned bits = j < columns ? present[j * words + word] : 0;
     unsigned mine = 0;

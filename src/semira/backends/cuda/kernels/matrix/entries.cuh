@@ -20,7 +20,7 @@ struct Span {
         step(gridDim.x * static_cast<long long>(blockDim.x)) {}
 };
 
-// Those of a thread: for (const long long k : items_below(n)).
+// Those of a thread, or of `lanes` neighbours: for (const long long k : items_below(n)).
 struct Items {
   struct Place {
     long long at, step;
@@ -28,12 +28,15 @@ struct Items {
     SEMIRA_INLINE void operator++() { at += step; }
     SEMIRA_INLINE bool operator!=(long long end) const { return at < end; }
   };
-  Span span;
+  Place first;
   long long n;
-  SEMIRA_INLINE Place begin() const { return {span.first, span.step}; }
+  SEMIRA_INLINE Place begin() const { return first; }
   SEMIRA_INLINE long long end() const { return n; }
 };
-SEMIRA_INLINE Items items_below(long long n) { return {{}, n}; }
+SEMIRA_INLINE Items items_below(long long n, long long lanes = 1) {
+  const Span span;
+  return {{span.first / lanes, span.step / lanes}, n};
+}
 
 // Words of 32 rows.
 SEMIRA_INLINE long long words_of(long long rows) { return (rows + kWarp - 1) / kWarp; }

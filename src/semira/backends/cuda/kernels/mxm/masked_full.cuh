@@ -33,9 +33,8 @@ template <class Row, int kLanes, bool kExit, class Semiring, bool kStructural, c
 __device__ void masked_times_full(const Entries<A>& a, const Full<A>& full_a, long long inner,
     const Full<B>& b, const Entries<M>& mask, Emit emit) {
   using Add = typename Semiring::Add;
-  const Span span;
   const unsigned lane = threadIdx.x % kLanes;
-  for (long long e = span.first / kLanes; e < mask.nvals; e += span.step / kLanes) {
+  for (const long long e : items_below(mask.nvals, kLanes)) {
     const Offset at = static_cast<Offset>(e);
     const Index i = mask.rows[at], j = mask.indices[at];
     bool is_open = true;

@@ -59,8 +59,7 @@ __device__ void add_pieces(
   using T = typename Add::T;
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const long long tiles = (ncols + kWarp - 1) / kWarp;
-  const Span span;
-  for (long long w = span.first / kWarp; w < pieces.num_long * tiles; w += span.step / kWarp) {
+  for (const long long w : items_below(pieces.num_long * tiles, kWarp)) {
     const long long q = w / tiles, j = w % tiles * kWarp + lane;
     const long long first = pieces.starts[q], last = pieces.starts[q + 1];
     if (last - first > kFewSlots || j >= ncols) continue;

@@ -215,8 +215,7 @@ SEMIRA_INLINE void multiply_by_row(const SparseTimesFull<Semiring, A, B>& produc
   const unsigned width = lanes_across(packs), parts = kWarp / width;
   const unsigned lane = threadIdx.x % kWarp, part = lane / width;
   const long long tiles = (packs + width - 1) / width;
-  const Span span;
-  for (long long w = span.first / kWarp; w < product.num_lines * tiles; w += span.step / kWarp) {
+  for (const long long w : items_below(product.num_lines * tiles, kWarp)) {
     const long long line = w / tiles, pack = w % tiles * width + lane % width;
     const long long j = pack * kColumns;
     const bool is_inside = pack < packs;
@@ -280,8 +279,7 @@ SEMIRA_INLINE void multiply_by_share(
   const int lane = static_cast<int>(threadIdx.x % kWarp), start = lane / width * width;
   const unsigned together = (width == kWarp ? kAllLanes : (1u << width) - 1u) << start;
   const long long tiles = (packs + width - 1) / width;
-  const Span span;
-  for (long long g = span.first / width; g < carries.shares * tiles; g += span.step / width) {
+  for (const long long g : items_below(carries.shares * tiles, width)) {
     const long long share = g / tiles, pack = g % tiles * width + (lane - start);
     const long long j = pack * kColumns;
     const bool is_inside = pack < packs;
