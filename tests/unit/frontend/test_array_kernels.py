@@ -177,12 +177,12 @@ def test_loops_run_kernels_in_turn_until_one_says_so(device):
     values = np.arange(-700, 40) % 13
     with array_module(device) as xp:
         given, state = xp.asarray(values), xp.zeros(3, xp.int64)
-        for rounds in (11, 1):
+        for rounds, most_blocks in ((11, None), (1, 1)):
             launches = (
                 push_on.launch(len(values), given, state, work=len(values)),
                 close_round.launch(1, state),
             )
-            run_loop(state, *launches, device=device)
+            run_loop(state, *launches, device=device, most_blocks=most_blocks)
             assert host(given).tolist() == np.maximum(values, 10).tolist()
             assert host(state).tolist() == [1, 0, rounds]
             # One that is over does not begin.
