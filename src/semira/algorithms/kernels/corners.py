@@ -99,10 +99,7 @@ def count_all(low, high, indptr, indices, total, mark, stop):
 
 
 @kernel
-def overlap_pairs(
-    low: Any, high: Any, firsts: Any, seconds: Any, indptr: Any, indices: Any, out: Any, mark: Any,
-    stop: Any,
-) -> None:  # fmt: skip
+def overlap_pairs(low, high, firsts, seconds, indptr, indices, out, mark, stop):
     """Write what part of the neighbours of each pair of vertices both have; 0 if none.
 
     Pairs are compressed rows, of which the items are some. Looks do not branch.
