@@ -95,7 +95,6 @@ from semira.contract.variants import (
     VariantRow,
     has_variant_part,
     variant_part,
-    variant_row,
 )
 
 __all__ = [
@@ -110,5 +109,5 @@ __all__ = [
     "alias_values", "barriers_in", "format_names", "has_part", "has_variant_part", "lost_rows",
     "method_names", "method_with", "no_values", "packs_of", "parameters_of", "part_of",
     "phases_in", "register", "row_of", "row_with_alias", "rows_with_cost", "trace_cells",
-    "trace_html", "trace_text", "unregister", "variant_part", "variant_row", "walk_statements",
+    "trace_html", "trace_text", "unregister", "variant_part", "walk_statements",
 ]  # fmt: skip

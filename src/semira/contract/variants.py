@@ -37,12 +37,6 @@ class VariantRow:
     explain: Callable[[Method, Variant], str]
 
 
-def variant_row(name: str) -> VariantRow:
-    """Return the row of a variant."""
-    row: VariantRow = variant_part(name, "plan").ROW
-    return row
-
-
 @functools.cache
 def has_variant_part(name: str, backend: str) -> bool:
     """Return whether a variant can be run by a back end."""

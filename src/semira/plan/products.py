@@ -19,9 +19,10 @@ from semira.contract import (
     Rule,
     Statement,
     Variant,
+    VariantRow,
     has_variant_part,
     row_of,
-    variant_row,
+    variant_part,
 )
 from semira.plan.expressions import ONE, ZERO
 from semira.plan.pins import parameter_fault, pinned, values_of
@@ -480,7 +481,7 @@ def _variants_of(request: Request, name: str, exits: bool) -> tuple[Variant, ...
         pin = getattr(hints, each)
         wanted = not is_lean if pin is None else pin
         if wanted and has_variant_part(each, request.capabilities.parts):
-            row = variant_row(each)
+            row: VariantRow = variant_part(each, "plan").ROW
             if row.serves(statement):
                 found.append(Variant(each, (0,) * len(row.figures) if pin else row.figures))
     return tuple(found)
@@ -488,7 +489,7 @@ def _variants_of(request: Request, name: str, exits: bool) -> tuple[Variant, ...
 
 def _variant_reasons(methods: Sequence[Method]) -> list[Reason]:
     return [
-        reason(Code.VARIANT, variant_row(variant.name).explain(method, variant))
+        reason(Code.VARIANT, variant_part(variant.name, "plan").ROW.explain(method, variant))
         for method in methods
         for variant in method.variants
     ]

@@ -16,7 +16,7 @@ from semira.frontend.kinds import OBJECTS
 from semira.frontend.ss import serialize
 from semira.frontend.ss.config import ObjectConfig
 from semira.frontend.ss.exporting import export, stored_format
-from semira.frontend.ss.lines import head, iterate
+from semira.frontend.ss.lines import head, iterate, placed
 from semira.frontend.ss.tiles import split
 
 
@@ -38,6 +38,9 @@ class ObjectExtensions:
 
     def _named(self, method: str) -> str:
         return f"{self.kind.capitalize()}.ss.{method}"
+
+    def _wrapped(self, made: Any, name: str | None = None) -> Any:
+        return None if made is None else placed(self._parent, made, name)
 
     def _arrays(self) -> Any:
         return reading.host_arrays(self._parent, ".ss")

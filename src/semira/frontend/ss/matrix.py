@@ -11,7 +11,6 @@ from semira.frontend.hints import parse_hints
 from semira.frontend.ss import order as ordering
 from semira.frontend.ss.common import ObjectExtensions
 from semira.frontend.ss.forms import with_transfers
-from semira.frontend.ss.lines import placed
 from semira.frontend.ss.order import scan
 from semira.frontend.ss.tiles import check_grid, concat, flatten, reshape
 
@@ -99,7 +98,7 @@ class MatrixExtensions(ObjectExtensions):
             It has more than 2**60 positions; `order` is unknown.
         """
         parse_hints(opts)
-        return placed(self._parent, flatten(self._parent, order, self._named("flatten")), name)
+        return self._wrapped(flatten(self._parent, order, self._named("flatten")), name)
 
     def reshape(
         self,
@@ -130,7 +129,7 @@ class MatrixExtensions(ObjectExtensions):
         parse_hints(opts)
         made = reshape(self._parent, nrows, ncols, order, self._named("reshape"))
         if not inplace:
-            return placed(self._parent, made, name)
+            return self._wrapped(made, name)
         reading.replace_contents(self._parent, made)
         return None
 
@@ -163,7 +162,7 @@ class MatrixExtensions(ObjectExtensions):
         [[1, 3, 6], [4, 9, 15]]
         """
         parse_hints(opts)
-        return placed(self._parent, scan(self._parent, op, order, self._named("scan")), name)
+        return self._wrapped(scan(self._parent, op, order, self._named("scan")), name)
 
     def selectk(self, how: str, k: int, order: str = "rowwise", *, name: str | None = None) -> Any:
         """Return at most `k` entries of each row (column), where they are.
@@ -182,7 +181,7 @@ class MatrixExtensions(ObjectExtensions):
         """
         ordering.check_how(how, ("random", "first", "last"))
         made = ordering.select_k(self._parent, how, k, order, self._named("selectk"))
-        return placed(self._parent, made, name)
+        return self._wrapped(made, name)
 
     def compactify(
         self,
@@ -227,7 +226,7 @@ class MatrixExtensions(ObjectExtensions):
         made = ordering.compactify(
             self._parent, how, k, order, what, reverse=reverse, asindex=asindex
         )
-        return placed(self._parent, made, name)
+        return self._wrapped(made, name)
 
     def sort(
         self,
@@ -263,9 +262,7 @@ class MatrixExtensions(ObjectExtensions):
         made = ordering.sort(
             self._parent, op, order, self._named("sort"), values=values, permutation=permutation
         )
-        return tuple(  # type: ignore[return-value]
-            None if part is None else placed(self._parent, part) for part in made
-        )
+        return self._wrapped(made[0]), self._wrapped(made[1])
 
     def unpack_hyperhash(self, *, compute: bool = False, name: str | None = None, **_: Any) -> None:
         """Return None: hypersparse matrices are searched, they have no hash."""

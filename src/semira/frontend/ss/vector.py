@@ -11,7 +11,6 @@ from semira.frontend.hints import parse_hints
 from semira.frontend.ss import order as ordering
 from semira.frontend.ss.common import ObjectExtensions
 from semira.frontend.ss.forms import with_transfers
-from semira.frontend.ss.lines import placed
 from semira.frontend.ss.order import scan
 from semira.frontend.ss.tiles import concat, is_vector_list, reshape
 
@@ -29,9 +28,6 @@ class VectorExtensions(ObjectExtensions):
     __slots__ = ()
 
     kind = "vector"
-
-    def _wrapped(self, made: Any, name: str | None = None) -> Any:
-        return None if made is None else placed(self._parent, made, name)
 
     def build_diag(self, matrix: Any, k: int = 0, **opts: Any) -> None:
         """Replace the contents by the k-th diagonal of `matrix`.
@@ -113,7 +109,7 @@ class VectorExtensions(ObjectExtensions):
         """
         parse_hints(opts)
         made = reshape(self._parent, nrows, ncols, order, self._named("reshape"))
-        return placed(self._parent, made, name)
+        return self._wrapped(made, name)
 
     def scan(self, op: Any = "plus", *, name: str | None = None, **opts: Any) -> Any:
         """Return the prefix scan: at each entry the monoid over all entries up to it.
