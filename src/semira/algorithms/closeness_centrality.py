@@ -24,6 +24,8 @@ from semira.algorithms.checks import check_sources, check_square
 from semira.algorithms.naming import Vertex, count_or_vertices, takes_graph
 from semira.algorithms.results import CentralityResult, finished
 from semira.algorithms.searches import SUMS, can_search, search
+from semira.algorithms.sequential import runs_loops
+from semira.kernels import vector_of
 
 _WORD = dtypes.UINT64
 _BITS = 64
@@ -101,8 +103,13 @@ def closeness_centrality(
     vertices = np.unique(check_sources(sources, n, seed))
     if not opts and can_search(A, len(vertices), SUMS):
         found = search(A, vertices, SUMS)
-        with device(A.device):
-            score = _score(vertices, *found.vectors(), wf_improved)
+        if runs_loops(A):
+            reached, total = found.sums.reshape(n, 2).T
+            values = _score_at_once(vertices, reached, total, wf_improved)
+            score = vector_of(values, device=A.device)
+        else:
+            with device(A.device):
+                score = _score(vertices, *found.vectors(), wf_improved)
         return CentralityResult(int(found.far.max()) + 1, (), score, len(vertices))
     with device(A.device):
         reached, total = Vector(_WORD, n), Vector(_WORD, n)
@@ -123,6 +130,15 @@ def _score(vertices: Any, reached: Vector, total: Vector, wf_improved: bool) -> 
     score << score.ewise_mult(met, binary.truediv)
     score(~met.S) << 0
     return score
+
+
+def _score_at_once(vertices: Any, reached: Any, total: Any, wf_improved: bool) -> Any:
+    """Return the same, bit by bit, of arrays of the host."""
+    score, others = reached.astype(np.float64), np.full(len(reached), float(len(vertices)))
+    others[vertices] -= 1
+    if wf_improved:
+        score = np.divide(score * score, others, out=np.zeros_like(score), where=total > 0)
+    return np.divide(score, total, out=np.zeros_like(score), where=total > 0)
 
 
 def _search(
