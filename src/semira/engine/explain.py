@@ -26,10 +26,9 @@ from semira.contract import (
 )
 from semira.engine import run, warm
 from semira.engine.calls import Call, Literal, LoopCall, Lowering
-from semira.engine.features import cheaper_methods
 from semira.engine.loops import ConditionValue, recorded_loop
 from semira.engine.values import Value, common_device
-from semira.engine.ways import way_of
+from semira.engine.ways import cheaper_methods, way_of
 from semira.formats import MatrixArrays, VectorArrays
 from semira.plan import (
     Explanation,

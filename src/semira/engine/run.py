@@ -14,9 +14,8 @@ from semira.contract import COSTED, Backend, Executable, Program
 from semira.contract.backend import Outcome
 from semira.engine import recording, trace, warm
 from semira.engine.calls import Call, LoopCall, Lowering
-from semira.engine.features import cheaper_methods
 from semira.engine.values import Value
-from semira.engine.ways import Ways
+from semira.engine.ways import Ways, cheaper_methods
 from semira.plan import Facts, plan_program, weighed_beforehand
 
 #: Prepared programs kept per process; the oldest go first.
