@@ -204,7 +204,7 @@ def _search_by_bits(xp: Any, A: Matrix, sources: Any, width: int, out: tuple[Any
     """Write what searches find; `out` are the arguments of the kernel that say what, and where."""
     n, k, where = A.nrows, len(sources), A.device
     words = 1 << (-(-width // _BITS) - 1).bit_length()
-    has_own = device_traits(where).own_memory
+    has_own = xp is not np
     edges: list[Any] = []
     several: list[Any] = []
     for matrix in (A, backward(A)):

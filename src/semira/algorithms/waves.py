@@ -33,7 +33,7 @@ def colours_in_waves(edges: Matrix, numbers: Vector) -> tuple[Vector, int]:
     M. Jones, P. Plassmann, *A parallel graph coloring heuristic*, SIAM J. Scientific Computing
     14, 1993.
     """
-    n, has_own = edges.nrows, device_traits(edges.device).own_memory
+    n, lends = edges.nrows, device_traits(edges.device).lends_arrays
     with array_module(edges.device) as xp:
         rows, dtype = rows_of(edges, values=False), vertex_dtype(n).np_type
         # Most parts of long rows.
@@ -42,7 +42,7 @@ def colours_in_waves(edges: Matrix, numbers: Vector) -> tuple[Vector, int]:
         words, tickets = xp.zeros(2 * most, xp.int64), xp.zeros(most, xp.int32)
         state = xp.zeros(8, xp.int64)
         edge = rows.indptr, rows.indices
-        given = numbers.to_dense(device=edges.device if has_own else None)
+        given = numbers.to_dense(device=edges.device if lends else None)
         run_loop(
             state,
             _COLOUR.launch(n, *edge, waits, colour, queue, words, tickets, state),
