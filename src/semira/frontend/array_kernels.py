@@ -207,8 +207,9 @@ def placed(xp: Any, array: Any) -> Any:
     if xp is np:
         return array
     sent = xp.empty(array.shape, array.dtype)
-    # CuPy's own way is by page-locked memory, which it looks for each time.
-    sent.set(np.ascontiguousarray(array))
+    # CuPy's own way is by page-locked memory, which it looks for each time. A copy is not locked,
+    # so that the driver has read it when this returns, whatever the caller's is.
+    sent.set(np.array(array, order="C"))
     return sent
 
 
