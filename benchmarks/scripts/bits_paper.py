@@ -1,7 +1,7 @@
 """Tables VII to IX and Figures 3 and 7 to 9 of the paper on Bit-GraphBLAS, on one GPU.
 
-    python -m benchmarks.scripts.bits_paper measure bench/results/bits_paper.jsonl NAME.npz ...
-    python -m benchmarks.scripts.bits_paper table bench/results/bits_paper.jsonl
+    python -m benchmarks.scripts.bits_paper measure bench/results/bits_paper.json NAME.npz ...
+    python -m benchmarks.scripts.bits_paper table bench/results/bits_paper.json
     python -m benchmarks.scripts.bits_paper bytes NAME.npz ...
 
 ``measure`` times whole warm calls, and what they run on the GPU by PyTorch's profiler: products and
@@ -128,30 +128,33 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def measure(out: Path, names: list[str]) -> None:
-    """Write a line for each case."""
-    with out.open("w") as lines:
-        for name in names:
-            given = graph(name)
-            expected: dict[str, Any] = {}
-            for case, bits, call in calls_on(given):
-                found = wait_for(call())
-                same = is_same(expected.setdefault(case, found), found)
-                whole, kernels = timed(call)
-                write(lines, given, (name, case, bits), (whole, kernels, same))
-            for case, call in cusparse_calls(given):
-                with gb.kernels.array_module("cuda"):
-                    finished(call)
-                    write(lines, given, (name, case, "cuSPARSE"), (*timed(call), None))
+    """Write a record of each case, after each graph."""
+    records: list[dict[str, Any]] = []
+    for name in names:
+        given = graph(name)
+        expected: dict[str, Any] = {}
+        for case, bits, call in calls_on(given):
+            found = wait_for(call())
+            same = is_same(expected.setdefault(case, found), found)
+            records.append(record_of(given, (name, case, bits), (*timed(call), same)))
+        for case, call in cusparse_calls(given):
+            with gb.kernels.array_module("cuda"):
+                finished(call)
+                records.append(record_of(given, (name, case, "cuSPARSE"), (*timed(call), None)))
+        lines = ",\n".join(map(json.dumps, records))
+        out.write_text(f"[\n{lines}\n]\n")
 
 
-def write(lines: Any, given: gb.Matrix, what: tuple[Any, ...], found: tuple[Any, ...]) -> None:
-    """Write and print a record."""
+def record_of(
+    given: gb.Matrix, what: tuple[str, str, Any], found: tuple[float, float, Any]
+) -> dict[str, Any]:
+    """Print and return a record."""
     name, case, bits = what
     whole, kernels, same = found
     record = {"graph": Path(name).stem, "n": given.nrows, "entries": given.nvals, "case": case,
               "bits": bits, "ms": whole, "kernel_ms": kernels, "same": same}  # fmt: skip
-    lines.write(json.dumps(record) + "\n")
     print(record, flush=True)
+    return record
 
 
 def warm(names: list[str]) -> None:
@@ -174,7 +177,7 @@ def one(case: str, names: list[str]) -> None:
 
 def table(record: Path) -> None:
     """Print the tables of a record."""
-    rows = [json.loads(line) for line in record.read_text().splitlines()]
+    rows = json.loads(record.read_text())
     assert all(row["same"] in (True, None) for row in rows), "results differ"
     time_of = {(row["graph"], row["case"], row["bits"]): row for row in rows}
     graphs = list(dict.fromkeys(row["graph"] for row in rows))
