@@ -142,10 +142,10 @@ def truss(A: Matrix, least: int, symmetric: bool) -> tuple[Matrix, int]:
 def _walk(kernel: ArrayKernel, edges: Matrix, arguments: Any, scratch: list[Any]) -> None:
     """Run a kernel over the vertices of a host's edges, or over the entries of a GPU's."""
     rows, heads = _rows(edges)
-    own = device_traits(edges.device).own_memory
+    lends = device_traits(edges.device).lends_arrays
     kernel(
-        len(heads) if own else edges.nrows, heads, rows.indptr, rows.indices, _ALIKE, *arguments,
-        device=edges.device, work=0 if own else _work(edges), host_scratch=lambda: scratch,
+        len(heads) if lends else edges.nrows, heads, rows.indptr, rows.indices, _ALIKE, *arguments,
+        device=edges.device, work=0 if lends else _work(edges), host_scratch=lambda: scratch,
         stops=True,
     )  # fmt: skip
 
@@ -166,7 +166,7 @@ def _rows(edges: Matrix) -> tuple[Rows, Any]:
 
     def found() -> tuple[Rows, Any]:
         rows = rows_of(edges, values=False)
-        if device_traits(edges.device).own_memory:
+        if device_traits(edges.device).lends_arrays:
             return rows, edges.to_coo(columns=False, values=False, device=edges.device)[0]
         numbers = np.arange(edges.nrows, dtype=rows.indices.dtype)
         return rows, np.repeat(numbers, np.diff(rows.indptr))
