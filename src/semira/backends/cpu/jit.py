@@ -46,7 +46,7 @@ _VERSIONS = {
     "numpy": ".".join(np.__version__.split(".")[:2]),
     "numba": numba.__version__,
     "llvmlite": machine.toolchain()["llvmlite"],
-    # Less is told: ``NUMBA_OPT``.
+    # If ``NUMBA_OPT`` asks for less.
     **({} if numba.config.OPT == 3 else {"optimised": str(int(numba.config.OPT))}),
 }
 _FOLDER = digest_of(*_VERSIONS.values(), kernel_files.FORMAT)

@@ -199,8 +199,7 @@ def test_presence_of_a_full_vector_ends_with_it(size):
 
 def test_long_lists_are_walked_in_parts(monkeypatch):
     monkeypatch.setattr(shop_module, "PART", 16)
-    test_compressed_lines("csr", True, False)
-    test_compressed_lines("csc", False, False)
+    test_compressed_lines()
     test_compressed_lines_that_do_not_fit()
 
 

@@ -73,7 +73,6 @@ def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any,
     for _ in range(_MOST_PASSES):
         trial = _Writer(unit, node, types, variables, None, ir.Module())
         trial.write()
-        emptied(trial.function)
         if not trial.widened:
             break
         variables = trial.variable_types
@@ -83,12 +82,6 @@ def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any,
     made = unit.made[key] = (writer.function, trial.result())
     writer.write()
     return made
-
-
-def emptied(function: ir.Function) -> None:
-    """Forget what a function consists of: the collector would have to look for it, for as long."""
-    for block in function.blocks:
-        block.instructions.clear()
 
 
 def flat(types: tuple[Type, ...]) -> list[Any]:
@@ -142,8 +135,7 @@ class _Writer:
         self.loops: list[tuple[Any, Any]] = []
         self.depth = 0
         self.parameters: dict[str, Scalar] = {}
-        #: Whether a variable was used as another type than it has at the end.
-        self.widened = False
+        self.widened = False  # a variable was used as another type than it has at the end
         self.keys: dict[str, str] = {}
 
     def result(self) -> Type:

@@ -16,7 +16,7 @@ from typing import Any
 from semira.backends import kernel_files
 from semira.backends.cpu.compiler import machine
 from semira.backends.cpu.compiler.entry import Entry, imports, type_of
-from semira.backends.cpu.compiler.functions import emptied, unit_of, write_function
+from semira.backends.cpu.compiler.functions import unit_of, write_function
 from semira.backends.cpu.compiler.types import Type, UnsupportedError
 from semira.base import interrupts, locks
 from semira.base.compiling import compiling
@@ -59,10 +59,7 @@ def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> str:
     unit = unit_of(ast.parse(text))
     kernel, result = write_function(unit, function, types)
     Entry(unit.module, kernel, types, result, _ENTRY).write()
-    written = str(unit.module)
-    for each in unit.module.functions:
-        emptied(each)
-    return written
+    return str(unit.module)
 
 
 class Kernels:
@@ -99,11 +96,6 @@ class Kernel:
         self._entries: dict[tuple[Type, ...], Any] = {}
         self._latest: Callable[..., Any] = _none_yet
         self._before: Callable[..., Any] = _none_yet
-
-    @property
-    def signatures(self) -> list[tuple[Type, ...]]:
-        """The types that it was loaded or compiled for."""
-        return list(self._entries)
 
     def __call__(self, *args: Any) -> Any:
         """Run the kernel without the GIL.
