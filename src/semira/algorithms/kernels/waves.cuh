@@ -54,9 +54,8 @@ __device__ void count_greater(long long items, const P* indptr, const I* indices
   __shared__ int longs[kWarp * kWarp / kCounting], num_longs, counted;
   const int rank = static_cast<int>(threadIdx.x) % kCounting;
   const long long rows = blockDim.x / kCounting, group = threadIdx.x / kCounting;
-  // Neighbouring rows, which are often alike, fall to several blocks.
-  for (long long start = block_number(); start < items; start += gridDim.x * rows) {
-    const long long v = start + group * gridDim.x;
+  for (long long start = block_number() * rows; start < items; start += gridDim.x * rows) {
+    const long long v = start + group;
     const bool has = v < items;
     const long long first = has ? indptr[v] : 0, last = has ? indptr[v + 1] : 0;
     const bool is_long = last - first > kLong;
@@ -82,7 +81,7 @@ __device__ void count_greater(long long items, const P* indptr, const I* indices
     if (is_long && rank == 0) longs[atomicAdd(&num_longs, 1)] = static_cast<int>(group);
     __syncthreads();
     for (int k = 0; k < num_longs; ++k) {
-      const long long row = start + static_cast<long long>(longs[k]) * gridDim.x;
+      const long long row = start + longs[k];
       if (threadIdx.x == 0) counted = 0;
       __syncthreads();
       const N own = number[row];
