@@ -32,7 +32,7 @@ def vote_in_rounds(
 
     Notes
     -----
-    22 bytes for each vertex, and 24 for each 128 entries; on hosts 4 for each vertex and thread.
+    21 bytes for each vertex, and 24 for each 128 entries; on hosts 4 for each vertex and thread.
     """
     n = edges.nrows
     with array_module(edges.device) as xp:
@@ -43,8 +43,7 @@ def vote_in_rounds(
         label, best = xp.empty(n, xp.int32), xp.empty(n, xp.int32)
         queue, picks = xp.empty(n + most, xp.int32), xp.empty(2 * most, xp.int64)
         tickets = xp.zeros(most, xp.int32)
-        draw = xp.empty(n, xp.float64)
-        active, spread = xp.empty(n, xp.int8), xp.empty(n, xp.int8)
+        draw, active = xp.empty(n, xp.float64), xp.empty(n, xp.int8)
         state = xp.empty(10, xp.int64)
 
         def counts() -> list[tuple[str, int, int | None]]:
@@ -53,18 +52,14 @@ def vote_in_rounds(
         run_loop(
             state,
             _VOTE.launch(
-                n, *edge, label, best, draw, active, spread, queue, state,
+                n, *edge, label, best, draw, active, queue, state,
                 work=rows.indptr, host_scratch=counts,
             ),
-            _VOTE_LONG.launch(
-                1, n, *edge, label, best, draw, spread, queue, state, picks, tickets
-            ),
+            _VOTE_LONG.launch(1, n, *edge, label, best, draw, queue, state, picks, tickets),
             _SETTLE.launch(n, *edge, label, best, draw, active, queue, state, work=rows.indptr),
             _SETTLE_LONG.launch(1, *edge, label, best, draw, active, queue, state),
             _NEXT.launch(1, state),
             device=edges.device,
-            before=[
-                _BEGIN.launch(n, edge[0], few, limit, *keys, label, best, active, spread, state)
-            ],
+            before=[_BEGIN.launch(n, few, limit, *keys, label, best, active, state)],
         )  # fmt: skip
         return Vector.from_dense(label), int(state[1]), bool(state[8])

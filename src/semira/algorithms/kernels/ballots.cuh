@@ -13,6 +13,7 @@ enum : int { kRounds = 1, kWanted, kFew, kLimit, kTie, kTurn, kQueued, kConverge
 constexpr int kEight = 32, kMedium = 128, kOwnSlots = 2 * kMedium;
 constexpr int kBlockWarps = 8, kSlots = kOwnSlots * kBlockWarps, kMostLabels = kSlots / 4 * 3;
 constexpr int kLikely = kMostLabels / 4 * 3;
+// Into how many parts the labels of a row are divided, at most.
 constexpr unsigned kMostParts = 1u << 20;
 
 // A label with a random number; none if it is below 0. The greater number wins, then the smaller label.
@@ -168,9 +169,6 @@ __device__ __forceinline__ bool count_label(int* keys, int* counts, unsigned use
 struct Tally {
   int most, owns;
   Drawn drawn;
-  // Of all parts, as many as were needed; of the last one.
-  unsigned parts;
-  int labels;
 
   __device__ __forceinline__ void take(int votes, const Drawn& other) {
     if (votes > most) drawn = {0, -1};
@@ -180,10 +178,10 @@ struct Tally {
   __device__ __forceinline__ int wanted() const { return owns >= most ? -1 : drawn.label; }
 };
 
-// Into how many parts, at most kMostParts, the labels of a row are divided if all are different.
-__device__ __forceinline__ unsigned parts_of(long long length) {
+// Into how many parts the labels of a long row are divided, each for a block, while they are many.
+__device__ __forceinline__ unsigned parts_of(long long length, long long round) {
   unsigned parts = 1;
-  while (parts < kMostParts && static_cast<long long>(parts) * kLikely < length) parts *= 2;
+  while (round < 4 && parts < kMostParts && static_cast<long long>(parts) * kLikely < length) parts *= 2;
   return parts;
 }
 
@@ -198,7 +196,7 @@ __device__ __forceinline__ Tally tally_of(const Ballot<P, I>& all, int v, int* k
   const int own = all.label[v];
   unsigned used = kBlock ? kSlots : kOwnSlots, parts = of;
   while (used / 4 >= length) used /= 2;
-  Tally mine{0, 0, {0, -1}, of, 0};
+  Tally mine{0, 0, {0, -1}};
   for (unsigned part = from; part < parts; part += of) {
     for (unsigned slot = crew.thread; slot < used; slot += crew.threads) {
       keys[slot] = -1;
@@ -228,13 +226,13 @@ __device__ __forceinline__ Tally tally_of(const Ballot<P, I>& all, int v, int* k
     crew.meet();
     if (kBlock && filled > kMostLabels) {
       // Once more, in parts that should fit.
-      parts = parts < parts_of(length) ? parts_of(length) : parts * 2;
+      do parts *= 2;
+      while (parts < kMostParts && static_cast<long long>(parts) * kLikely < length);
       part = from - of;
-      mine = {0, 0, {0, -1}, parts, 0};
+      mine = {0, 0, {0, -1}};
       crew.meet();
       continue;
     }
-    mine.labels = kBlock ? filled : 0;
     int here = 0;
     for (unsigned slot = crew.thread; slot < used; slot += crew.threads) {
       here = counts[slot] > here ? counts[slot] : here;
@@ -254,19 +252,14 @@ __device__ __forceinline__ Tally tally_of(const Ballot<P, I>& all, int v, int* k
   return mine;
 }
 
-template <class P>
-__device__ __forceinline__ void begin_ballots(long long items, const P* indptr, long long few,
-                                              long long limit, long long tie, long long turn,
-                                              int* label, int* best, signed char* active,
-                                              signed char* spread, long long* state) {
+__device__ __forceinline__ void begin_ballots(long long items, long long few, long long limit, long long tie,
+                              long long turn, int* label, int* best, signed char* active,
+                              long long* state) {
   const Group<1> mine;
   for (long long v = mine.first; v < items; v += mine.step) {
     label[v] = static_cast<int>(v);
     best[v] = -1;
     active[v] = 1;
-    // All labels are different at first.
-    const unsigned parts = parts_of(indptr[v + 1] - indptr[v]);
-    spread[v] = static_cast<signed char>(__popc(parts - 1));
     if (v != 0) continue;
     for (int k = 0; k <= kLongMoves; ++k) state[k] = 0;
     state[kFew] = few;
@@ -309,8 +302,7 @@ __device__ __forceinline__ void each_row(long long items, const P* indptr, Wants
 
 template <class P, class I>
 __device__ void vote(long long items, const P* indptr, const I* indices, int* label, int* best,
-                     double* draw, signed char* active, const signed char* spread, int* queue,
-                     long long* state) {
+                     double* draw, signed char* active, int* queue, long long* state) {
   const Ballot<P, I> all{indptr, indices, label, best, draw, state[kTie], state[kTurn]};
   int* const queued = reinterpret_cast<int*>(&state[kQueued]);
   const unsigned lane = threadIdx.x % kWarp;
@@ -331,7 +323,7 @@ __device__ void vote(long long items, const P* indptr, const I* indices, int* la
         if (is_medium) queue[place] = v;
         if (!is_longer || is_medium) return;
         // The row, then how far back it is.
-        const int parts = 1 << spread[v];
+        const int parts = static_cast<int>(parts_of(length, state[kRounds]));
         int* const own = queue + items + atomicAdd(&queued[0], parts);
         for (int part = 0; part < parts; ++part) own[part] = part == 0 ? v : -part;
       },
@@ -363,24 +355,19 @@ __device__ __forceinline__ bool is_last_part(Tally& mine, int head, int part, in
 
 template <class P, class I>
 __device__ void vote_long(long long, long long n, const P* indptr, const I* indices, int* label,
-                          int* best, double* draw, signed char* spread, int* queue,
-                          long long* state, long long* picks, int* tickets) {
+                          int* best, double* draw, int* queue, long long* state, long long* picks,
+                          int* tickets) {
   __shared__ int keys[kSlots], counts[kSlots];
   const Ballot<P, I> all{indptr, indices, label, best, draw, state[kTie], state[kTurn]};
   const int* const queued = reinterpret_cast<const int*>(&state[kQueued]);
   for (int k = static_cast<int>(block_number()); k < queued[0]; k += gridDim.x) {
     const int* const item = queue + n + k;
     const int part = *item < 0 ? -*item : 0, v = item[-part];
-    const int parts = 1 << spread[v];
+    const unsigned parts = parts_of(indptr[v + 1] - indptr[v], state[kRounds]);
     Tally found = tally_of<true>(all, v, keys, counts, part, parts);
     if (threadIdx.x != 0) continue;
-    if (parts == 1 || is_last_part(found, k - part, part, parts, picks, tickets)) {
+    if (parts == 1 || is_last_part(found, k - part, part, static_cast<int>(parts), picks, tickets)) {
       all.finish(v, found.wanted());
-      // The next time in parts that fit, by what this one needed.
-      const unsigned most = 2 * parts_of(indptr[v + 1] - indptr[v]),
-                     needed = found.parts < most ? found.parts : most;
-      spread[v] = static_cast<signed char>(__popc(needed - 1));
-      if (needed > 1 && found.labels < kMostLabels / 4) spread[v] -= 1;
     }
   }
   const unsigned warp = threadIdx.x / kWarp;

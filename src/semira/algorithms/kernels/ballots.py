@@ -39,10 +39,10 @@ def winner(used, distinct, counts, most, v, tie):
 
 @kernel
 def begin_ballots(
-    low: Any, high: Any, indptr: Any, few: Any, limit: Any, tie: Any, turn: Any, label: Any,  # noqa: ARG001
-    best: Any, active: Any, spread: Any, state: Any,  # noqa: ARG001 - of GPUs
+    low: Any, high: Any, few: Any, limit: Any, tie: Any, turn: Any, label: Any, best: Any,
+    active: Any, state: Any,
 ) -> None:  # fmt: skip
-    """Give each vertex a label of its own; on GPUs, say into how many parts its row is divided."""
+    """Give each vertex a label of its own."""
     for v in range(low, high):
         label[v] = v
         best[v] = -1
@@ -59,7 +59,7 @@ def begin_ballots(
 @kernel
 def vote(
     low: Any, high: Any, indptr: Any, indices: Any, label: Any, best: Any, draw: Any, active: Any,
-    spread: Any, queue: Any, state: Any, counts: Any, used: Any,  # noqa: ARG001 - hosts leave no rows
+    queue: Any, state: Any, counts: Any, used: Any,  # noqa: ARG001 - hosts leave no rows
 ) -> None:  # fmt: skip
     """Write the label that each active vertex wants, or -1, and a number of those that want one."""
     for v in range(low, high):
@@ -88,7 +88,7 @@ def vote(
 @kernel
 def vote_long(
     low: Any, high: Any, n: Any, indptr: Any, indices: Any, label: Any, best: Any, draw: Any,
-    spread: Any, queue: Any, state: Any, picks: Any, tickets: Any,
+    queue: Any, state: Any, picks: Any, tickets: Any,
 ) -> None:  # fmt: skip
     """Do the rows that `vote` left in queues: on a GPU longer ones, on hosts none."""
     pass  # noqa: PIE790 - docstrings are left out of compiled kernels

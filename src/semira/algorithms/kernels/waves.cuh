@@ -1,4 +1,4 @@
-// Greedy colours in waves; see waves.py. A warp does a vertex, blocks one of many neighbours.
+// Greedy colours in waves; see waves.py. A warp does a vertex, a block one of many neighbours.
 #pragma once
 
 typedef unsigned long long Word;
@@ -6,10 +6,10 @@ typedef unsigned long long Word;
 // What is in `state`.
 enum : int { kFirst = 2, kEnd, kNext, kFirstLong, kEndLong, kNextLong };
 
-// Neighbours that a thread looks at together; lanes that count a row together; entries of a row that a
-// warp does, and of those that a block does. Longer rows have several blocks.
+// Neighbours that a thread looks at together; entries of the rows that have a block each; lanes that
+// count a row together.
 constexpr int kAtOnce = 4, kCounting = 8;
-constexpr long long kLong = kAtOnce * kWarp, kPart = kAtOnce * 256;
+constexpr long long kLong = kAtOnce * kWarp;
 
 // The bits of all threads that do a row, a warp or the block; all of them call it.
 template <bool kBlock>
@@ -28,24 +28,18 @@ __device__ __forceinline__ Word all_bits(Word bits) {
   return bits;
 }
 
-// Puts vertices into the queue; all lanes of a warp call it. Parts of long rows lie behind the others:
-// the row, then how far back it is.
+// Puts vertices into the queue; all lanes of a warp call it.
 template <class P, class V>
 __device__ __forceinline__ void put(bool is_ready, V v, long long n, const P* indptr, V* queue,
                                     long long* state) {
   const unsigned lane = threadIdx.x % kWarp;
-  const long long length = is_ready ? indptr[v + 1] - indptr[v] : 0;
-  const unsigned those = __ballot_sync(kAllLanes, is_ready && length <= kLong);
+  const bool is_long = is_ready && indptr[v + 1] - indptr[v] > kLong;
+  const unsigned those = __ballot_sync(kAllLanes, is_ready && !is_long);
   long long place = 0;
   if (those != 0 && lane == 0) place = atomic_add(&state[kNext], __popc(those));
   place = shuffle(place, 0) + __popc(those & ((1u << lane) - 1));
-  if (length > kLong) {
-    const long long parts = (length + kPart - 1) / kPart;
-    V* const own = queue + n + atomic_add(&state[kNextLong], parts);
-    for (long long part = 0; part < parts; ++part) own[part] = part == 0 ? v : static_cast<V>(-part);
-  } else if (is_ready) {
-    queue[place] = v;
-  }
+  if (is_long) queue[n - 1 - atomic_add(&state[kNextLong], 1)] = v;
+  if (is_ready && !is_long) queue[place] = v;
 }
 
 template <class P, class I, class N, class V>
@@ -101,97 +95,85 @@ __device__ void count_greater(long long items, const P* indptr, const I* indices
   }
 }
 
-// Entries from `first` to `last` of the row of `v`: sees which of the colours from `chosen` on they
-// have; tells those without one that `v` has its turn, unless that was told before.
+// The neighbours of a vertex `v`, a few for each thread of its row, with their colours; `v` itself
+// stands for those behind the end.
+template <class V>
+struct Neighbours {
+  V vertex[kAtOnce], colour[kAtOnce];
+
+  template <class I>
+  __device__ __forceinline__ void load(V v, long long p, long long last, int threads,
+                                       const I* indices, const V* colours) {
+#pragma unroll
+    for (int e = 0; e < kAtOnce; ++e) {
+      const long long at = p + e * threads;
+      vertex[e] = at < last ? static_cast<V>(indices[at]) : v;
+    }
+#pragma unroll
+    for (int e = 0; e < kAtOnce; ++e) colour[e] = vertex[e] == v ? V(0) : colours[vertex[e]];
+  }
+};
+
 template <bool kBlock, class P, class I, class V>
-__device__ __forceinline__ void look_around(V v, long long first, long long last, long long chosen,
-                                            bool tells, Word& low, Word& high, long long n,
-                                            const P* indptr, const I* indices, V* waits,
-                                            const V* colour, V* queue, long long* state) {
+__device__ __forceinline__ void colour_vertex(V v, long long n, const P* indptr, const I* indices,
+                                              V* waits, V* colour, V* queue, long long* state) {
   const int thread = static_cast<int>(kBlock ? threadIdx.x : threadIdx.x % kWarp);
-  const int threads = kBlock ? static_cast<int>(blockDim.x) : kWarp;
-  for (long long start = first; start < last; start += kAtOnce * threads) {
-    V u[kAtOnce], theirs[kAtOnce];
+  const int threads = kBlock ? static_cast<int>(blockDim.x) : kWarp, step = kAtOnce * threads;
+  const long long first = indptr[v], last = indptr[v + 1];
+  Neighbours<V> near;
+  long long chosen = 0;
+  while (true) {
+    // The colours from `chosen` on.
+    Word low = 0, high = 0;
+    for (long long p = first; p < last; p += step) {
+      near.load(v, p + thread, last, threads, indices, colour);
+#pragma unroll
+      for (int e = 0; e < kAtOnce; ++e) {
+        const long long c = static_cast<long long>(near.colour[e]) - chosen;
+        if (near.vertex[e] == v || c < 0 || c >= 128) continue;
+        if (c < 64) low |= 1ull << c;
+        else high |= 1ull << (c - 64);
+      }
+    }
+    low = all_bits<kBlock>(low);
+    if (~low != 0) {
+      // Its lowest bit that is 0.
+      chosen += __popcll((~low & (low + 1)) - 1);
+      break;
+    }
+    high = all_bits<kBlock>(high);
+    if (~high != 0) {
+      chosen += 64 + __popcll((~high & (high + 1)) - 1);
+      break;
+    }
+    chosen += 128;
+  }
+  if (thread == 0) colour[v] = static_cast<V>(chosen);
+  for (long long p = first; p < last; p += step) {
+    if (last - first > step) near.load(v, p + thread, last, threads, indices, colour);
     bool is_ready[kAtOnce];
 #pragma unroll
     for (int e = 0; e < kAtOnce; ++e) {
-      const long long p = start + e * threads + thread;
-      u[e] = p < last ? static_cast<V>(indices[p]) : v;
-    }
-#pragma unroll
-    for (int e = 0; e < kAtOnce; ++e) theirs[e] = colour[u[e]];
-#pragma unroll
-    for (int e = 0; e < kAtOnce; ++e) {
-      is_ready[e] = tells && u[e] != v && theirs[e] < 0 && atomic_add(&waits[u[e]], -1) == 1;
-      const long long c = static_cast<long long>(theirs[e]) - chosen;
-      if (u[e] == v || c < 0 || c >= 128) continue;
-      if (c < 64) low |= 1ull << c;
-      else high |= 1ull << (c - 64);
+      const V u = near.vertex[e];
+      is_ready[e] = u != v && near.colour[e] < 0 && atomic_add(&waits[u], -1) == 1;
     }
 #pragma unroll
     for (int e = 0; e < kAtOnce; ++e) {
-      if (__any_sync(kAllLanes, is_ready[e])) put(is_ready[e], u[e], n, indptr, queue, state);
+      if (__any_sync(kAllLanes, is_ready[e])) put(is_ready[e], near.vertex[e], n, indptr, queue, state);
     }
   }
-  low = all_bits<kBlock>(low);
-  high = all_bits<kBlock>(high);
-}
-
-// The place of the lowest bit that is 0, or 128.
-__device__ __forceinline__ int lowest_zero(Word low, Word high) {
-  if (~low != 0) return __popcll((~low & (low + 1)) - 1);
-  return ~high != 0 ? 64 + __popcll((~high & (high + 1)) - 1) : 128;
-}
-
-// Part `part` of `parts` of a row; `words` are the bits of all its parts, and `ticket` counts them.
-template <bool kBlock, class P, class I, class V>
-__device__ __forceinline__ void colour_vertex(V v, int part, int parts, Word* words, int* ticket,
-                                              long long n, const P* indptr, const I* indices,
-                                              V* waits, V* colour, V* queue, long long* state) {
-  const long long first = indptr[v], last = indptr[v + 1], from = first + part * kPart;
-  const bool is_first = (kBlock ? threadIdx.x : threadIdx.x % kWarp) == 0;
-  Word low = 0, high = 0;
-  long long chosen = 0;
-  look_around<kBlock>(v, from, parts == 1 || part == parts - 1 ? last : from + kPart, chosen, true,
-                      low, high, n, indptr, indices, waits, colour, queue, state);
-  if (kBlock && parts > 1) {
-    bool is_last = false;
-    if (is_first) {
-      atomicOr(&words[0], low);
-      atomicOr(&words[1], high);
-      __threadfence();
-      is_last = atomicAdd(ticket, 1) == parts - 1;
-      __threadfence();
-    }
-    if (!__syncthreads_or(is_last)) return;
-    low = *static_cast<volatile Word*>(&words[0]);
-    high = *static_cast<volatile Word*>(&words[1]);
-  }
-  while (lowest_zero(low, high) == 128) {
-    chosen += 128;
-    low = high = 0;
-    look_around<kBlock>(v, first, last, chosen, false, low, high, n, indptr, indices, waits, colour,
-                        queue, state);
-  }
-  if (is_first) colour[v] = static_cast<V>(chosen + lowest_zero(low, high));
 }
 
 template <class P, class I, class V>
 __device__ void colour_wave(long long items, const P* indptr, const I* indices, V* waits, V* colour,
-                            V* queue, long long* words, int* tickets, long long* state) {
+                            V* queue, long long* state) {
   for (long long k = state[kFirstLong] + block_number(); k < state[kEndLong]; k += gridDim.x) {
-    const V* const item = queue + items + k;
-    const int part = *item < 0 ? static_cast<int>(-*item) : 0;
-    const V v = item[-part];
-    const int parts = static_cast<int>((indptr[v + 1] - indptr[v] + kPart - 1) / kPart);
-    colour_vertex<true>(v, part, parts, reinterpret_cast<Word*>(words) + 2 * (k - part),
-                        &tickets[k - part], items, indptr, indices, waits, colour, queue, state);
+    colour_vertex<true>(queue[items - 1 - k], items, indptr, indices, waits, colour, queue, state);
   }
   const unsigned warps = blockDim.x / kWarp, warp = threadIdx.x / kWarp;
   for (long long k = state[kFirst] + warp * static_cast<long long>(gridDim.x) + block_number();
        k < state[kEnd]; k += static_cast<long long>(gridDim.x) * warps) {
-    colour_vertex<false>(queue[k], 0, 1, static_cast<Word*>(nullptr), static_cast<int*>(nullptr), items,
-                         indptr, indices, waits, colour, queue, state);
+    colour_vertex<false>(queue[k], items, indptr, indices, waits, colour, queue, state);
   }
 }
 

@@ -1,7 +1,7 @@
 """Greedy colours in waves: a vertex has its turn when no neighbour of a greater number is waiting.
 
 The queue has the vertices in the order of their turns; those of a wave follow each other. On a GPU
-those with many neighbours lie behind them, and have blocks of their own.
+those with many neighbours are in it from its end on, and have a block each.
 
 The state: whether it is done; rounds; where the wave begins and ends, and where the next one ends;
 the same of long rows.
@@ -36,9 +36,8 @@ def count_greater(
 
 @kernel
 def colour_wave(
-    low: Any, high: Any, indptr: Any, indices: Any, waits: Any, colour: Any, queue: Any,
-    words: Any, tickets: Any, state: Any,  # noqa: ARG001 - of GPUs
-) -> None:  # fmt: skip
+    low: Any, high: Any, indptr: Any, indices: Any, waits: Any, colour: Any, queue: Any, state: Any
+) -> None:
     """Give each vertex of a wave the least colour that its neighbours leave.
 
     No two of a wave are neighbours, and all neighbours that have a colour have greater numbers.
