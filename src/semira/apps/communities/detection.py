@@ -11,14 +11,7 @@ from semira.algorithms.checks import check_count, check_every, check_number, che
 from semira.algorithms.naming import values_of
 from semira.apps.arrays import check_room, on_host
 from semira.apps.communities import problem
-from semira.apps.communities.graph import (
-    GPU_CELLS,
-    GPU_CELLS_EACH,
-    Graph,
-    Workspace,
-    grouped,
-    numbering,
-)
+from semira.apps.communities.graph import Graph, Workspace, grouped, numbering
 from semira.apps.communities.moving import components
 from semira.apps.communities.result import Communities
 from semira.apps.communities.solve import (
@@ -335,14 +328,12 @@ def memory(n: int, nvals: int) -> int:
     Examples
     --------
     >>> import semira as gb
-    >>> gb.apps.communities.memory(1000, 10_000) < 6_000_000
+    >>> gb.apps.communities.memory(1000, 10_000) < 2_000_000
     True
     """
     # Of vertices: labels, totals, strengths, ranks, targets, marks, numbers, parts. Of entries: the
-    # contraction's keys, order, weights and their copies, and the graphs of all levels. On a GPU:
-    # cells of pairs of communities.
-    cells = min(n * n, GPU_CELLS_EACH * nvals, GPU_CELLS)
-    return 128 * n + 72 * nvals + 12 * cells + (1 << 20)
+    # contraction's keys, order, weights and their copies, and the graphs of all levels.
+    return 128 * n + 72 * nvals + (1 << 20)
 
 
 def _check_graph(A: Any, name: str) -> None:

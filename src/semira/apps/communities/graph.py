@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from semira import device_traits
 from semira.kernels import ArrayKernel, run_loop
 
 _PLACE = "semira.apps.communities.kernels:graphs"
@@ -37,8 +36,6 @@ _LONG_ROW = 100
 #: Pairs of communities of which each has a cell of its own: so many, or so many for each entry.
 #: They take no more memory than sorting the entries.
 _CELLS, _CELLS_EACH = 300**2, 6
-#: A GPU passes over so many in less time than a sort takes to begin.
-GPU_CELLS, GPU_CELLS_EACH = 1 << 22, 32
 
 #: Vertices or entries that one block of a GPU does in less time than all, which have to wait for
 #: each other.
@@ -265,10 +262,8 @@ def numbering(
 
 def contract(space: Workspace, graph: Graph, numbers: Numbering) -> Graph:
     """Return the graph of communities, without edges inside of them."""
-    count, most = numbers.count, max(_CELLS, min(_CELLS_EACH * graph.nvals, 1 << 30))
-    if device_traits(graph.device).own_memory:
-        most = max(most, min(GPU_CELLS_EACH * graph.nvals, GPU_CELLS))
-    if count**2 <= most:
+    count = numbers.count
+    if count**2 <= max(_CELLS, min(_CELLS_EACH * graph.nvals, 1 << 30)):
         rows = _in_cells(space, graph, numbers.labels, count)
     else:
         keys = graph.keys(numbers.labels, count, keeps_own=False)
