@@ -120,7 +120,7 @@ _CALL = re.compile(
     r"|// position by position: ([\d, ]+)"
 )
 
-_PHASE = re.compile(r"^SEMIRA_PHASE\b[^(]*?\b(\w+)\(", re.MULTILINE)
+_PHASE = re.compile(r"^(?:template <.*> )?SEMIRA_PHASE\b[^(]*?\b(\w+)\(", re.MULTILINE)
 
 
 # instruments -------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ def test_called_files_are_found_through_others() -> None:
     assert called_by("bfs") == {"levels", "searches", "sequential"}
     called = {"delta_stepping", "moving_window", "routes", "sequential", "sssp_choice"}
     assert called_by("sssp") == called
-    assert called_by("label_propagation") == {"neighbours", "sequential", "voting"}
+    assert called_by("label_propagation") == {"ballots", "neighbours", "sequential", "voting"}
 
 
 def test_called_files_are_those_whose_functions_a_file_has() -> None:
