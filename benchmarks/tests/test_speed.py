@@ -81,7 +81,8 @@ def test_plans_say_which_algorithm_uses_what(ladder: list[Record]) -> None:
     assert marks["pagerank"] == {"structure only"}
     # On hosts searches and components take none; levels of searches are listed as products are.
     assert marks["bfs"] == set()
-    assert all(row[-1].endswith("%") for row in rows if row[-2] and row[2] not in ("bfs", "tc"))
+    # Loops of hosts are not made of products, whose share of the time would be told.
+    assert {row[-1] for row in rows} == {"-"}
 
 
 def test_statements_are_timed_in_the_block_only() -> None:
