@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import random
@@ -44,6 +45,21 @@ def run_kernel(dtype: Any = np.int64) -> int:
 
 def kept(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_functions_own_what_describes_them(folder):
+    run_kernel()
+    kernel = cache.load("move", Header(), "entries").shift
+    functions = [each.function for each in kernel._entries.values()]
+    names = [each.__name__ for each in functions]
+    # CPython reads the description when it frees a function, whatever was freed before.
+    kernel._entries.clear()
+    cache._modules.clear()
+    del kernel
+    gc.collect()
+    others = [bytearray(b"\xff" * size) for size in range(16, 64) for _ in range(200)]
+    assert [each.__name__ for each in functions] == names
+    assert len(others) == 9_600
 
 
 def damaged(code: bytes, how: str) -> bytes:

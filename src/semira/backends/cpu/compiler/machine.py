@@ -131,23 +131,29 @@ class Loaded:
             for symbol, address in imports.items():
                 library.import_symbol(symbol, address)
             self._tracker = library.link(_jit(), f"kernel{next(_numbers)}")
-        self._method = _Method(name.encode(), self._tracker[name], _FASTCALL, None)
-        self.function: Callable[..., Any] = _new_function(ctypes.byref(self._method), None, None)
+        # CPython reads the definition when it frees the function. So the function owns it, as its
+        # ``__self__``, of a type whose memory the collector does not free before.
+        title, size = name.encode() + b"\0", ctypes.sizeof(_Method)
+        owned = bytearray(size) + title
+        method = _Method.from_buffer(owned)
+        start = ctypes.addressof(method)
+        method.name, method.address, method.flags = start + size, self._tracker[name], _FASTCALL
+        self.function: Callable[..., Any] = _new_function(start, owned, None)
 
 
 class _Method(ctypes.Structure):
     """CPython's ``PyMethodDef``."""
 
     _fields_ = (
-        ("name", ctypes.c_char_p),
+        ("name", ctypes.c_void_p),
         ("address", ctypes.c_void_p),
         ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
+        ("doc", ctypes.c_void_p),
     )
 
 
 _new_function = ctypes.PYFUNCTYPE(
-    ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
+    ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
 )(("PyCFunction_NewEx", ctypes.pythonapi))
 
 _jits: dict[int, Any] = {}
