@@ -98,8 +98,8 @@ def begin_near(
     """Return how a search begins whose first steps take near vertices alone, and what is open then.
 
     Lengths of edges are checked, none is negative. `near` and `distance` are as in `moving_window`;
-    both are changed. What is open are distances of the vertices still to relax, empty if the search
-    is over after so many iterations at most.
+    both are changed. What is open are the distances of the vertices still to relax: none if the
+    search ends within `iterations`.
 
     The window is as narrow as mean weight / mean degree, and begins at the vertex that is nearest
     now: each iteration relaxes somebody. Where a few vertices have most of the edges these are

@@ -104,7 +104,7 @@ def priorities(A: Matrix, seed: Any) -> Vector:
     Every vertex has an entry, of UINT32, on the device of `A`; another seed shuffles them in
     another way. Raises InvalidValue if `seed` is negative or no integer. O(n), one launch that
     nothing waits for. Each round of the hash has an inverse, so no two of the 2**32 numbers become
-    equal, and a vertex needs nobody else's number to break a tie.
+    equal: no tie has to be broken.
     """
     # NumPy promises the same words for a seed in every version.
     start = np.random.SeedSequence(check_count(seed, "seed")).generate_state(1).item()

@@ -35,9 +35,9 @@ SLOTS, MOST_SLOTS = 1 << 16, 1 << 19
 #: the next table has room for.
 _FEW, _NEAR = 8, 8
 
-#: One problem of FISTA begins with so many slots on a GPU. A step of a block takes about 12 ns for
-#: each vertex that it touches; one of all blocks 12 us, and 20 ps for each vertex of the graph and
-#: 12 ps for each entry. What touches more takes the whole device where that costs less.
+#: Slots for a single problem of FISTA on a GPU. A step of one block takes about 12 ns for each
+#: vertex that it touches; a step of all blocks 12 us, and 20 ps for each vertex of the graph and
+#: 12 ps for each entry. A problem that needs more slots takes the whole device if that costs less.
 _ALONE, _SPREAD = 1 << 13, 750
 
 #: Most bytes of the workers of a launch, and of its pool of results.
@@ -89,7 +89,7 @@ class _Launch:
 def memory(n: int, problems: int, slots: int = SLOTS) -> int:
     """Return the bytes of a launch for some problems on a graph of n vertices, at most.
 
-    A hash table has so many `slots`.
+    `slots` is the size of a hash table.
 
     Examples
     --------

@@ -37,8 +37,8 @@ def memory(
 ) -> int:
     """Return the bytes that `subgraph_match` takes at most beside the graph.
 
-    A piece has room for so many matches, with their counts and sums for each vertex of the pattern;
-    beside it are the matches that are listed, labels, and the columns of the graph if its rows are
+    `room` is the number of matches of a piece, each with counts and sums for every vertex of the
+    pattern; beside them are the matches that are listed, labels, and the columns of the graph if its rows are
     not enough.
 
     Examples

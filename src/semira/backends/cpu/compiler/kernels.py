@@ -109,7 +109,7 @@ class Kernel:
         return made if made is not NotImplemented else self._for_other_types(args)
 
     def again(self, *args: Any) -> bool:
-        """Run the kernel if the types are those of one of the last two calls; return whether it did."""
+        """Run the kernel if the types are those of one of the last two calls; tell whether."""
         if self._latest(*args) is not NotImplemented:
             return True
         return self._before(*args) is not NotImplemented
