@@ -38,8 +38,8 @@ def memory(
     """Return the bytes that `subgraph_match` takes at most beside the graph.
 
     `room` is the number of matches of a piece, each with counts and sums for every vertex of the
-    pattern; beside them are the matches that are listed, labels, and the columns of the graph if its rows are
-    not enough.
+    pattern; beside them are the matches that are listed, labels, and the columns of the graph if
+    its rows are not enough.
 
     Examples
     --------
