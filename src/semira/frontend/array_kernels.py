@@ -233,9 +233,9 @@ def workspace(xp: Any, *wanted: tuple[tuple[int, ...], Any]) -> list[Any]:
     [(2, 3), (4,)]
     """
     sizes = [math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in wanted]
-    ends = list(accumulate(-(-size // _LINE) * _LINE for size in sizes))
-    block = xp.empty(max(1, ends[-1]), np.uint8)
-    parts = zip(wanted, [0, *ends[:-1]], strict=True)
+    *begins, total = accumulate((-(-size // _LINE) * _LINE for size in sizes), initial=0)
+    block = xp.empty(max(1, total), np.uint8)
+    parts = zip(wanted, begins, strict=True)
     if xp is np:
         return [np.ndarray(shape, dtype, block, begin) for (shape, dtype), begin in parts]
     first = block.data

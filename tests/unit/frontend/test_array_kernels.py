@@ -242,3 +242,13 @@ def test_hosts_have_scratch_that_gpus_do_not_ask_for():
         wanted = [("int64", 1, -1)]
         distinct(3, indptr, keys, out, device="cpu", host_scratch=lambda: wanted)
         assert out.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("shapes", [[], [(2, 3), (0,), (4,)]])
+def test_arrays_of_a_workspace_do_not_overlap(device, shapes):
+    with gb.kernels.array_module(device) as xp:
+        parts = gb.kernels.workspace(xp, *[(shape, np.int64) for shape in shapes])
+        for number, part in enumerate(parts):
+            part[...] = number
+        assert [part.shape for part in parts] == shapes
+        assert all(bool((part == number).all()) for number, part in enumerate(parts))
