@@ -26,13 +26,12 @@ from semira.algorithms.neighbours import (
     by_rows,
     falling_edges,
     falling_order,
-    priorities,
     undirected,
 )
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
 from semira.algorithms.sequential import colours, runs_loops
-from semira.algorithms.waves import colours_in_waves
+from semira.algorithms.turns import colours_in_turn
 
 #: Colours that are looked at together: bits of a word.
 _WORD = 64
@@ -129,8 +128,7 @@ def graph_colouring(
     if runs_loops(A, opts):
         return ColouringResult(1, (), colours(undirected(A, symmetric), falling_order(A, seed)))
     if n and not opts and device_traits(A.device).own_memory:
-        colour, waves = colours_in_waves(undirected(A, symmetric), priorities(A, seed))
-        return ColouringResult(waves, (), colour)
+        return ColouringResult(1, (), colours_in_turn(undirected(A, symmetric), seed))
     later, number = falling_edges(A, seed, symmetric), vertex_dtype(n)
     # The vertices without a colour, those who have to look again, and colours as bits of a word.
     with device(A.device):

@@ -98,6 +98,16 @@ def by_rows(A: Matrix, direction: str) -> dict[str, Any]:
     return {"direction": direction} if direction in device_traits(A.device).directions else {}
 
 
+def first_word(seed: Any) -> int:
+    """Return the word of 32 bits that `priorities` of a seed begin with.
+
+    Raises InvalidValue if `seed` is negative or no integer.
+    """
+    # NumPy promises the same words for a seed in every version.
+    word: int = np.random.SeedSequence(check_count(seed, "seed")).generate_state(1).item()
+    return word
+
+
 def priorities(A: Matrix, seed: Any) -> Vector:
     """Return a different random number for each vertex of `A`, the same ones on every device.
 
@@ -106,8 +116,7 @@ def priorities(A: Matrix, seed: Any) -> Vector:
     nothing waits for. Each round of the hash has an inverse, so no two of the 2**32 numbers become
     equal: no tie has to be broken.
     """
-    # NumPy promises the same words for a seed in every version.
-    start = np.random.SeedSequence(check_count(seed, "seed")).generate_state(1).item()
+    start = first_word(seed)
     with device(A.device):
         number = Vector(dtypes.UINT32, A.nrows)
 

@@ -14,8 +14,8 @@ from tests.unit.algorithms import cases
 import semira as gb
 from semira import exceptions
 from semira.algorithms import graph_colouring
-from semira.algorithms.neighbours import priorities, undirected
-from semira.algorithms.waves import colours_in_waves
+from semira.algorithms.neighbours import undirected
+from semira.algorithms.turns import colours_in_turn
 
 
 def greedy(graph: cases.Graph, seed: int) -> list[int]:
@@ -115,11 +115,29 @@ def test_real_graphs(device, name):
     np.testing.assert_array_equal(colour, greedy(graph, 1))
 
 
-def test_waves_make_the_colours_of_the_scan(device):
-    # Self-loops do not count; the row of the hub has a block of its own on a GPU.
-    pairs = [(0, v) for v in range(1, 601)] + [(v, v + 1) for v in range(1, 600)] + [(5, 5)]
-    graph = cases.unweighted(601, pairs)
+def hubs() -> cases.Graph:
+    """Return a graph with rows of every class, and more colours than a word has bits."""
+    # A clique of 140; hubs on it, which a path of neighbours joins; rows of 10 to 30; self-loops.
+    clique = [(i, j) for i in range(140) for j in range(i)]
+    stars = [(hub, v) for hub in (0, 1, 141) for v in range(142, 142 + 1500)]
+    path = [(v, v + 1) for v in range(142, 1641)]
+    bands = [(v, v + step) for v in range(142, 300) for step in range(2, 12)]
+    return cases.unweighted(1700, [*clique, *stars, *path, *bands, (0, 0), (5, 5), (1690, 1690)])
+
+
+@every("seed", [0, 2, 9])
+def test_turns_make_the_colours_of_the_scan(device, seed):
+    graph = hubs()
     edges = undirected(graph.matrix(device), symmetric=False)
-    colour, waves = colours_in_waves(edges, priorities(edges, 2))
-    assert colour.to_dense().tolist() == greedy(graph, 2)
-    assert 3 <= waves < 30
+    expected = greedy(graph, seed)
+    assert max(expected) >= 139
+    assert colours_in_turn(edges, seed).to_dense().tolist() == expected
+    # The order is kept.
+    assert colours_in_turn(edges, seed).to_dense().tolist() == expected
+
+
+def test_another_seed_is_another_order(device):
+    graph = cases.SHAPES["random"]
+    edges = undirected(graph.matrix(device), symmetric=False)
+    for seed in (0, 1, 0):
+        assert colours_in_turn(edges, seed).to_dense().tolist() == greedy(graph, seed)
