@@ -201,6 +201,8 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
     """
     if isinstance(key, DataType):
         return key
+    if isinstance(key, np.dtype) and key in BY_NUMPY:
+        return BY_NUMPY[key]
     if key is None:
         # NumPy would take it for float64.
         raise DomainMismatch("Bad dtype: None; name a dtype such as 'FP64'")

@@ -21,7 +21,10 @@ MAX_SIZE = 2**60
 
 def index_dtype(*sizes: int) -> np.dtype[Any]:
     """Return the dtype of indices below every one of `sizes`."""
-    return _NARROW if max(sizes, default=0) < WIDE else _WIDER
+    for size in sizes:
+        if size >= WIDE:
+            return _WIDER
+    return _NARROW
 
 
 def offset_dtype(nvals: int) -> np.dtype[Any]:

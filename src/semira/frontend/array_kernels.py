@@ -77,17 +77,17 @@ def rows_of(matrix: Any, *, values: bool = True, dtype: Any = None) -> Rows:
     ([0, 2, 3], [1, 2, 0], [1.0, 2.0, 3.0])
     """
     device = matrix.device
+    # Until the matrix is written.
+    known, key = matrix._value.facts, (_ROWS, device, values, dtype)
+    found: Rows | None = known.get(key)
+    if found is not None and recording.current() is None:
+        return found
     if device_traits(device).lends_arrays:
         recording.refuse_host_read("kernels need the rows of a matrix", "run them after the loop")
         wanted = lookup_dtype(dtype) if values and dtype is not None else None
         lent = matrix._value.export("csr", device, dtype=wanted, copy=False, repeats=values)
         indptr, indices = lent.indices
         return Rows(indptr, indices, lent.values if values else None, matrix.shape)
-    # Until the matrix is written.
-    known, key = matrix._value.facts, (_ROWS, device, values, dtype)
-    found: Rows | None = known.get(key)
-    if found is not None and recording.current() is None:
-        return found
     held = reading.matrix_arrays(matrix, "rows_of")
     arrays = reading.oriented(held, "csr").ordinary()
     stored = arrays.entry_values() if values else None
@@ -138,7 +138,7 @@ def vector_of(values: Any, indices: Any = None, *, size: int | None = None, devi
     dtype = lookup_dtype(values.dtype)
     if indices is None:
         arrays = VectorArrays(size, dtype, "full", values, None, None, size)
-    elif indices.dtype == np.bool_:
+    elif indices.dtype.kind == "b":
         nvals = int(np.count_nonzero(indices))
         arrays = VectorArrays(size, dtype, "bitmap", values, None, indices, nvals)
     else:
