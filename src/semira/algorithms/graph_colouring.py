@@ -106,9 +106,9 @@ def graph_colouring(
     Where hosts compile loops, and without options, one scan in that order makes the colours: one
     iteration, no products, O(n + nvals). The order stays with `A`, of the last seed.
 
-    Where objects lie in a GPU's memory, and without options, a loop of kernels makes the same
-    colours: an iteration colours the vertices whose neighbours of greater numbers have a colour.
-    O(n + nvals) in all.
+    Where objects lie in a GPU's memory, and without options, one launch makes the same colours: a
+    vertex waits until its neighbours of greater numbers have theirs, and reads its row once. One
+    iteration, O(n + nvals); the order stays with the edges, of the last seed.
 
     References
     ----------

@@ -48,13 +48,13 @@ def colours_in_turn(edges: Matrix, seed: int) -> Vector:
         if kept[0] != seed:
             kept[:] = seed, _order(xp, rows, seed, edges.device)
         start, order, counts = kept[1]
-        colour, state = xp.empty(n, vertex_dtype(n).np_type), xp.zeros(5, xp.int64)
+        colour, state = xp.empty(n, vertex_dtype(n).np_type), xp.empty(5, xp.int64)
         run_loop(
             state,
             _COLOUR.launch(n, start, rows.indptr, rows.indices, order, counts, colour, state),
             _END.launch(1, state),
             device=edges.device,
-            before=[_BEGIN.launch(n, colour)],
+            before=[_BEGIN.launch(n, colour, state)],
         )
         return Vector.from_dense(colour)
 

@@ -141,3 +141,18 @@ def test_another_seed_is_another_order(device):
     edges = undirected(graph.matrix(device), symmetric=False)
     for seed in (0, 1, 0):
         assert colours_in_turn(edges, seed).to_dense().tolist() == greedy(graph, seed)
+
+
+@pytest.mark.slow
+def test_rows_that_are_read_again_and_again(device):
+    """A hub waits for more neighbours than its threads remember, and a clique for one another."""
+    if device == "reference":
+        pytest.skip("the reference is made of dictionaries")
+    pairs = [(0, v) for v in range(1, 20_001)] + [(v, v + 1) for v in range(1, 20_000)]
+    pairs += [(v, v + 1000) for v in range(1, 19_000)]
+    pairs += [(i, j) for i in range(20_001, 20_601) for j in range(20_001, i)]
+    pairs += [(0, v) for v in range(20_001, 20_601)]
+    graph = cases.unweighted(20_601, pairs)
+    edges = undirected(graph.matrix(device), symmetric=False)
+    for seed in (0, 7):
+        assert colours_in_turn(edges, seed).to_dense().tolist() == greedy(graph, seed)

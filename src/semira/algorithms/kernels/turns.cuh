@@ -54,8 +54,9 @@ __device__ void falling_keys(long long items, long long start, const P* indptr, 
 }
 
 template <class V>
-__device__ void begin_colours(long long items, V* colour) {
+__device__ void begin_colours(long long items, V* colour, long long* state) {
   const Group<1> mine;
+  if (mine.first == 0) state[0] = 0;
   for (long long v = mine.first; v < items; v += mine.step) colour[v] = -1;
 }
 

@@ -37,10 +37,13 @@ def falling_keys(low: Any, high: Any, start: Any, indptr: Any, keys: Any, counts
 
 
 @kernel
-def begin_colours(low: Any, high: Any, colour: Any) -> None:
+def begin_colours(low: Any, high: Any, colour: Any, state: Any) -> None:
     """Give no vertex a colour."""
     for v in range(low, high):
         colour[v] = -1
+        if v == 0:
+            for k in range(5):
+                state[k] = 0
 
 
 @helper
