@@ -37,8 +37,9 @@ def colours_in_turn(edges: Matrix, seed: int) -> Vector:
     References
     ----------
     M. Jones, P. Plassmann, *A parallel graph coloring heuristic*, SIAM J. Scientific Computing
-    14, 1993 (who waits for whom); W. Liu, A. Li, J. Hogg, I. Duff, B. Vinter, *A synchronization-free
-    algorithm for parallel sparse triangular solves*, Euro-Par 2016 (waiting without barriers).
+    14, 1993 (who waits for whom); W. Liu, A. Li, J. Hogg, I. Duff, B. Vinter, *A
+    synchronization-free algorithm for parallel sparse triangular solves*, Euro-Par 2016 (waiting
+    without barriers).
     """
     check_count(seed, "seed")
     n = edges.nrows
@@ -60,7 +61,7 @@ def colours_in_turn(edges: Matrix, seed: int) -> Vector:
 
 
 def _order(xp: Any, rows: Rows, seed: int, device: str) -> tuple[int, Any, Any]:
-    """Return the first number, the vertices in order of classes and numbers, the sizes of classes."""
+    """Return the word of a seed, the vertices by classes and numbers, the sizes of classes."""
     n, start = rows.shape[0], first_word(seed)
     keys, counts = xp.empty(n, xp.uint64), xp.zeros(4, xp.int64)
     _KEYS(n, start, rows.indptr, keys, counts, device=device)

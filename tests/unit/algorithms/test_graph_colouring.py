@@ -116,24 +116,22 @@ def test_real_graphs(device, name):
 
 
 def hubs() -> cases.Graph:
-    """Return a graph with rows of every class, and more colours than a word has bits."""
-    # A clique of 140; hubs on it, which a path of neighbours joins; rows of 10 to 30; self-loops.
+    """Return a graph with rows of every class, and more colours than two words have bits."""
+    # A clique of 140; hubs on it, whose neighbours a path joins; rows of 10 to 30; self-loops.
     clique = [(i, j) for i in range(140) for j in range(i)]
-    stars = [(hub, v) for hub in (0, 1, 141) for v in range(142, 142 + 1500)]
-    path = [(v, v + 1) for v in range(142, 1641)]
-    bands = [(v, v + step) for v in range(142, 300) for step in range(2, 12)]
-    return cases.unweighted(1700, [*clique, *stars, *path, *bands, (0, 0), (5, 5), (1690, 1690)])
+    stars = [(hub, v) for hub in (0, 1, 141) for v in range(142, 142 + 520)]
+    path = [(v, v + 1) for v in range(142, 661)]
+    bands = [(v, v + step) for v in range(142, 200) for step in range(2, 12)]
+    return cases.unweighted(700, [*clique, *stars, *path, *bands, (0, 0), (5, 5), (690, 690)])
 
 
-@every("seed", [0, 2, 9])
-def test_turns_make_the_colours_of_the_scan(device, seed):
+def test_turns_make_the_colours_of_the_scan(device):
     graph = hubs()
     edges = undirected(graph.matrix(device), symmetric=False)
-    expected = greedy(graph, seed)
-    assert max(expected) >= 139
-    assert colours_in_turn(edges, seed).to_dense().tolist() == expected
-    # The order is kept.
-    assert colours_in_turn(edges, seed).to_dense().tolist() == expected
+    for seed in (0, 2) if device == "reference" else (0, 2, 9, 10, 11):
+        expected = greedy(graph, seed)
+        assert max(expected) >= 139
+        assert colours_in_turn(edges, seed).to_dense().tolist() == expected
 
 
 def test_another_seed_is_another_order(device):

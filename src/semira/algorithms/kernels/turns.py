@@ -60,7 +60,9 @@ def least_colour(v: Any, start: Any, indptr: Any, indices: Any, colour: Any) -> 
             u = np.int64(indices[p])
             if number_of(u, start) > own:
                 c = np.int64(colour[u])
-                waits = waits or c < 0
+                if c < 0:
+                    waits = True
+                    break
                 if c >= first and c < first + 64:
                     used |= np.uint64(1) << np.uint64(c - first)
         if used != ~np.uint64(0):
@@ -78,9 +80,8 @@ def colour_in_turn(
     colour: Any, state: Any,
 ) -> None:  # fmt: skip
     """Colour all vertices; the first thread does it, a class as far as it can in its turn."""
-    total = np.int64(len(order))
-    done = np.int64(0)
-    while low == 0 and done < total:
+    left = np.int64(len(order)) if low == 0 and high > 0 else np.int64(0)
+    while left > 0:
         first = np.int64(0)
         for kind in range(4):
             c = np.int64(0)
@@ -90,7 +91,7 @@ def colour_in_turn(
                 if c >= 0:
                     colour[v] = c
                     state[1 + kind] += 1
-                    done += 1
+                    left -= 1
             first += counts[kind]
 
 
