@@ -24,6 +24,7 @@ from semira import (
     semiring,
     unary,
 )
+from semira.algorithms.bounds import HostBounds
 from semira.algorithms.chains import eccentricities_of_chains
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.connected_components import connected_components
@@ -33,6 +34,7 @@ from semira.algorithms.results import Chained, finished
 from semira.algorithms.run import Layout, Run
 from semira.algorithms.searches import LAST, can_search, is_own_transpose, search
 from semira.algorithms.sequential import runs_loops
+from semira.kernels import rows_of
 
 #: Searches before a graph with few edges is asked whether it has no cycle, and of one without: all
 #: eccentricities are known then.
@@ -41,6 +43,9 @@ _BEFORE_TREES, _OF_TREES = 4, 3
 #: Vertices that may be left for each search made, to be searched from at once: for each that costs
 #: 50 (minnesota) to 436 times (wiki-Vote) less than a search by bounds.
 _AT_ONCE = 128
+
+#: What `_is_forest` takes, or that the graph has too many edges.
+_Thin = Literal[False] | tuple[Matrix, bool, Vector]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -226,6 +231,9 @@ def _bound(
     if known is not None and known.nvals == n:
         return EccentricityResult(0, (), known.dup(number), known.dup(number), 0)
     label = connected_components(A, symmetric=symmetric).label
+    thin = A.nvals <= 2 * n and (A, symmetric, label)
+    if n and runs_loops(A, opts):
+        return _bound_in_loops(A, symmetric, label, known, number, diameter_only, limit, thin)
     with device(A.device):
         lower, upper = (Vector.from_scalar(bound, n, number) for bound in (0, 2 * n))
         ranks = label, _degrees(A, symmetric), Vector("INT64", n), Vector("INT64", n)
@@ -251,7 +259,11 @@ def _bound(
             return upper.reduce(monoid.max) > lower.reduce(monoid.max)
         return lower.ewise_mult(upper, binary.ne).reduce(monoid.lor)
 
-    def search_trees() -> None:
+    def search_some(most: int) -> tuple[int, bool, Sequence[TraceRow]]:
+        loop = finished(repeat(search, max_iterations=most))
+        return loop.iterations, loop.stopped_by == "condition", loop.trace
+
+    def trees() -> None:
         # From any vertex, from one farthest from it, an end of a longest path, and from the other
         # end: every vertex is farthest from one of both.
         _best_of_each(frontier, label.apply(unary.ainv["INT64"]).new(), ranks)
@@ -267,34 +279,67 @@ def _bound(
         most = 0 if opts else min(limit - made, _AT_ONCE * made)
         return _search_rest(A, symmetric, lower, upper, diameter_only, most)
 
-    thin = A.nvals <= 2 * n and (A, symmetric, label)
-    made, trace = _run(search, search_trees, limit, thin, search_rest)
+    made, trace = _run(search_some, lambda: finished(fused(trees)).trace, limit, thin, search_rest)
     return EccentricityResult(int(levels), trace, lower, upper, made)
 
 
+def _bound_in_loops(
+    A: Matrix, symmetric: bool, label: Vector, known: Vector | None, number: Any,
+    diameter_only: bool, limit: int, thin: _Thin,
+) -> EccentricityResult:  # fmt: skip
+    """Do as `_bound` where hosts compile loops."""
+    n = A.nrows
+    degree = (
+        np.minimum(np.diff(rows_of(A, values=False).indptr), n - 1)
+        if symmetric
+        else _degrees(A, False).to_dense()
+    )
+    bounds = HostBounds(A, symmetric, label.to_dense(), degree, number, diameter_only)
+    if known is not None:
+        places, values = known.to_coo()
+        bounds.lower[places] = bounds.upper[places] = values
+    found: list[Vector] = []
+
+    def search_some(most: int) -> tuple[int, bool, Sequence[TraceRow]]:
+        return *bounds.search(most), ()
+
+    def search_trees() -> Sequence[TraceRow]:
+        bounds.search_trees()
+        return ()
+
+    def search_rest(made: int) -> int:
+        found[:] = bounds.vectors()
+        most = min(limit - made, _AT_ONCE * made)
+        return _search_rest(A, symmetric, *found, diameter_only, most)
+
+    made, _ = _run(search_some, search_trees, limit, thin, search_rest)
+    lower, upper = found if made > bounds.made else bounds.vectors()
+    return EccentricityResult(bounds.levels, (), lower, upper, made)
+
+
 def _run(
-    search: Callable[[], Any],
-    search_trees: Callable[[], None],
+    search_some: Callable[[int], tuple[int, bool, Sequence[TraceRow]]],
+    search_trees: Callable[[], Sequence[TraceRow]],
     limit: int,
-    thin: Literal[False] | tuple[Matrix, bool, Vector],
+    thin: _Thin,
     search_rest: Callable[[int], int],
 ) -> tuple[int, Sequence[TraceRow]]:
     """Search until all is known; return how many searches that took, and their trace.
 
-    `thin` tells whether the graph is a forest, if it may be one; see `_is_forest`. `search_rest`
-    takes how many searches were made; it searches from all vertices that are left if these are few,
-    and returns how many they were.
+    `search_some` takes how many searches to make at most, and returns how many it made, whether all
+    is known, and their trace. `thin` tells whether the graph is a forest, if it may be one; see
+    `_is_forest`. `search_rest` takes how many searches were made; it searches from all vertices
+    that are left if these are few, and returns how many they were.
     """
     made, trace = 0, Chained((), ())
     while True:
         # As many as were made before, and as many as tell a tree first.
-        some = min(max(made, _BEFORE_TREES), max(limit, 1) - made)
-        loop = finished(repeat(search, max_iterations=some))
-        made, trace = made + loop.iterations, Chained(trace, loop.trace)
-        if loop.stopped_by == "condition" or made >= limit:
+        count, is_done, rows = search_some(min(max(made, _BEFORE_TREES), max(limit, 1) - made))
+        made, trace = made + count, Chained(trace, rows)
+        if is_done or made >= limit:
             return made, trace
         if thin and made + _OF_TREES <= limit and _is_forest(*thin):
-            return made + _OF_TREES, Chained(trace, finished(fused(search_trees)).trace)
+            return made + _OF_TREES, Chained(trace, search_trees())
         thin = False
         rest = search_rest(made)
         if rest:

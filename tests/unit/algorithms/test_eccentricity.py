@@ -62,6 +62,20 @@ def test_bounds_of_any_graph(device, graph, searches):
     assert eccentricity(A).lower.to_dense().tolist() == eccentricities(graph)
 
 
+@given(cases.graphs(), st.integers(1, 4))
+@cases.examples(max_examples=20)
+def test_loops_of_hosts_search_as_products_do(graph, searches):
+    A = graph.matrix("cpu")
+    for function in (eccentricity, diameter):
+        found, pinned = (
+            function(A, searches=searches),
+            function(A, searches=searches, policy="auto"),
+        )
+        assert (found.searches, found.iterations) == (pinned.searches, pinned.iterations)
+        assert found.lower.isequal(pinned.lower, check_dtype=True)
+        assert found.upper.isequal(pinned.upper, check_dtype=True)
+
+
 def test_double_sweep_of_a_tree_finds_the_diameter(device):
     # Of a tree, the vertex farthest from any one is an end of a longest path.
     rng = np.random.default_rng(5)
@@ -104,7 +118,10 @@ def test_trees_take_three_searches_more(device, symmetric):
     A = graph.matrix(device)
     found = eccentricity(A, symmetric=symmetric)
     assert found.searches == 7
-    assert found.iterations == len(found.trace) // (1 if symmetric else 2)
+    # An option asks for products, where hosts have loops.
+    pinned = eccentricity(A, symmetric=symmetric, policy="auto")
+    assert found.iterations == pinned.iterations == len(pinned.trace) // (1 if symmetric else 2)
+    assert pinned.searches == 7
     assert found.lower.to_dense().tolist() == eccentricities(graph)
     assert found.is_exact
     # Not if fewer are allowed.
