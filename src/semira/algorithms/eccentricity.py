@@ -137,8 +137,10 @@ def eccentricity(
     diameter is the largest one of a component. The searches are recorded as loops of 4, 4, 8,
     16, ... of them; it waits for the end of each, and for the components before. Once no more
     than 128 times as many vertices as searches are left, these are searched from at once, as
-    `multi_source_bfs` does, unless options are given. Chains take O(n log n), where there are at
-    most 64 vertices of degree 3 or more, and O(n) for each of at most 64 ends and 256 chains.
+    `multi_source_bfs` does, unless options are given. Where hosts compile loops, and without
+    options, one thread searches along a queue instead, without products and ``trace``. Chains take
+    O(n log n), where there are at most 64 vertices of degree 3 or more, and O(n) for each of at
+    most 64 ends and 256 chains.
 
     References
     ----------
@@ -198,9 +200,9 @@ def diameter(
 
     Notes
     -----
-    O(n + nvals) work a search, recorded in loops. Chains are looked at, and what is left is
-    searched at once, as in `eccentricity`: here the vertices that may be farther from another one
-    than the bound.
+    O(n + nvals) work a search, recorded in loops, or in compiled loops of a host. Chains are looked
+    at, and what is left is searched at once, as in `eccentricity`: here the vertices that may be
+    farther from another one than the bound.
 
     References
     ----------
@@ -308,9 +310,10 @@ def _bound_in_loops(
         return ()
 
     def search_rest(made: int) -> int:
-        found[:] = bounds.vectors()
+        lower, upper = bounds.vectors()
+        found[:] = lower, upper
         most = min(limit - made, _AT_ONCE * made)
-        return _search_rest(A, symmetric, *found, diameter_only, most)
+        return _search_rest(A, symmetric, lower, upper, diameter_only, most)
 
     made, _ = _run(search_some, search_trees, limit, thin, search_rest)
     lower, upper = found if made > bounds.made else bounds.vectors()
