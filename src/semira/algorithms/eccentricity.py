@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -265,23 +266,15 @@ def _bound(
         loop = finished(repeat(search, max_iterations=most))
         return loop.iterations, loop.stopped_by == "condition", loop.trace
 
-    def trees() -> None:
-        # From any vertex, from one farthest from it, an end of a longest path, and from the other
-        # end: every vertex is farthest from one of both.
-        _best_of_each(frontier, label.apply(unary.ainv["INT64"]).new(), ranks)
-        sweep()
-        lower << 0
-        for _ in range(2):
-            _best_of_each(frontier, level.dup("INT64"), ranks)
-            sweep()
-            lower(accum=binary.max) << level
-        upper << lower
+    def search_trees() -> Sequence[TraceRow]:
+        trees = partial(_measure_trees, sweep, frontier, level, lower, upper, ranks)
+        return finished(fused(trees)).trace
 
     def search_rest(made: int) -> int:
         most = 0 if opts else min(limit - made, _AT_ONCE * made)
         return _search_rest(A, symmetric, lower, upper, diameter_only, most)
 
-    made, trace = _run(search_some, lambda: finished(fused(trees)).trace, limit, thin, search_rest)
+    made, trace = _run(search_some, search_trees, limit, thin, search_rest)
     return EccentricityResult(int(levels), trace, lower, upper, made)
 
 
@@ -399,6 +392,24 @@ def _sweep(
         levels << levels + depth
 
     return sweep
+
+
+def _measure_trees(
+    sweep: Callable[[], None], frontier: Vector, level: Vector, lower: Vector, upper: Vector,
+    ranks: _Ranks,
+) -> None:  # fmt: skip
+    """Search from any vertex, from one farthest from it, an end of a longest path, and the other.
+
+    Every vertex is farthest from one of both ends.
+    """
+    _best_of_each(frontier, ranks[0].apply(unary.ainv["INT64"]).new(), ranks)
+    sweep()
+    lower << 0
+    for _ in range(2):
+        _best_of_each(frontier, level.dup("INT64"), ranks)
+        sweep()
+        lower(accum=binary.max) << level
+    upper << lower
 
 
 def _is_forest(A: Matrix, symmetric: bool, label: Vector) -> bool:

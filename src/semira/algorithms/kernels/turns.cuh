@@ -12,7 +12,7 @@ typedef unsigned long long Word;
 constexpr int kTiny = 8, kShort = 32, kMedium = 512, kClasses = 4;
 
 // Neighbours that a thread looks at together; those that it remembers to wait for, of a longer row.
-constexpr int kAtOnce = 4, kListed = 8;
+constexpr int kAtOnce = 4, kListed = 16;
 
 // How long who waits does not look, in ns.
 constexpr unsigned kBlink = 20;
