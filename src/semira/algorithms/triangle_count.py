@@ -59,10 +59,10 @@ def triangle_count(
     and by degree for the greatest degree.
 
     Where hosts compile loops, and without options, no product runs: the neighbours of a vertex are
-    marked, and looked for among those of each. On a GPU, without options and by degree, graphs of 12
-    edges a vertex and more have rows of bits (decision 65): vertices are numbered by falling degree,
-    and the first ones' rows are ANDed, 128 columns at a time. These rows, 4 to 8 bytes for each edge,
-    stay with `A` too.
+    marked, and looked for among those of each. On a GPU, without options and by degree, graphs of
+    12 edges a vertex and more have rows of bits (decision 65): vertices are numbered by falling
+    degree, and the first ones' rows are ANDed, 128 columns at a time. These rows, 4 to 8 bytes for
+    each edge, stay with `A` too.
 
     References
     ----------

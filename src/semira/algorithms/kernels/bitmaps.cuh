@@ -7,7 +7,7 @@ extern __shared__ __align__(16) unsigned char bits_of_block[];
 
 namespace bitmaps {
 
-constexpr int kLanes = 32, kWordBits = 32, kUnitWords = 4;
+constexpr int kLanes = 32, kTeam = 8, kWordBits = 32, kUnitWords = 4;
 // Bits that one thread reads at once.
 constexpr int kUnit = kWordBits * kUnitWords;
 // A random look counts for so many that lie side by side; an entry that is looked for, for so many words.
@@ -54,9 +54,11 @@ __device__ void count_ranked(long long items, const P* indptr, const I* indices,
   unsigned* const bits = reinterpret_cast<unsigned*>(bits_of_block);
   for (long long k = threadIdx.x; k < near / kWordBits; k += blockDim.x) bits[k] = 0;
   __syncthreads();
-  const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  const int warp = static_cast<int>(threadIdx.x) / kLanes;
-  const int warps = static_cast<int>(blockDim.x) / kLanes;
+  // Lanes of a team take an entry together; the teams of a warp take those side by side.
+  const int lane = static_cast<int>(threadIdx.x) % kTeam;
+  const int team = static_cast<int>(threadIdx.x) / kTeam;
+  const P teams = static_cast<P>(blockDim.x / kTeam);
+  const unsigned members = (kAllLanes >> (kLanes - kTeam)) << threadIdx.x % kLanes / kTeam * kTeam;
   long long found = 0;
   for (long long u = block_number(); u < items; u += gridDim.x) {
     const P start = indptr[u], end = indptr[u + 1];
@@ -66,9 +68,9 @@ __device__ void count_ranked(long long items, const P* indptr, const I* indices,
       if (indices[p] < near) set_bit(bits, indices[p]);
     }
     __syncthreads();
-    // Each lane loads what it takes to know an entry, then all lanes turn to one after the other.
-    for (P base = start + warp; base < end; base += static_cast<P>(kLanes * warps)) {
-      const P mine = base + static_cast<P>(lane * warps);
+    // Each lane loads what it takes to know an entry, then all turn to one after the other.
+    for (P base = start + static_cast<P>(team); base < end; base += kTeam * teams) {
+      const P mine = base + static_cast<P>(lane) * teams;
       I my_v = 0;
       P my_y = 0, my_length = 0;
       if (mine < end) {
@@ -76,35 +78,36 @@ __device__ void count_ranked(long long items, const P* indptr, const I* indices,
         my_y = indptr[my_v];
         my_length = indptr[my_v + 1] - my_y;
       }
-      const P left = (end - base + static_cast<P>(warps) - 1) / static_cast<P>(warps);
-      const int count = static_cast<int>(min(static_cast<P>(kLanes), left));
-      for (int k = 0; k < count; ++k) {
-        const I v = __shfl_sync(kAllLanes, my_v, k);
-        const P y = __shfl_sync(kAllLanes, my_y, k), length = __shfl_sync(kAllLanes, my_length, k);
-        const long long before = base + static_cast<P>(k * warps) - start;
+      for (int k = 0; k < kTeam; ++k) {
+        const P place = base + static_cast<P>(k) * teams;
+        if (place >= end) break;
+        const I v = __shfl_sync(members, my_v, k, kTeam);
+        const P y = __shfl_sync(members, my_y, k, kTeam);
+        const P length = __shfl_sync(members, my_length, k, kTeam);
+        const long long before = place - start;
         if (before == 0 || length == 0) continue;
         const long long units = units_of(v);
         const unsigned* const row = words + kUnitWords * units_before(v);
         const long long reads = min(units * kUnitWords, static_cast<long long>(length));
         if (v < dense && kProbe * before < reads) {
           // Few entries before v: are they in row v?
-          for (long long j = lane; j < before; j += kLanes) found += has_bit(row, indices[start + j]);
+          for (long long j = lane; j < before; j += kTeam) found += has_bit(row, indices[start + j]);
         } else if (v < dense && v <= near && units * kUnitWords < kScan * length) {
           const uint4* const theirs = reinterpret_cast<const uint4*>(row);
           const uint4* const ours = reinterpret_cast<const uint4*>(bits);
           int sum = 0;
-          for (long long j = lane; j < units; j += kLanes) {
+          for (long long j = lane; j < units; j += kTeam) {
             const uint4 x = theirs[j], y = ours[j];
             sum += __popc(x.x & y.x) + __popc(x.y & y.y) + __popc(x.z & y.z) + __popc(x.w & y.w);
           }
           found += sum;
         } else {
-          for (P q = y + static_cast<P>(lane); q < y + length; q += kLanes) {
+          const P last = start + static_cast<P>(before);
+          for (P q = y + static_cast<P>(lane); q < y + length; q += kTeam) {
             const I w = indices[q];
             if (w < near) {
               found += has_bit(bits, w);
             } else {
-              const P last = start + static_cast<P>(before);
               const P at = lower_bound(indices, start, last, w);
               found += at < last && indices[at] == w;
             }
@@ -121,7 +124,7 @@ __device__ void count_ranked(long long items, const P* indptr, const I* indices,
   for (int step = kLanes / 2; step > 0; step /= 2) {
     found += __shfl_xor_sync(kAllLanes, found, step);
   }
-  if (lane == 0 && found != 0) atomic_add(&state[0], found);
+  if (threadIdx.x % kLanes == 0 && found != 0) atomic_add(&state[0], found);
   __syncthreads();
   if (threadIdx.x != 0) return;
   __threadfence();

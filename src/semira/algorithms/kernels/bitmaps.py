@@ -23,7 +23,7 @@ def fill_rows(low, high, indptr, indices, words):
 
 @kernel
 def count_ranked(low, high, indptr, indices, words, dense, near, state):  # noqa: ARG001
-    """Count the triangles: what the rows of each vertex's neighbours have in common with its own."""
+    """Count the triangles: what rows of neighbours have in common with that of the vertex."""
     for u in range(low, high):
         for p in range(indptr[u], indptr[u + 1]):
             v = np.int64(indices[p])
