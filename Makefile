@@ -129,7 +129,7 @@ EMULATED := tests/unit/methods/test_toy.py tests/gpu/test_ahead_cuda.py tests/gp
 		$(addprefix test_assignment.py::test_,auctions_have_the_same_bits_everywhere the_only_best_pairs_are_found_everywhere) \
 		test_fused_lasso.py::test_the_values_of_the_specification) \
 	$(addprefix tests/unit/algorithms/,test_network_flow.py::test_value_is_that_of_the_least_of_all_cuts \
-		$(addprefix test_searches.py::test_,as_many_sources_as_bits a_hub_with_more_edges_than_a_few_threads_walk)) \
+		test_ranked_rows.py $(addprefix test_searches.py::test_,as_many_sources_as_bits a_hub_with_more_edges_than_a_few_threads_walk)) \
 	$(addprefix tests/unit/methods/b2sr/test_b2sr_products.py::test_,in_a_recorded_loop shapes) \
 	$(addprefix tests/unit/methods/b2sr/test_b2sr_dots.py::test_,masked_products products_that_no_mask_names triangles) \
 	tests/unit/frontend/test_softmax_rows.py::test_rows_of_every_length

@@ -89,7 +89,7 @@ def clustering(graph: Oriented) -> Vector:
     """Return the local clustering coefficients of a graph."""
     edges, where, n = graph.edges, graph.edges.device, graph.edges.nrows
     with device(where), array_module(where) as xp:
-        degrees = edges.derived("degrees", lambda: _degrees(edges, xp))
+        degrees = edges.derived("degrees", lambda: degrees_of(edges, xp))
         counts, out = workspace(xp, ((n,), np.int64), ((n,), np.float64))
         counts.fill(0)
         add_corners(edges, counts)
@@ -141,7 +141,7 @@ def truss(A: Matrix, least: int, symmetric: bool) -> tuple[Matrix, int]:
 
 def _walk(kernel: ArrayKernel, edges: Matrix, arguments: Any, scratch: list[Any]) -> None:
     """Run a kernel over the vertices of a host's edges, or over the entries of a GPU's."""
-    rows, heads = _rows(edges)
+    rows, heads = listed_rows(edges)
     lends = device_traits(edges.device).lends_arrays
     kernel(
         len(heads) if lends else edges.nrows, heads, rows.indptr, rows.indices, _ALIKE, *arguments,
@@ -161,7 +161,7 @@ def _work(edges: Matrix) -> Any:
     return edges.derived("entries of neighbours", totals)
 
 
-def _rows(edges: Matrix) -> tuple[Rows, Any]:
+def listed_rows(edges: Matrix) -> tuple[Rows, Any]:
     """Return the rows of a matrix and the row of each entry; they stay with the matrix."""
 
     def found() -> tuple[Rows, Any]:
@@ -174,8 +174,9 @@ def _rows(edges: Matrix) -> tuple[Rows, Any]:
     return edges.derived("rows of entries", found)
 
 
-def _degrees(edges: Matrix, xp: Any) -> Any:
-    rows, _ = _rows(edges)
+def degrees_of(edges: Matrix, xp: Any) -> Any:
+    """Return the degrees of the vertices of oriented edges, an array of `xp`."""
+    rows, _ = listed_rows(edges)
     return xp.diff(rows.indptr) + xp.bincount(rows.indices, minlength=edges.nrows)
 
 
@@ -183,7 +184,7 @@ def _numbered(graph: Oriented) -> tuple[Matrix, Any, Any]:
     """Return edges in both directions with the numbers of the oriented ones, and their ends."""
     edges, n, where = graph.edges, graph.edges.nrows, graph.edges.device
     with device(where), array_module(where) as xp:
-        rows, heads = _rows(edges)
+        rows, heads = listed_rows(edges)
         tails, number = rows.indices, dtypes.INT32 if len(heads) < 2**31 else dtypes.INT64
         numbers = xp.arange(len(heads), dtype=number.np_type)
         one_way = Matrix.from_csr(rows.indptr, tails, numbers, nrows=n, ncols=n)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
-import numpy as np
-
 from semira.base.config import config
 from semira.engine import recording, trace
 from semira.engine.values import Value
@@ -88,6 +86,8 @@ def derived_usage(matrix: Value) -> dict[str, int]:
     made = [each for place, each in matrix.facts.items() if place[0] is _DERIVED]
     several = (tuple, list)
     parts = [part for each in made for part in (each if isinstance(each, several) else (each,))]
-    sizes = [sum(x.memory_usage().values()) for x in parts if isinstance(x, Collection)]
-    sizes += [x.nbytes for x in parts if isinstance(x, np.ndarray)]
-    return {"derived": sum(sizes)} if sizes else {}
+    sizes = [
+        sum(x.memory_usage().values()) if isinstance(x, Collection) else getattr(x, "nbytes", 0)
+        for x in parts
+    ]
+    return {"derived": sum(sizes)} if made else {}
