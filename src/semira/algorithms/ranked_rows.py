@@ -16,6 +16,7 @@ from semira.kernels import ArrayKernel, array_module
 _BITMAPS = "semira.algorithms.kernels:bitmaps"
 _FILL = ArrayKernel(_BITMAPS, "fill_rows", lanes=32)
 _COUNT = ArrayKernel(_BITMAPS, "count_ranked", lanes=256)
+_COUNT_SHORT = ArrayKernel(_BITMAPS, "count_short", lanes=256)
 
 #: Edges for each vertex from which on rows of bits pay: a block takes a row, whose lists must keep
 #: its warps busy. Measured: decision 65.
@@ -24,6 +25,9 @@ _LEAST_MEAN = 12
 #: Bits of a row in the memory of a block, at most; bytes that rows of bits may take though edges
 #: take less; bits that are read at once.
 _NEAR, _SPARE_BYTES, _UNIT = 1 << 18, 1 << 25, 128
+
+#: Columns up to which rows of bits are short.
+_SHORT = 1 << 13
 
 
 class RankedRows(NamedTuple):
@@ -60,7 +64,8 @@ def triangles_by_bits(edges: Matrix) -> int:
     where = edges.device
     with array_module(where) as xp:
         rows: RankedRows = edges.derived("rows by rank", lambda: _ranked(edges, xp))
-        _COUNT(
+        count = _COUNT_SHORT if rows.near <= _SHORT else _COUNT
+        count(
             rows.items, rows.indptr, rows.indices, rows.words, rows.dense, rows.near, rows.state,
             device=where, shared=rows.near // 8,
         )  # fmt: skip

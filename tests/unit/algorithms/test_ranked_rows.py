@@ -31,13 +31,15 @@ def expected(ends):
 GRAPHS = {"dense": (200, 6_000), "sparse": (500, 15_000)}
 
 
-@pytest.mark.parametrize("near", [None, 128])
+# Short rows of bits; long ones; rows with more columns than a block holds.
+@pytest.mark.parametrize(
+    "changed", [{}, {"_SHORT": 0}, {"_SHORT": 0, "_NEAR": 128}, {"_NEAR": 128}]
+)
 @pytest.mark.parametrize("name", GRAPHS)
-def test_counts(device, name, near, monkeypatch):
+def test_counts(device, name, changed, monkeypatch):
     n, m = GRAPHS[name]
-    if near:
-        # Rows with more columns than a block holds.
-        monkeypatch.setattr(ranked_rows, "_NEAR", near)
+    for limit, value in changed.items():
+        monkeypatch.setattr(ranked_rows, limit, value)
     ends = skewed(n, m)
     A = matrix(ends, n, device)
     want = expected(ends)

@@ -7,7 +7,7 @@ extern __shared__ __align__(16) unsigned char bits_of_block[];
 
 namespace bitmaps {
 
-constexpr int kLanes = 32, kTeam = 8, kWordBits = 32, kUnitWords = 4;
+constexpr int kLanes = 32, kWordBits = 32, kUnitWords = 4;
 // Bits that one thread reads at once.
 constexpr int kUnit = kWordBits * kUnitWords;
 // A random look counts for so many that lie side by side; an entry that is looked for, for so many words.
@@ -31,26 +31,12 @@ __device__ __forceinline__ void set_bit(unsigned* words, long long column) {
   atomicOr(&words[column / kWordBits], 1u << column % kWordBits);
 }
 
-}  // namespace bitmaps
-
-// Sets the bits of the rows before `items`.
-template <class P, class I>
-__device__ void fill_rows(long long items, const P* indptr, const I* indices, unsigned* words) {
-  using namespace bitmaps;
-  const Group<kLanes> group;
-  for (long long v = group.first; v < items; v += group.step) {
-    unsigned* const row = words + kUnitWords * units_before(v);
-    for (P p = indptr[v] + group.lane; p < indptr[v + 1]; p += kLanes) set_bit(row, indices[p]);
-  }
-}
-
 // Rows before `dense` have bits in `words`, and a block has room for `near` bits. `state`: a sum and
 // the blocks that are done, both 0 between calls, and the number of triangles.
-template <class P, class I>
-__device__ void count_ranked(long long items, const P* indptr, const I* indices,
-                             const unsigned* words, long long dense, long long near,
-                             long long* state) {
-  using namespace bitmaps;
+template <int kTeam, class P, class I>
+__device__ __forceinline__ void count(long long items, const P* indptr, const I* indices,
+                                      const unsigned* words, long long dense, long long near,
+                                      long long* state) {
   unsigned* const bits = reinterpret_cast<unsigned*>(bits_of_block);
   for (long long k = threadIdx.x; k < near / kWordBits; k += blockDim.x) bits[k] = 0;
   __syncthreads();
@@ -134,4 +120,33 @@ __device__ void count_ranked(long long items, const P* indptr, const I* indices,
   state[2] = atomic_add(&state[0], 0);
   state[0] = 0;
   state[1] = 0;
+}
+
+}  // namespace bitmaps
+
+// Sets the bits of the rows before `items`.
+template <class P, class I>
+__device__ void fill_rows(long long items, const P* indptr, const I* indices, unsigned* words) {
+  using namespace bitmaps;
+  const Group<kLanes> group;
+  for (long long v = group.first; v < items; v += group.step) {
+    unsigned* const row = words + kUnitWords * units_before(v);
+    for (P p = indptr[v] + group.lane; p < indptr[v + 1]; p += kLanes) set_bit(row, indices[p]);
+  }
+}
+
+// Teams of 32 threads read long rows of bits.
+template <class P, class I>
+__device__ void count_ranked(long long items, const P* indptr, const I* indices,
+                             const unsigned* words, long long dense, long long near,
+                             long long* state) {
+  bitmaps::count<32>(items, indptr, indices, words, dense, near, state);
+}
+
+// Teams of 8 threads read short ones.
+template <class P, class I>
+__device__ void count_short(long long items, const P* indptr, const I* indices,
+                            const unsigned* words, long long dense, long long near,
+                            long long* state) {
+  bitmaps::count<8>(items, indptr, indices, words, dense, near, state);
 }
