@@ -62,11 +62,11 @@ def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) ->
     if an option is none of a product, and OutOfMemory if the result has a value for every vertex of
     2**31 or more.
     """
-    if getattr(A, "kind", None) == "matrix" and not isinstance(A, Matrix):
-        raise DomainMismatch(
-            f"{name} needs a Matrix, got {type(A).__name__}; make one of it with .new()"
-        )
     if not isinstance(A, Matrix):
+        if getattr(A, "kind", None) == "matrix":
+            raise DomainMismatch(
+                f"{name} needs a Matrix, got {type(A).__name__}; make one of it with .new()"
+            )
         raise DomainMismatch(
             f"{name} needs a Matrix or a gb.io.Graph, got {type(A).__name__}; "
             "gb.io.Graph.from_networkx and the readers of gb.io make one"
@@ -77,11 +77,11 @@ def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) ->
             f"{name} needs a square adjacency matrix, got shape {A.shape}; entry (i, j) is the "
             "edge from vertex i to vertex j"
         )
-    given = {} if options is None else options
+    given = options or {}
     for option in given:
         if option.lower() not in CALL_OPTIONS and not _is_parameter(option.lower(), given):
             raise _unknown_option(option, name)
-    if name in REGISTRY and REGISTRY[name].every_vertex:
+    if n >= _WIDE and name in REGISTRY and REGISTRY[name].every_vertex:
         check_every(n, f"{name}: a value for every vertex")
     return n
 
@@ -135,7 +135,7 @@ def check_count(value: Any, what: str, least: int = 0) -> int:
 
     Raises InvalidValue if it is smaller or no integer.
     """
-    number = _integer(value)
+    number = value if value.__class__ is int else _integer(value)
     if number is None or number < least:
         raise InvalidValue(f"{what}={value!r} must be an integer >= {least}")
     return number

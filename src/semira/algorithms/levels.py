@@ -59,6 +59,24 @@ class Levels(NamedTuple):
     trace: LateRows
 
 
+class _Room:
+    """Where a search works; in a small graph, another one of the same thread or a later one too."""
+
+    def __init__(self, A: Matrix) -> None:
+        rows = rows_of(A, values=False)
+        n = self.size = rows.shape[0]
+        self.rows, self.device = rows[:2], A.device
+        self.many = _NEVER if A.memory == "lean" else _MANY
+        number = vertex_dtype(n).np_type
+        self.level, self.queue = np.empty(n, number), np.empty(2 * n + 2, number)
+        self.bits, self.none = np.empty(-(-n // 64), np.uint64), np.empty(0, number)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that stay with the matrix."""
+        return self.level.nbytes + self.queue.nbytes + self.bits.nbytes
+
+
 def search_levels(
     A: Matrix, sources: NDArray[np.int64], limit: int, parents: bool = False
 ) -> Levels:
@@ -66,30 +84,30 @@ def search_levels(
 
     O(n + edges of the vertices found) at most. Parents do not depend on the number of threads.
     """
-    rows = rows_of(A, values=False)
-    n, where = rows.shape[0], A.device
-    number = vertex_dtype(n).np_type
-    level, queue = np.empty(n, number), np.empty(2 * n + 2, number)
-    parent = np.empty(n if parents else 0, number)
-    bits = np.empty(-(-n // 64), np.uint64)
+    rooms: list[_Room] = A.derived("rooms of searches", list)
+    room = rooms.pop() if rooms else _Room(A)
+    n, where, level, queue, bits = room.size, room.device, room.level, room.queue, room.bits
+    parent = np.empty(n, level.dtype) if parents else room.none
     state = np.empty(_HEAD + _ROW * max(1, min(limit, _ROWS)), np.int64)
-    many, begins = _NEVER if A.memory == "lean" else _MANY, 1
+    begins = 1
     while True:
         _PUSH(
-            1, rows.indptr, rows.indices, sources, begins, limit, many, _SMALL, _BUDGET,
-            level, parent, queue, bits, state, device=where,
+            1, *room.rows, sources, begins, limit, room.many, _SMALL, _BUDGET, level, parent,
+            queue, bits, state, device=where,
         )  # fmt: skip
         found, begin, end, depth, _, held = state[:6].tolist()
         if held == _LISTED or begin == end or depth == limit:
             break
         if held:
-            bits = _pull(A, rows.indptr, level, parent, bits, state)
+            bits = _pull(A, room.rows[0], level, parent, bits, state)
         begins = 0
     there = None
     if held == _LISTED:
         there = queue[:found].copy()
         level = queue[n + 1 : n + 1 + found].copy()
         parent = parent[there] if parents else parent
+        if n <= _SMALL:
+            rooms.append(room)
     elif found < n:
         there = level >= 0
     tree = vector_of(parent, there, size=n, device=where) if parents else None

@@ -8,9 +8,10 @@ from typing import Any, Unpack
 from semira import Matrix, ProductOptions, Vector, binary, dtypes, repeat, semiring, unary
 from semira.algorithms.checks import check_square
 from semira.algorithms.naming import takes_graph
-from semira.algorithms.neighbours import priorities, undirected
+from semira.algorithms.neighbours import falling_order, priorities, undirected
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
+from semira.algorithms.sequential import independent, runs_loops
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -72,6 +73,10 @@ def maximal_independent_set(
     O(log n) iterations with high probability (Fischer and Noever). It waits for the end of its
     loop.
 
+    Where hosts compile loops, and without options, one scan in that order finds the set: one
+    iteration, no products. It reads the rows of members. The order stays with `A`, of the last
+    seed.
+
     References
     ----------
     M. Luby, *A simple parallel algorithm for the maximal independent set problem*, SIAM J.
@@ -86,6 +91,9 @@ def maximal_independent_set(
     {0: True, 4: True}
     """
     n = check_square(A, "maximal_independent_set", opts)
+    if runs_loops(A, opts):
+        member = independent(undirected(A, symmetric), falling_order(A, seed))
+        return IndependentSetResult(1, (), member)
     # Priorities of the vertices that may still join.
     undecided = priorities(A, seed)
     edges = undirected(A, symmetric)

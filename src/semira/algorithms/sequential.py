@@ -25,6 +25,7 @@ _PEEL = ArrayKernel("semira.algorithms.kernels:cores", "peel_in_order")
 _SEARCH = ArrayKernel("semira.algorithms.kernels:strong", "search_in_depth")
 _DEPEND = ArrayKernel("semira.algorithms.kernels:queues", "depend")
 _COLOUR = ArrayKernel("semira.algorithms.kernels:greedy", "colour_in_order")
+_SCAN = ArrayKernel("semira.algorithms.kernels:greedy", "join_in_scan")
 _SETTLE = ArrayKernel("semira.algorithms.kernels:heaps", "settle_paths")
 _LIST = ArrayKernel("semira.algorithms.kernels:heaps", "list_paths")
 
@@ -208,6 +209,15 @@ def colours(edges: Matrix, order: NDArray[Any]) -> Vector:
     given = rows.indptr, rows.indices, order, colour, mark
     _COLOUR(1, *given, device=edges.device, work=edges.nvals, stops=True)
     return _vector(edges, colour)
+
+
+def independent(edges: Matrix, order: NDArray[Any]) -> Vector:
+    """Return the vertices of a symmetric matrix that join in an order. O(n + nvals) at most."""
+    n, rows = edges.nrows, rows_of(edges, values=False)
+    near, member = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    given = rows.indptr, rows.indices, order, near, member
+    _SCAN(1, *given, device=edges.device, work=edges.nvals, stops=True)
+    return _vector(edges, member, member.copy())
 
 
 def dependencies(A: Matrix, sources: NDArray[Any]) -> tuple[NDArray[np.float64], int, bool]:

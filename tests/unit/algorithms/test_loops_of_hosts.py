@@ -17,6 +17,7 @@ import semira as gb
 from semira.algorithms import (
     all_pairs_shortest_paths,
     betweenness_centrality,
+    bfs,
     graph_colouring,
     jaccard_similarity,
     k_truss,
@@ -127,6 +128,33 @@ def test_no_source_reaches_nothing():
     for where in ("reference", "cpu"):
         found = multi_source_bfs(cases.SHAPES["grid"].matrix(where), [], together=True)
         assert (found.level.nvals, found.iterations) == (0, 0)
+
+
+def test_searches_of_a_small_graph_work_in_the_same_arrays_but_for_results():
+    graph = cases.SHAPES["random"]
+    A = graph.matrix("cpu")
+    expected = [cases.levels(graph, source) for source in range(graph.n)]
+    found = [bfs(A, source).level for source in range(graph.n)]
+    assert [level.to_dict() for level in found] == expected
+    # Several threads at once.
+    wrong: list[int] = []
+
+    def search():
+        each = [bfs(A, source).level for source in range(graph.n)]
+        wrong.extend(k for k, level in enumerate(each) if level.to_dict() != expected[k])
+
+    threads = [threading.Thread(target=search) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not wrong
+    # Another graph, and one that keeps nothing.
+    A[0, graph.n - 1] << 1
+    assert bfs(A, 0).level[graph.n - 1].value == 1
+    A.memory = "lean"
+    assert bfs(A, 0).level[graph.n - 1].value == 1
+    assert A.memory_usage().get("derived", 0) == 0
 
 
 def test_threads_do_not_change_a_bit():

@@ -102,6 +102,10 @@ def test_few_iterations_on_a_path(device):
     found = maximal_independent_set(graph.matrix(device))
     assert n / 3 <= found.count <= n / 2 + 1
     assert found.iterations < 20
+    # An option asks for products, where hosts have a scan.
+    pinned = maximal_independent_set(graph.matrix(device), policy="auto")
+    assert pinned.member.isequal(found.member, check_dtype=True)
+    assert 2 <= pinned.iterations < 20
 
 
 @every("dtype", ["BOOL", "INT8", "UINT64", "FP32"])

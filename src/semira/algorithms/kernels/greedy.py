@@ -1,4 +1,4 @@
-"""Greedy colours, one vertex after the other."""
+"""Greedy colours and greedy independent sets, one vertex after the other."""
 
 import numpy as np
 
@@ -27,3 +27,22 @@ def colour_in_order(low, high, indptr, indices, order, colour, mark, stop):
             while mark[c] == i + 1:
                 c += 1
             colour[v] = c - 1
+
+
+@kernel
+def join_in_scan(low, high, indptr, indices, order, near, member, stop):
+    """Let each vertex join that is near to none that did; both flags are False at first."""
+    count = np.int64(len(order))
+    for _ in range(low, high):
+        for i in range(count):
+            if i & 4095 == 0 and atomic_add(stop, 0, 0) != 0:
+                break
+            if i + 8 < count:
+                prefetch(near, order[i + 8])
+                prefetch(indptr, order[i + 8])
+            v = np.uint64(order[i])
+            if near[v]:
+                continue
+            member[v] = True
+            for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + np.uint64(1)])):
+                near[np.uint64(indices[p])] = True
