@@ -64,9 +64,12 @@ class Weights:
         return self._try_column(numbers, layout.delimiter, layout.columns[2:])
 
     def _try_column(
-        self, block: Block, delimiter: str | None = None, column: tuple[int, ...] = (0,)
+        self, block: Block, delimiter: str | None = None, column: tuple[int, ...] | None = None
     ) -> NDArray[Any] | None:
-        """Return a column in the first dtype that holds it; None: look at each weight."""
+        """Return a column, the only one where it is None, in the first dtype that holds it.
+
+        None: look at each weight.
+        """
         for dtype in self.dtypes():
             columns = try_columns(block, (dtype,), delimiter=delimiter, usecols=column)
             if columns is not None:
