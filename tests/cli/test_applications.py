@@ -43,7 +43,7 @@ def test_facts_and_times_are_printed(toy, invoke, labelled):
     assert result.exit_code == 0, result.output
     found = dict(line.split("  ", 1) for line in result.stdout.splitlines()[1:])
     found = {name: value.strip() for name, value in found.items()}
-    assert result.stdout.startswith(f"shares on {labelled}\n")
+    assert result.stdout.startswith(f"Shares on {labelled}\n")
     assert found["n"] == "6"
     assert found["device"] == "reference"
     assert found["largest share"] == "103"  # half of 1 + 5, and 100

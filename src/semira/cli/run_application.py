@@ -35,7 +35,7 @@ from semira.cli.options import (
     Targets,
     option,
 )
-from semira.cli.output import cell, note, print_json, print_pairs
+from semira.cli.output import capital, cell, note, print_json, print_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ def make_command(name: str) -> Callable[..., None]:
         targets = Targets(json=json, plot=plot, out=out)
         run_application(row, own, file, device, repeat, targets, reading)
 
-    run.__doc__ = f"{row.title[0].upper()}{row.title[1:]}: {row.summary}."
+    run.__doc__ = f"{capital(row.title)}: {row.summary}."
     return run
 
 
@@ -118,9 +118,13 @@ def run_application(
     if targets.json:
         print_json({"application": row.name, **timed.record(graph), "result": facts})
     elif targets.out != "-":
-        pairs = [("n", graph.arrays.nrows), ("entries", graph.arrays.nvals), ("device", chosen)]
+        arrays = graph.arrays
+        pairs = [("n", arrays.nrows), ("columns", arrays.ncols)][
+            : 1 + (arrays.nrows != arrays.ncols)
+        ]
+        pairs += [("entries", arrays.nvals), ("device", chosen)]
         pairs += [(name.replace("_", " "), _text(fact)) for name, fact in facts.items()]
-        print_pairs(pairs + timed.lines(graph), title=f"{row.title} on {graph.name}")
+        print_pairs(pairs + timed.lines(graph), title=f"{capital(row.title)} on {graph.name}")
     if targets.out is not None:
         tell(result, semira.io.Graph(graph.matrix, graph.labels))
         count = write_table(targets.out, result)
@@ -143,9 +147,9 @@ def _progress(row: Application) -> Iterator[dict[str, Any]]:
     if not row.takes_progress:
         yield {}
         return
-    line = StatusLine()
+    line, title = StatusLine(), capital(row.title)
     try:
-        yield {"progress": lambda done, total: line.show(f"{row.title}: {done:,} of {total:,}")}
+        yield {"progress": lambda done, total: line.show(f"{title}: {done:,} of {total:,}")}
     finally:
         line.clear()
 

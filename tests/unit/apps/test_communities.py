@@ -21,7 +21,13 @@ from semira.apps.communities.graph import Workspace
 from semira.apps.communities.moving import components, move_in_order, move_vertices, refine
 from semira.apps.communities.problem import graph_of
 from semira.base import settings
-from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
+from semira.exceptions import (
+    DimensionMismatch,
+    DomainMismatch,
+    InvalidIndex,
+    InvalidValue,
+    OutOfMemory,
+)
 from semira.kernels import ArrayKernel, array_module
 
 HOSTS = pytest.mark.parametrize("where", ["reference", "cpu"])
@@ -215,6 +221,7 @@ def test_labels_are_those_of_the_reference(device, name, directed):
     expected = run(name, noisy("reference", directed), directed=directed, seed=7)
     found = run(name, noisy(device, directed), directed=directed, seed=7)
     assert found.host_labels.tolist() == expected.host_labels.tolist()
+    assert repr(found).startswith("Communities(communities=")
     assert found.facts() == expected.facts()
     assert [each.tolist() for each in found.levels] == [each.tolist() for each in expected.levels]
 
@@ -443,6 +450,8 @@ def test_wrong_input_is_refused(device, name):
             run(name, gb.Matrix("bool", 2, 3))
         with pytest.raises(TypeError, match=r"needs a Matrix or a gb\.io\.Graph, got list"):
             run(name, [[0, 1], [1, 0]])
+        with pytest.raises(DomainMismatch, match="FC64 are no weights"):
+            run(name, gb.Matrix.from_coo([0, 1], [1, 0], [1j, 1j]))
         with pytest.raises(InvalidValue, match=r"not symmetric.*directed=True"):
             run(name, gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2))
         with pytest.raises(InvalidValue, match="not symmetric"):

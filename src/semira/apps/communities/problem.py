@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import semira as gb
-from semira.apps.arrays import as_given, on_host
+from semira.apps.arrays import as_given, check_real, on_host
 from semira.apps.communities.graph import Graph, grouped
 from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
 from semira.kernels import ArrayKernel, rows_of
@@ -46,11 +46,15 @@ def graph_of(
 
     Raises
     ------
+    DomainMismatch
+        Weights are no real numbers.
     InvalidValue
         A weight is negative or not finite, or the matrix is not symmetric and not `directed`.
     OutOfMemory
         The sum of the weights does not fit.
     """
+    if weighted:
+        check_real(A, "communities")
     indptr, indices, values, _ = rows_of(A, values=weighted and A.dtype.name != "BOOL")
     weights, scale, most = integer_weights(xp, values, len(indices))
     is_iso = len(weights) == 1
