@@ -140,7 +140,7 @@ def test_help_has_the_options(toy, invoke):
         ((), "share-out needs --starts"),
         (("--starts", "a", "--mode", "both"), "--mode 'both' is none of even, odd"),
         (("--starts", "a", "--rounds", "0"), "'0' is not a whole number, at least 1"),
-        (("--starts", "a", "--round", "1"), "no option --round; did you mean --rounds?"),
+        (("--starts", "a", "--round", "1"), "no option --round; did you mean '--rounds'?"),
         (("--starts", "a", "--damping", "1"), "share-out has no --damping, which is for pagerank"),
         (("--starts", "a", "--out", "-", "--json"), "both want standard output"),
     ],

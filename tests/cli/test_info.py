@@ -222,8 +222,10 @@ def test_delimiter_is_passed_on(invoke, invoke_json, tmp_path):
     assert (result["n"], result["entries"], result["weight"]["sum"]) == (3, 2, 5)
     path.write_text("1;2;3;4;5\n")
     words = invoke("info", path).stderr
-    for word in ("--delimiter ", "delimiter=", "--columns ", "columns="):
-        assert word in words
+    assert "columns=(0, 1) (semira --columns 0,1)" in words
+    path.write_text("1|2\n")
+    words = invoke("info", path).stderr
+    assert "delimiter='|' (semira --delimiter '|')" in words
     assert "delimiter" in invoke("info", "kron:4", "--delimiter", ";").stderr
 
 

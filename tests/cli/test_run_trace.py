@@ -153,7 +153,7 @@ def test_one_title_names_graph_device_and_time(monkeypatch, invoke, tmp_path):
         args = ("kron:5", "--plot", tmp_path / "x.png", "--repeat", repeat)
         assert invoke("run", "cc", *args).exit_code == 0
         title = seen.pop().get_suptitle()
-        assert title.startswith("connected components on kron:5, reference, ")
+        assert title.startswith("Connected components on kron:5, reference, ")
         assert how in title
 
 

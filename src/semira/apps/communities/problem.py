@@ -72,8 +72,8 @@ def graph_of(
     total, odd = on_host(sums).tolist()
     if odd != 0 and not directed:
         raise InvalidValue(
-            "the matrix is not symmetric; add its transpose, or pass directed=True for the "
-            "modularity of directed graphs"
+            "the matrix is not symmetric; add its transpose (semira --symmetrise), or pass "
+            "directed=True (semira --directed) for the modularity of directed graphs"
         )
     given = Graph(
         xp, A.device, n, indptr, indices, weights, is_iso, strengths, strengths_in, directed, total
