@@ -24,7 +24,6 @@ from semira.base import settings
 from semira.exceptions import (
     DimensionMismatch,
     DomainMismatch,
-    InvalidIndex,
     InvalidValue,
     OutOfMemory,
 )
@@ -473,12 +472,23 @@ def test_wrong_input_is_refused(device, name):
         ):
             with pytest.raises(InvalidValue, match=words):
                 run(name, pair, **options)
-        with pytest.raises(DimensionMismatch, match="one label for each of 2"):
+        with pytest.raises(DimensionMismatch, match=r"initial has shape.*each of the 2 vertices"):
             run(name, pair, initial=[0, 1, 2])
-        with pytest.raises(InvalidIndex, match="labels are integers"):
+        with pytest.raises(DomainMismatch, match="initial is of float64; pass integers"):
             run(name, pair, initial=[0.5, 1.0])
-        with pytest.raises(InvalidValue, match="1 of 2 vertices have no label"):
+        with pytest.raises(InvalidValue, match="initial lacks 1 of 2"):
             run(name, pair, initial=gb.Vector.from_coo([0], [1], size=2))
+
+
+def test_labels_may_be_any_integers(device):
+    with gb.device(device):
+        A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1, 2, 4])
+        expected = gb.apps.contract(A, [0, 0, 1]).to_dense(fill_value=0).tolist()
+        assert expected == [[1, 2], [4, 0]]
+        for labels in ([3, 3, 9], [-5, -5, 2], [7, 7, 2**62], np.array([8, 8, 11], np.uint64)):
+            for given in (labels, gb.Vector.from_dense(labels)):
+                found = gb.apps.contract(A, given).to_dense(fill_value=0)
+                assert found.tolist() == expected
 
 
 @BOTH
