@@ -119,9 +119,9 @@ def run_application(
         print_json({"application": row.name, **timed.record(graph), "result": facts})
     elif targets.out != "-":
         arrays = graph.arrays
-        pairs = [("n", arrays.nrows), ("columns", arrays.ncols)][
-            : 1 + (arrays.nrows != arrays.ncols)
-        ]
+        pairs: list[tuple[str, Any]] = [("n", arrays.nrows)]
+        if arrays.nrows != arrays.ncols:
+            pairs.append(("columns", arrays.ncols))
         pairs += [("entries", arrays.nvals), ("device", chosen)]
         pairs += [(name.replace("_", " "), _text(fact)) for name, fact in facts.items()]
         print_pairs(pairs + timed.lines(graph), title=f"{capital(row.title)} on {graph.name}")
