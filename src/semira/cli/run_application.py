@@ -118,11 +118,7 @@ def run_application(
     if targets.json:
         print_json({"application": row.name, **timed.record(graph), "result": facts})
     elif targets.out != "-":
-        arrays = graph.arrays
-        pairs: list[tuple[str, Any]] = [("n", arrays.nrows)]
-        if arrays.nrows != arrays.ncols:
-            pairs.append(("columns", arrays.ncols))
-        pairs += [("entries", arrays.nvals), ("device", chosen)]
+        pairs = _pairs_of(graph, chosen)
         pairs += [(name.replace("_", " "), _text(fact)) for name, fact in facts.items()]
         print_pairs(pairs + timed.lines(graph), title=f"{capital(row.title)} on {graph.name}")
     if targets.out is not None:
@@ -132,6 +128,13 @@ def run_application(
             note(f"{count:,} rows written to {targets.out}")
     if targets.plot is not None:
         load(row.plot)(result, graph.matrix, str(targets.plot))
+
+
+def _pairs_of(graph: Graph, device: str) -> list[tuple[str, Any]]:
+    """Return what is printed of the graph, and the device."""
+    nrows, ncols = graph.arrays.nrows, graph.arrays.ncols
+    columns = [] if nrows == ncols else [("columns", ncols)]
+    return [("n", nrows), *columns, ("entries", graph.arrays.nvals), ("device", device)]
 
 
 def _wait(device: str) -> None:
