@@ -149,12 +149,13 @@ def _meant(name: str) -> str:
     """Return the end of the message for a name that is none."""
     if name.startswith("_"):
         return ""
+    from semira import algorithms, apps, io
     from semira.base.text import did_you_mean
 
-    is_of_io = name.startswith(("from_", "to_", "read", "write", "load", "mm"))
-    module = "io" if is_of_io else "algorithms"
-    if name in importlib.import_module(f"semira.{module}").__all__:
-        return f"; there is semira.{module}.{name}"
+    homes = {"io": io.__all__, "algorithms": algorithms.__all__, "apps": apps.functions()}
+    for home, names in homes.items():
+        if name in names:
+            return f"; there is semira.{home}.{name}"
     return did_you_mean(name, [*_MODULES, *_NAMES])
 
 

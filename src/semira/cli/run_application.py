@@ -21,7 +21,7 @@ from semira.cli.applications import (
     own_options,
     write_table,
 )
-from semira.cli.graphs import Reading, choose_device, load_graph
+from semira.cli.graphs import Graph, Reading, choose_device, load_graph
 from semira.cli.groups import READING, with_options
 from semira.cli.measure import Timed, time_calls
 from semira.cli.options import (
