@@ -149,12 +149,11 @@ def _meant(name: str) -> str:
     """Return the end of the message for a name that is none."""
     if name.startswith("_"):
         return ""
-    from semira import algorithms, apps, io
     from semira.base.text import did_you_mean
 
-    homes = {"io": io.__all__, "algorithms": algorithms.__all__, "apps": apps.functions()}
-    for home, names in homes.items():
-        if name in names:
+    for home in ("io", "algorithms", "apps"):
+        module = importlib.import_module(f"semira.{home}")
+        if name in (module.functions() if home == "apps" else module.__all__):
             return f"; there is semira.{home}.{name}"
     return did_you_mean(name, [*_MODULES, *_NAMES])
 

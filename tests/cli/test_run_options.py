@@ -268,7 +268,7 @@ def test_help_of_a_command_of_algorithms_is_a_table(invoke):
     ("args", "words"),
     [
         (("run", "bffs", "grid:2x2"), "no algorithm 'bffs'; did you mean 'bfs'?"),
-        (("run", "xyz", "grid:2x2"), "no algorithm 'xyz'; semira run --help lists them all"),
+        (("run", "xyz", "grid:2x2"), "no algorithm 'xyz'; semira run -h lists them all"),
         (("plan", "mxmm", "grid:2x2"), "did you mean 'mxm'?"),
         (("inform",), "no command 'inform'; did you mean 'info'?"),
         (("pagerank", "grid:2x2"), "no command 'pagerank'; semira run pagerank is one"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from semira import algorithms
 from semira.apps.registry import functions, rows
 from semira.base.text import did_you_mean
 
@@ -22,7 +21,7 @@ def __getattr__(name: str) -> Any:
         found = globals()[name] = getattr(importlib.import_module(homes[name]), name)
         return found
     hint = "" if name.startswith("_") else did_you_mean(name, homes)
-    if name in algorithms.__all__:
+    if name in importlib.import_module("semira.algorithms").__all__:
         hint = f"; there is semira.algorithms.{name}"
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 

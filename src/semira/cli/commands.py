@@ -107,18 +107,15 @@ class Group(_Readable, TyperGroup):
         """Return whether a word names a command."""
         return word in self.list_commands(ctx)
 
-    def elsewhere(self, word: str) -> str:
-        """Return the end of a message that says where a word is a command; empty if nowhere."""
-        del word
-        return ""
-
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that is named; where there is none, say what may have been meant."""
         word = args[0]
         if not (self.is_known(ctx, word) or word.startswith("-") or ctx.resilient_parsing):
             names = self.list_commands(ctx)
-            hint = did_you_mean(word.lower(), names) or self.elsewhere(word)
-            hint = hint or f"; {ctx.command_path} --help lists them all"
+            hint = did_you_mean(word.lower(), names) or f"; {ctx.command_path} -h lists them all"
+            run: Any = self.get_command(ctx, "run")
+            if run and run.is_known(ctx, word):
+                hint = f"; semira run {word} is one"
             ctx.fail(f"no {self.kind} {word!r}{hint}")
         return super().resolve_command(ctx, args)
 

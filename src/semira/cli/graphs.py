@@ -190,10 +190,6 @@ def _numbering(graph: Graph) -> str:
     return "; vertices count from 0: the file's vertex k is k-1"
 
 
-#: Names that a name which there is not is compared with: hundreds of thousands take a second.
-_COMPARED = 100_000
-
-
 def _find_label(graph: Graph, text: str, option: str) -> int:
     labels = graph.labels
     assert labels is not None
@@ -203,7 +199,7 @@ def _find_label(graph: Graph, text: str, option: str) -> int:
         few = ", ".join(map(str, labels[:3].tolist()))
         raise IndexOutOfBound(
             f"{option} {text!r} is none of the {len(labels)} labels of {graph.name} ({few}, ...)"
-            f"{did_you_mean(text, names[:_COMPARED].tolist())}"
+            f"{did_you_mean(text, names[:100_000].tolist())}"
         )
     return int(found[0])
 

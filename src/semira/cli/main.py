@@ -37,14 +37,6 @@ class Program(LazyGroup):
         | {"compile": "semira.cli.compile:compile_ahead"}
     }
 
-    def elsewhere(self, word: str) -> str:
-        """Return the end of a message that says of which command a word is an algorithm."""
-        from semira.cli.applications import APPLICATIONS
-        from semira.cli.catalogue import CATALOGUE
-
-        is_run = word in CATALOGUE or word in APPLICATIONS
-        return f"; semira run {word} is one" if is_run else ""
-
     def make_context(self, *args: Any, **extra: Any) -> Any:
         """Read the command line; it may ask for help, which is printed at once."""
         try:

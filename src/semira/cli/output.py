@@ -87,13 +87,7 @@ seconds = seconds_text
 
 
 def capital(title: str) -> str:
-    """Return a title with a capital letter at its beginning.
-
-    Examples
-    --------
-    >>> capital("k-core"), capital("PageRank")
-    ('K-core', 'PageRank')
-    """
+    """Return a title with a capital letter at its beginning."""
     return title[:1].upper() + title[1:]
 
 

@@ -264,13 +264,6 @@ def is_word(text: str) -> bool:
     return any(map(str.isalpha, text)) and not _is_number_or_missing(text)
 
 
-def _are_numbers(rows: list[list[str]], column: int, decimal: str) -> bool:
-    """Whether a column holds numbers, at least one, and nothing else but missing ones."""
-    texts = [with_point(row[column], decimal) for row in rows if len(row) > column]
-    are_numbers = all(map(_is_number_or_missing, texts))
-    return are_numbers and any(as_real(text) is not None for text in texts)
-
-
 def _are_weights(rows: list[list[str]], column: int, decimal: str) -> bool:
     """Whether a column is meant to hold weights: most of it are numbers, in either notation.
 
@@ -290,7 +283,7 @@ def _is_header(
         return False
     if _are_integers(rows, columns[:2]):
         return True
-    return len(columns) == 3 and _are_numbers(rows, columns[2], options.decimal)
+    return len(columns) == 3 and _are_weights(rows, columns[2], options.decimal)
 
 
 def _known_columns(fields: list[str], rows: list[list[str]]) -> dict[str, int]:

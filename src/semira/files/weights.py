@@ -66,10 +66,7 @@ class Weights:
     def _try_column(
         self, block: Block, delimiter: str | None = None, column: tuple[int, ...] | None = None
     ) -> NDArray[Any] | None:
-        """Return a column, the only one where it is None, in the first dtype that holds it.
-
-        None: look at each weight.
-        """
+        """Return a column, or the only one, in the first dtype that holds it; None if none does."""
         for dtype in self.dtypes():
             columns = try_columns(block, (dtype,), delimiter=delimiter, usecols=column)
             if columns is not None:

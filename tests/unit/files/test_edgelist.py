@@ -493,7 +493,7 @@ def test_read_gigantic_line_is_refused():
         ({"encoding": "rot13"}, "encoding='rot13' is no text encoding"),
         ({"decimal": ";"}, "decimal=';'; choose"),
         ({"decimal": ",", "delimiter": ","}, "decimal=',' with delimiter=','"),
-        ({"colums": (0, 1)}, r"unknown option 'colums' \(did you mean 'columns'\?\); options: "),
+        ({"colums": (0, 1)}, r"unknown option 'colums'; did you mean 'columns'\?; options: "),
         ({"symmetrize": True}, "did you mean 'symmetrise'"),
         ({"sep": ","}, "did you mean 'delimiter'"),
         ({"header": "no"}, "header='no'; True: the first line names the columns"),
