@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
@@ -26,7 +27,7 @@ import typer
 
 from benchmarks.sweep import graphs_of, keep_records
 from semira.base.errors import InvalidValue
-from semira.bench.device import array_module, free_memory
+from semira.bench.device import LEAST_HELD_S, array_module, free_memory
 from semira.bench.environment import describe_environment
 from semira.bench.record import Record, require_some
 from semira.cli.bench import OutOption, QuickOption, check_append, finish, progress, split_names
@@ -48,6 +49,22 @@ Say = Callable[[str], None]
 STEADY = 9
 
 _UNTOLD: Any = object()
+
+
+def held_for(calls_s: Sequence[float]) -> float:
+    """Return for how long to hold a device, in which the host queues a call of these seconds.
+
+    Examples
+    --------
+    >>> round(held_for([3e-3, 2e-3, 9e-3]), 6)
+    0.007
+    """
+    return 2 * statistics.median(calls_s) + LEAST_HELD_S
+
+
+def time_of(record: Record) -> float | None:
+    """Return the device's time where there is a clock, else the call's."""
+    return record.device_median_s or record.median_s
 
 
 def option(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,13 @@ from benchmarks.studies.blocks import shown_walks, title_of
 from benchmarks.studies.frontiers import sweeps
 from benchmarks.studies.levels import band_of, first_search, rows_of
 from benchmarks.studies.masks import mask_sweeps
-from benchmarks.studies.roofline import points
+from benchmarks.studies.roofline import GATHERS, LEVEL_S, points
 from benchmarks.studies.scales import gteps, searches_of
 from benchmarks.studies.spmspv import series_of
 from benchmarks.studies.spmspv_searches import SEARCH_PARTS, search_parts
 from semira.base.errors import InvalidValue
-from semira.bench.record import Record, stamp_of
-from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
+from semira.bench.record import Record
+from semira.bench.traffic import ROOF
 from semira.cli.plots import COLOURS, OTHER, add_grid, figure, save
 
 #: Matrix bytes read per gather in the roofline: one index.
@@ -47,6 +48,14 @@ _SHOWN = 5
 
 #: Lists the items of a picture that get a panel each.
 _Listed = Callable[[Sequence[Record]], list[Any]]
+
+
+def stamp_of(records: Iterable[Record]) -> str:
+    """Return a hash of records: what was made of them has it, and is stale if theirs differs."""
+    digest = hashlib.blake2b(digest_size=12)
+    for record in records:
+        digest.update(record.to_json().encode())
+    return f"records {digest.hexdigest()}"
 
 
 def _nothing(wanted: str, command: str, records: Sequence[Record]) -> InvalidValue:

@@ -249,9 +249,10 @@ class Bench:
     def ours(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Time Semira's product, with the pin of each way."""
         import cupy as cp
+        from benchmarks.harness import held_for
 
         import semira as gb
-        from semira.bench.device import held_for, profile_calls
+        from semira.bench.device import profile_calls
         from semira.bench.timer import Budget, measure
 
         matrix = self.matrix

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Options, Study, option
+from benchmarks.harness import Options, Study, option, time_of
 from semira.bench.device import free_memory
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import KERNELS
 from semira.bench.ours import semira_library
 from semira.bench.record import Record
-from semira.bench.report import checked, figure, time_of
+from semira.bench.report import checked, figure
 from semira.bench.runner import Preset, run_kernel
 
 

@@ -16,12 +16,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.harness import Options, Study, option
+from benchmarks.harness import Options, Study, option, time_of
 from semira.backends.registry import capabilities_of
 from semira.bench.graphs import BenchGraph
 from semira.bench.ours import semira_library
 from semira.bench.record import Record
-from semira.bench.report import checked, figure, time_of
+from semira.bench.report import checked, figure
 from semira.bench.runner import Preset, run_kernel
 from semira.cli.searches import METHODS, pins_on
 

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import Options, Say, option
+from benchmarks.harness import Options, Say, held_for, option
 from benchmarks.studies.device_micro import rtol_in
 from benchmarks.studies.spmm import fastest_of
 from semira.base.errors import InvalidValue, OutOfMemory, PlanError
-from semira.bench.device import held_for, profile_calls
+from semira.bench.device import profile_calls
 from semira.bench.environment import version_of
 from semira.bench.record import Dataset, Record, without_result
 from semira.bench.timer import Budget, clock, measure

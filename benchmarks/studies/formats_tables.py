@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.harness import Study
+from benchmarks.harness import Study, time_of
 from benchmarks.studies import formats
 from benchmarks.studies.formats import STORAGES
 from semira.bench.record import Record
-from semira.bench.report import checked, figure, time_of
+from semira.bench.report import checked, figure
 
 #: Peers in the order of the table.
 PEERS = ("numpy dense", "scipy csr", "cupy dense", "cusparse csr")

@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import STEADY, Options, Study, option
-from semira.bench.device import held_for, profile_calls
+from benchmarks.harness import STEADY, Options, Study, held_for, option, time_of
+from semira.bench.device import profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record
-from semira.bench.report import figure, time_of
+from semira.bench.report import figure
 from semira.bench.timer import Budget, measure
 
 #: Pins of each way; the planner has none.

@@ -19,12 +19,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarks.harness import Options, Study
+from benchmarks.harness import Options, Study, time_of
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import KERNELS, UNDIRECTED, Library
 from semira.bench.ours import semira_library
 from semira.bench.record import Record
-from semira.bench.report import checked, figure, time_of
+from semira.bench.report import checked, figure
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.traffic import ASYNCHRONOUS
 from semira.contract import PRODUCTS, Method, walk_statements

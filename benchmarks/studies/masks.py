@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Options, Study, option
+from benchmarks.harness import Options, Study, option, time_of
 from benchmarks.studies.frontiers import GOAL, SHARES, crossing, measure_product
 from semira.base.errors import PlanError
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record
-from semira.bench.report import figure, time_of
+from semira.bench.report import figure
 
 #: Pins of each way; the planner has none.
 WAYS: dict[str, dict[str, Any]] = {

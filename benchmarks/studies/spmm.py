@@ -22,17 +22,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cupy_calls import product_peer
-from benchmarks.harness import STEADY, Options, Say, Study, option
+from benchmarks.harness import STEADY, Options, Say, Study, held_for, option, time_of
 from benchmarks.studies.device_micro import rtol_in
 from benchmarks.sweep import graphs_of
 from semira.base.errors import InvalidValue
-from semira.bench.device import (
-    held_for,
-    profile_calls,
-)
+from semira.bench.device import profile_calls
 from semira.bench.graphs import load_bench_graph, rows_of_entries
 from semira.bench.record import Dataset, Record, without_result
-from semira.bench.report import checked, figure, time_of
+from semira.bench.report import checked, figure
 from semira.bench.timer import Budget, clock, measure
 from semira.bench.traffic import ROOF
 from semira.plan.rules_full import PIECES

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import STEADY, Options, option
+from benchmarks.harness import STEADY, Options, held_for, option, time_of
 from benchmarks.studies.frontiers import GOAL, crossing
-from semira.bench.device import held_for, profile_calls
+from semira.bench.device import profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.ours import semira_library
 from semira.bench.record import Record
-from semira.bench.report import checked, figure, time_of
+from semira.bench.report import checked, figure
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.timer import Budget, measure
 from semira.contract import TraceRow, has_part

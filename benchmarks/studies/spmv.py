@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cupy_calls import product_peer
-from benchmarks.harness import Options, Say, Study, graphs, option
+from benchmarks.harness import Options, Say, Study, graphs, option, time_of
 from benchmarks.studies.device_micro import rtol_in
 from semira.bench.device import free_memory, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record, without_result
-from semira.bench.report import checked, figure, time_of
+from semira.bench.report import checked, figure
 from semira.bench.timer import Budget, clock, measure
 from semira.bench.traffic import ROOF
 

@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Options, Study, option
+from benchmarks.harness import Options, Study, option, time_of
 from semira.bench.device import QUEUED_S, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import dense
 from semira.bench.record import Record
-from semira.bench.report import checked, figure, time_of
+from semira.bench.report import checked, figure
 from semira.bench.timer import Budget, measure
 from semira.bench.verify import Verdict, check_levels
 

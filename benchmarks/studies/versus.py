@@ -9,7 +9,6 @@ from semira.bench.record import Record
 from semira.bench.report import checked, figure, markdown_table, milliseconds, runs_of
 from semira.bench.traffic import ROOF
 from semira.bench.versus import (
-    CLOCKS,
     Peers,
     against,
     best_peer,
@@ -26,6 +25,10 @@ _PLAIN = {"dtype", "tol", "max_iterations"}
 
 #: Longest kernels of a case, listed in the table of kernels.
 _KERNELS = 3
+
+
+#: What each clock of the peers' file is called.
+CLOCKS = {"device_ms": "device", "call_ms": "whole call"}
 
 
 def summary_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], list[list[str]]]:

@@ -14,7 +14,7 @@ from benchmarks.studies.frontiers import STUDY as FRONTIERS
 from benchmarks.studies.frontiers import FrontiersOptions, Sweep, frontiers_table, sweeps
 from benchmarks.studies.ideas import IDEAS, fired_table, ideas_table, steps, timed_statements
 from benchmarks.studies.ideas import STUDY as IDEAS_STUDY
-from benchmarks.studies.roofline import Point, losses_table, points, roofline_table
+from benchmarks.studies.roofline import LEVEL_S, Point, losses_table, points, roofline_table
 from benchmarks.studies.scales import STUDY as SCALES
 from benchmarks.studies.scales import ScalesOptions, gteps, scales_table, searches_of
 from benchmarks.studies.variants import (
@@ -30,7 +30,7 @@ from typer.testing import CliRunner
 import semira as gb
 from semira.bench.graphs import load_bench_graph
 from semira.bench.record import Dataset, Record, append_records, parse_record, read_records
-from semira.bench.traffic import ASYNCHRONOUS, LEVEL_S, ROOF
+from semira.bench.traffic import ASYNCHRONOUS, ROOF
 from semira.bench.versus import Peers
 
 GRAPH = Dataset("ring", 1000, 4000, "00")

@@ -151,10 +151,10 @@ def _meant(name: str) -> str:
         return ""
     from semira.base.text import did_you_mean
 
-    is_of_io = name.startswith(("from_", "to_", "read", "write", "load", "mm"))
-    module = "io" if is_of_io else "algorithms"
-    if name in importlib.import_module(f"semira.{module}").__all__:
-        return f"; there is semira.{module}.{name}"
+    for home in ("io", "algorithms", "apps"):
+        module = importlib.import_module(f"semira.{home}")
+        if name in (module.functions() if home == "apps" else module.__all__):
+            return f"; there is semira.{home}.{name}"
     return did_you_mean(name, [*_MODULES, *_NAMES])
 
 

@@ -43,7 +43,7 @@ def test_facts_and_times_are_printed(toy, invoke, labelled):
     assert result.exit_code == 0, result.output
     found = dict(line.split("  ", 1) for line in result.stdout.splitlines()[1:])
     found = {name: value.strip() for name, value in found.items()}
-    assert result.stdout.startswith(f"shares on {labelled}\n")
+    assert result.stdout.startswith(f"Shares on {labelled}\n")
     assert found["n"] == "6"
     assert found["device"] == "reference"
     assert found["largest share"] == "103"  # half of 1 + 5, and 100
@@ -140,7 +140,7 @@ def test_help_has_the_options(toy, invoke):
         ((), "share-out needs --starts"),
         (("--starts", "a", "--mode", "both"), "--mode 'both' is none of even, odd"),
         (("--starts", "a", "--rounds", "0"), "'0' is not a whole number, at least 1"),
-        (("--starts", "a", "--round", "1"), "no option --round; did you mean --rounds?"),
+        (("--starts", "a", "--round", "1"), "no option --round; did you mean '--rounds'?"),
         (("--starts", "a", "--damping", "1"), "share-out has no --damping, which is for pagerank"),
         (("--starts", "a", "--out", "-", "--json"), "both want standard output"),
     ],

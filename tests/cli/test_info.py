@@ -69,6 +69,13 @@ def test_rectangular_matrix_has_no_symmetry(invoke_json, tmp_path):
     assert facts["self_loops"] is None
 
 
+def test_complex_weights_have_no_order(invoke_json, tmp_path):
+    path = tmp_path / "complex.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 2 1 2\n2 1 3 4\n")
+    result = invoke_json("info", path)
+    assert (result["dtype"], result["is_weighted"], result["weight"]) == ("FC64", True, None)
+
+
 def test_empty_matrix_is_described(invoke_json, tmp_path):
     path = tmp_path / "empty.mtx"
     path.write_text("%%MatrixMarket matrix coordinate pattern general\n0 0 0\n")
@@ -222,8 +229,10 @@ def test_delimiter_is_passed_on(invoke, invoke_json, tmp_path):
     assert (result["n"], result["entries"], result["weight"]["sum"]) == (3, 2, 5)
     path.write_text("1;2;3;4;5\n")
     words = invoke("info", path).stderr
-    for word in ("--delimiter ", "delimiter=", "--columns ", "columns="):
-        assert word in words
+    assert "columns=(0, 1) (semira --columns 0,1)" in words
+    path.write_text("1|2\n")
+    words = invoke("info", path).stderr
+    assert "delimiter='|' (semira --delimiter '|')" in words
     assert "delimiter" in invoke("info", "kron:4", "--delimiter", ";").stderr
 
 

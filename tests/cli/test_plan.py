@@ -91,7 +91,7 @@ def test_compiled_loops_in_place_of_products_are_told(invoke, invoke_json):
     assert record["compiled_loop"]
     assert record["products"]
     told = invoke("plan", "bfs", "kron:6", "--device", "cpu").stdout.splitlines()[0]
-    assert told.startswith("bfs on cpu has no products: compiled loops take their place (push")
+    assert told.startswith("bfs on cpu runs compiled loops, without products (push")
     # On the reference, and under the options of a textbook's search, there are products.
     for options in ((), ("--device", "cpu", "--method", "vertex-centric-pull")):
         assert not invoke_json("plan", "bfs", "kron:6", *options)["compiled_loop"]

@@ -110,7 +110,7 @@ def test_a_core_in_place_of_core_numbers(invoke, invoke_json, labelled, tmp_path
     assert {row["label"]: row["value"] for row in lines_of(path)} == {
         "a": "3", "b": "2", "c": "3", "d": "2",
     }  # fmt: skip
-    assert "k-core on" in invoke("run", "kcore", labelled, "--k", "2").stdout
+    assert "K-core on" in invoke("run", "kcore", labelled, "--k", "2").stdout
     # Zero is a number as well, and a core may be empty.
     assert invoke_json("run", "kcore", labelled, "--k", "0")["result"]["vertices"] == 6
     empty = invoke_json("run", "kcore", labelled, "--k", "9")["result"]
@@ -267,12 +267,13 @@ def test_help_of_a_command_of_algorithms_is_a_table(invoke):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("run", "bffs", "grid:2x2"), "no algorithm 'bffs'; did you mean bfs?"),
-        (("run", "xyz", "grid:2x2"), "no algorithm 'xyz'; semira run --help lists them all"),
-        (("plan", "mxmm", "grid:2x2"), "did you mean mxm?"),
-        (("inform",), "no command 'inform'; did you mean info?"),
-        (("datasets", "lst"), "did you mean list?"),
-        (("run", "bfs", "grid:2x2", "--device", "cuta"), "did you mean cuda?"),
+        (("run", "bffs", "grid:2x2"), "no algorithm 'bffs'; did you mean 'bfs'?"),
+        (("run", "xyz", "grid:2x2"), "no algorithm 'xyz'; semira run -h lists them all"),
+        (("plan", "mxmm", "grid:2x2"), "did you mean 'mxm'?"),
+        (("inform",), "no command 'inform'; did you mean 'info'?"),
+        (("pagerank", "grid:2x2"), "no command 'pagerank'; semira run pagerank is one"),
+        (("datasets", "lst"), "did you mean 'list'?"),
+        (("run", "bfs", "grid:2x2", "--device", "cuta"), "did you mean 'cuda'?"),
         (("run", "bfs", "grid:2x2", "--weights", "rand"), "'rand' is none of random"),
         (("run", "bfs", "grid:2x2", "--repeat", "x"), "'x' is not a whole number, at least 0"),
         (("run", "bfs", "grid:2x2", "--repeat", "-1"), "'-1' is not a whole number, at least 0"),

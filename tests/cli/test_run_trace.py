@@ -153,7 +153,7 @@ def test_one_title_names_graph_device_and_time(monkeypatch, invoke, tmp_path):
         args = ("kron:5", "--plot", tmp_path / "x.png", "--repeat", repeat)
         assert invoke("run", "cc", *args).exit_code == 0
         title = seen.pop().get_suptitle()
-        assert title.startswith("connected components on kron:5, reference, ")
+        assert title.startswith("Connected components on kron:5, reference, ")
         assert how in title
 
 
@@ -308,7 +308,7 @@ def test_what_is_settled_without_products_says_so(invoke, invoke_json, monkeypat
     assert (record["result"]["method"], record["plan"]["products"]) == ("asynchronous", [])
     result = invoke("run", "sssp", *short, "--trace", "--plot", path)
     assert "asynchronous, without products" in result.stdout
-    assert "not counted" in result.stdout
+    assert "entries touched" not in result.stdout
     assert "no product ran: asynchronous shortest paths have none" in result.stdout
     assert "degrees are drawn" in result.stderr
     told = invoke("plan", "sssp", "road:12x12", "--source", "0").stdout

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.plots import plot_records
+from benchmarks.plots import plot_records, stamp_of
 
-from semira.bench.record import Record, read_records, stamp_of
+from semira.bench.record import Record, read_records
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSETS, RESULTS = ROOT / "docs" / "assets", ROOT / "bench" / "results"

@@ -39,7 +39,7 @@ from benchmarks.studies.ideas import fired_table, ideas_table
 from benchmarks.studies.levels import levels_table, policy_table, quantiles_table
 from benchmarks.studies.masks import masks_table
 from benchmarks.studies.mxm import mxm_summary, mxm_table
-from benchmarks.studies.roofline import losses_table, roofline_table
+from benchmarks.studies.roofline import GATHERS, LEVEL_S, losses_table, roofline_table
 from benchmarks.studies.scales import scales_table
 from benchmarks.studies.spmm import spmm_table, summary_table
 from benchmarks.studies.spmspv import (
@@ -61,7 +61,7 @@ import semira as gb
 from semira.bench.record import Record, read_records
 from semira.bench.report import markdown_table, runs_of
 from semira.bench.sources import sources_table
-from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
+from semira.bench.traffic import ROOF
 from semira.bench.versus import Peers, read_peers
 from semira.ops import registry
 

@@ -18,6 +18,7 @@ GROUPS, PATTERNS, SPECTRA = "Sets, cores and communities", "Triangles and overla
 _FEW = 1100
 
 _CHECKS = "benchmarks.algorithm_checks"
+_BOUND_CHECK = "benchmarks.bound_checks:check_bounds"
 _BY_BFS = ("reached", "depth", "level_sum=sum")
 _BY_RANK = ("iterations", "converged", "rank_sum=sum", "top")
 _BY_PART = ("components=groups", "iterations", "largest=group_sizes", "single_vertices=singles")
@@ -206,7 +207,7 @@ _ROWS = (
     Row(
         name="diameter", title="diameter", section=PATHS, module="semira.algorithms.eccentricity",
         result="EccentricityResult", answer="diameter", directed=False, facts=_BY_BOUND,
-        every_vertex=True, cost=_passes(20), oracle=f"{_CHECKS}:check_bounds", texts=_AGAIN,
+        every_vertex=True, cost=_passes(20), oracle=_BOUND_CHECK, texts=_AGAIN,
         peers=(Peer("networkx:diameter", {"usebounds": True}), Peer("igraph:diameter"),
                Peer("networkit:distance.Diameter")),
         cases=(Case("diameter", {"searches": 64}, peers=()), Case("exact diameter")),
@@ -215,7 +216,7 @@ _ROWS = (
     Row(
         name="eccentricity", title="eccentricities", section=PATHS, command="ecc",
         result="EccentricityResult", directed=False, facts=("known", *_BY_BOUND),
-        every_vertex=True, cost=_passes(40), oracle=f"{_CHECKS}:check_bounds", texts=_AGAIN,
+        every_vertex=True, cost=_passes(40), oracle=_BOUND_CHECK, texts=_AGAIN,
         peers=(Peer("networkx:eccentricity"), Peer("igraph:eccentricity")),
         cases=(Case("eccentricity", {"searches": 16}, peers=()), Case("exact eccentricity")),
     ),

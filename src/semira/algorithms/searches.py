@@ -188,7 +188,7 @@ def _search(
             _WALK(k, *rows_of(A, values=False)[:2], sources, *out, device=where, scratch=scratch,
                   work=k * (n + A.nvals))  # fmt: skip
         else:
-            if kept == LEVELS and not device_traits(where).own_memory:
+            if kept == LEVELS and xp is np:
                 level.fill(np.iinfo(dtype).max)
             _search_by_bits(xp, A, sources, width, out)
         told = _on_host(told[: _STATE + k])

@@ -6,11 +6,11 @@ this package, and its rows; a folder is loaded when one of its names is first us
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from typing import Any
 
 from semira.apps.registry import functions, rows
+from semira.base.text import did_you_mean
 
 __all__ = ["functions", "rows"]
 
@@ -20,8 +20,9 @@ def __getattr__(name: str) -> Any:
     if name in homes:
         found = globals()[name] = getattr(importlib.import_module(homes[name]), name)
         return found
-    near = difflib.get_close_matches(name, homes, 1)
-    hint = f"; did you mean {near[0]!r}?" if near and not name.startswith("_") else ""
+    hint = "" if name.startswith("_") else did_you_mean(name, homes)
+    if name in importlib.import_module("semira.algorithms").__all__:
+        hint = f"; there is semira.algorithms.{name}"
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import Vector, device_traits, free_memory
+from semira import Matrix, Vector, device_traits, free_memory
 from semira.exceptions import (
     DimensionMismatch,
     DomainMismatch,
@@ -35,6 +35,12 @@ def as_given(given: Any, name: str) -> Any:
     Raises InvalidValue if elements of the list have different shapes.
     """
     return given if hasattr(given, "dtype") else as_array(given, name)
+
+
+def check_real(A: Matrix, name: str) -> None:
+    """Check that entries may be weights; raises DomainMismatch if they are no real numbers."""
+    if A.dtype.kind not in "BIUF":
+        raise DomainMismatch(f"{name}: values of dtype {A.dtype} are no weights; use real numbers")
 
 
 def per_vertex(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -35,17 +34,6 @@ QUEUED_S = 2e-3
 
 #: Seconds that a device is held at least, in which the host queues a call of few launches.
 LEAST_HELD_S = 1e-3
-
-
-def held_for(calls_s: Sequence[float]) -> float:
-    """Return for how long to hold a device, in which the host queues a call of these seconds.
-
-    Examples
-    --------
-    >>> round(held_for([3e-3, 2e-3, 9e-3]), 6)
-    0.007
-    """
-    return 2 * statistics.median(calls_s) + LEAST_HELD_S
 
 
 def device_seconds(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import statistics
@@ -288,14 +287,6 @@ def without_result(record: Record, error: Exception) -> Record:
     """
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return replace(record, note=text[:_MOST_NOTE], verified=None)
-
-
-def stamp_of(records: Iterable[Record]) -> str:
-    """Return a hash of records: what was made of them has it, and is stale if theirs differs."""
-    digest = hashlib.blake2b(digest_size=12)
-    for record in records:
-        digest.update(record.to_json().encode())
-    return f"records {digest.hexdigest()}"
 
 
 def failures(records: Sequence[Record]) -> list[Record]:

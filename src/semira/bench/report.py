@@ -266,8 +266,3 @@ def checked(record: Record) -> str:
 def milliseconds(time_s: float | None) -> str:
     """Return seconds as milliseconds, for a table."""
     return figure(None if time_s is None else 1e3 * time_s)
-
-
-def time_of(record: Record) -> float | None:
-    """Return the device's time where there is a clock, else the call's."""
-    return record.device_median_s or record.median_s

@@ -16,13 +16,6 @@ from semira.contract import TraceRow
 #: Bytes a second that a copy on the H200 reads and writes, measured.
 ROOF = 4.2e12
 
-#: Random 4-byte gathers a second on the H200, measured: from a table of 2**24 entries and of 2**21.
-GATHERS = (72e9, 168e9)
-
-#: Seconds of a level with next to nothing in it, measured: a breadth-first search of 50 x 50
-#: crossings in one cooperative kernel, three barriers a level and the reads between them.
-LEVEL_S = 5.3e-6
-
 
 #: Method of shortest paths that has no iterations; `Record.ran` names it in the place of products.
 ASYNCHRONOUS = "asynchronous"

@@ -22,9 +22,6 @@ _SAME_ENTRIES = 0.01
 #: Iterations of PageRank that peers made; ours with a tolerance are not compared.
 _ITERATIONS = 20
 
-#: What each clock of the peers' file is called.
-CLOCKS = {"device_ms": "device", "call_ms": "whole call"}
-
 
 @dataclass(frozen=True, slots=True)
 class Peers:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.main import get_command
 
+from semira.base.text import did_you_mean
 from semira.cli import applications
 from semira.cli.applications import APPLICATIONS
 from semira.cli.catalogue import CATALOGUE, options_of, typed
@@ -17,18 +17,6 @@ from semira.cli.options import READING_PANEL
 
 #: What the help calls a value that has no name of its own.
 _NAMES = {int: "N", float: "X", str: "TEXT"}
-
-
-def meant(word: str, names: Iterable[str]) -> str:
-    """Return the question whether one of some names was meant; "" where none is like the word.
-
-    Examples
-    --------
-    >>> meant("pagerang", ["bfs", "pagerank"]), meant("xyz", ["bfs"])
-    ('; did you mean pagerank?', '')
-    """
-    near = difflib.get_close_matches(word.lower(), list(names), 1)
-    return f"; did you mean {near[0]}?" if near else ""
 
 
 class _Readable:
@@ -63,7 +51,7 @@ class _Readable:
     def explain(self, error: Any) -> None:
         """Put an error into plain words."""
         if getattr(error, "option_name", None) and hasattr(error, "possibilities"):
-            near = meant(error.option_name, error.possibilities or ())
+            near = did_you_mean(error.option_name, error.possibilities or ())
             error.message = f"no option {error.option_name}{near}"
             error.possibilities = None
         elif hasattr(error.__cause__, "errors"):
@@ -96,7 +84,7 @@ def _refusal(parameter: Any, value: Any) -> str:
     """Return why a value cannot be what it is given for."""
     if parameter.type_descriptor.is_choice:
         names = _choices(parameter)
-        return f"{value!r} is none of {', '.join(names)}{meant(str(value), names)}"
+        return f"{value!r} is none of {', '.join(names)}{did_you_mean(str(value), names)}"
     wanted = {int: "a whole number", float: "a number"}.get(
         parameter.type_descriptor.annotation, "such a value"
     )
@@ -124,8 +112,11 @@ class Group(_Readable, TyperGroup):
         word = args[0]
         if not (self.is_known(ctx, word) or word.startswith("-") or ctx.resilient_parsing):
             names = self.list_commands(ctx)
-            shown = f"{ctx.command_path} --help lists them all"
-            ctx.fail(f"no {self.kind} {word!r}{meant(word, names) or f'; {shown}'}")
+            hint = did_you_mean(word.lower(), names) or f"; {ctx.command_path} -h lists them all"
+            run: Any = self.get_command(ctx, "run")
+            if run and run.is_known(ctx, word):
+                hint = f"; semira run {word} is one"
+            ctx.fail(f"no {self.kind} {word!r}{hint}")
         return super().resolve_command(ctx, args)
 
 

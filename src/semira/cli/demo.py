@@ -18,7 +18,7 @@ from semira.cli.catalogue import CATALOGUE
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
 from semira.cli.measure import Measurement, measure
 from semira.cli.options import DeviceOption, option
-from semira.cli.output import print_table, print_text, say, seconds
+from semira.cli.output import capital, print_table, print_text, say, seconds
 from semira.cli.plots import draw_degrees, draw_frontier, draw_ranks, has_matplotlib, svg_of
 from semira.cli.report import Figure, Section, prepare_report, render
 from semira.files.output import open_output
@@ -87,7 +87,7 @@ def _measure_all(subject: _Subject, device: str) -> _Done:
     measured: dict[str, Measurement | str] = {}
     for algorithm in ALGORITHMS:
         row = CATALOGUE[algorithm]
-        say(f"{row.title} on {subject.path}")
+        say(f"{capital(row.title)} on {subject.path}")
         try:
             source = find_vertex(graph, None) if row.start else None
             measured[algorithm] = measure(graph, row, device=device, source=source, repeat=REPEAT)
@@ -133,7 +133,7 @@ def _figures(done: _Done) -> list[Figure]:
         rows = got.plan.rows
         figures.append(
             Figure(
-                f"{CATALOGUE[algorithm].title.capitalize()}: frontier and direction",
+                f"{capital(CATALOGUE[algorithm].title)}: frontier and direction",
                 svg_of(lambda panel, rows=rows: draw_frontier(panel, rows)),  # type: ignore[misc]
             )
         )

@@ -24,7 +24,8 @@ from semira.cli.output import print_json, print_pairs, print_table, seconds
 PACKAGES = (
     ("numpy", "arrays", True),
     ("scipy", "building matrices", True),
-    ("numba", "cpu kernels", True),
+    ("llvmlite", "kernels of the cpu", True),
+    ("numba", "Python functions and records on the cpu", True),
     ("typer", "this program", True),
     ("rich", "tables", True),
     ("matplotlib", "--plot and the demo's report: pip install 'semira[plot]'", False),

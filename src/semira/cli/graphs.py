@@ -13,6 +13,7 @@ import semira
 from semira.backends.registry import backend_for
 from semira.base.errors import DeviceUnavailable, IndexOutOfBound, InvalidValue
 from semira.base.settings import settings
+from semira.base.text import did_you_mean
 from semira.cli.options import Device
 from semira.cli.output import note
 
@@ -192,11 +193,13 @@ def _numbering(graph: Graph) -> str:
 def _find_label(graph: Graph, text: str, option: str) -> int:
     labels = graph.labels
     assert labels is not None
-    found = np.flatnonzero(labels.astype(str) == text)
+    names = labels.astype(str)
+    found = np.flatnonzero(names == text)
     if len(found) == 0:
         few = ", ".join(map(str, labels[:3].tolist()))
         raise IndexOutOfBound(
             f"{option} {text!r} is none of the {len(labels)} labels of {graph.name} ({few}, ...)"
+            f"{did_you_mean(text, names[:100_000].tolist())}"
         )
     return int(found[0])
 

@@ -95,7 +95,7 @@ def _degrees(graph: Graph, cols: Any) -> dict[str, Any]:
 
 def _weights(graph: Graph) -> dict[str, Any] | None:
     values = graph.arrays.values
-    if graph.arrays.iso or len(values) == 0 or values.dtype == np.bool_:
+    if graph.arrays.iso or len(values) == 0 or values.dtype.kind not in "iuf":
         return None
     return {
         "least": values.min(),

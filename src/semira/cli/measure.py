@@ -110,10 +110,12 @@ class Measurement(Timed):
 
     def line(self) -> str:
         """Return which method ran how often, in order; or what ran without products."""
-        line = self.plan.line()
-        if line or not self.is_settled:
-            return line or "no product ran"
-        return "asynchronous, without products"
+        if line := self.plan.line():
+            return line
+        if self.is_settled:
+            return "asynchronous, without products"
+        has_loops = semira.device_traits(self.device).compiled_loops
+        return "compiled loops, without products" if has_loops else "no product ran"
 
     @property
     def mteps(self) -> float | None:

@@ -86,6 +86,11 @@ def cell(value: Any) -> str:
 seconds = seconds_text
 
 
+def capital(title: str) -> str:
+    """Return a title with a capital letter at its beginning."""
+    return title[:1].upper() + title[1:]
+
+
 def print_pairs(pairs: Iterable[tuple[str, Any]], *, title: str | None = None) -> None:
     """Print names and values below each other."""
     rows = [(name, cell(value)) for name, value in pairs]

@@ -127,12 +127,13 @@ def _plan_algorithm(algorithm: str) -> Callable[..., None]:
         elif loop is not None:
             ran = f" ({line})" if (line := loop.plan.line()) else ""
             print_text(
-                f"{algorithm} on {planned} has no products: compiled loops take their place{ran}. "
-                'What follows is what policy="auto" asks for, as any option of a product does.\n'
+                f"{algorithm} on {planned} runs compiled loops, without products{ran}. What "
+                'follows is what options of a product bring, such as policy="auto" in Python.\n'
             )
         loops = phases_of(run.plan.loops, planned)
         nothing = f"no product ran: {SETTLED}" if run.is_settled else "no product ran"
-        _tell(f"{algorithm} on {graph.name}", run.plan, loops, levels, record, nothing)
+        title = f"{algorithm} on {graph.name}" + ', with policy="auto"' * (loop is not None)
+        _tell(title, run.plan, loops, levels, record, nothing)
 
     plan.__doc__ = f"How the products of {row.title} are computed, and what ran."
     return plan

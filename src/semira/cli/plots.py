@@ -18,7 +18,7 @@ from semira.base.errors import FileWriteError, InvalidValue
 from semira.base.text import printable
 from semira.cli.catalogue import CATALOGUE
 from semira.cli.graphs import Graph
-from semira.cli.output import seconds
+from semira.cli.output import capital, seconds
 from semira.cli.summaries import group_sizes
 from semira.contract import lost_rows
 
@@ -307,7 +307,7 @@ def _title(row: Row, graph: Graph, measured: Measurement) -> str:
     if runs:
         how = f"median of {runs} warm calls" if runs > 1 else "a warm call"
         time = f"{seconds(measured.median_s)} ({how})"
-    return f"{row.title} on {_name(graph.name)}, {measured.device}, {time}"
+    return f"{capital(row.title)} on {_name(graph.name)}, {measured.device}, {time}"
 
 
 def _result_panels(row: Row, measured: Measurement) -> list[Callable[[Any], None]]:

@@ -28,7 +28,7 @@ from semira.cli.options import (
     Targets,
     option,
 )
-from semira.cli.output import cell, note, print_json, print_pairs, print_table
+from semira.cli.output import capital, cell, note, print_json, print_pairs, print_table
 from semira.cli.plans import SETTLED
 from semira.cli.run_application import make_command
 from semira.cli.searches import pins_for, take_search
@@ -108,7 +108,7 @@ class Run(Algorithms):
             targets = Targets(json=json, trace=trace, plot=plot, out=out)
             run_algorithm(name, file, asked, device, repeat, targets, reading)
 
-        run.__doc__ = f"{row.title[0].upper()}{row.title[1:]}: {row.summary}."
+        run.__doc__ = f"{capital(row.title)}: {row.summary}."
         return run
 
 
@@ -214,12 +214,13 @@ def _show(title: str, graph: Graph, measured: Measurement, record: dict[str, Any
     ]
     pairs += [
         ("plan", measured.line()),
-        ("entries touched", _touched(measured)),
-        *measured.lines(graph),
     ]
+    if measured.plan.rows:
+        pairs.append(("entries touched", _touched(measured)))
+    pairs += measured.lines(graph)
     if measured.runs_s:
         pairs.append(("MTEPS", measured.mteps))
-    print_pairs(pairs, title=f"{title} on {graph.name}")
+    print_pairs(pairs, title=f"{capital(title)} on {graph.name}")
     for name, facts in ranked.items():
         typer.echo()
         lines = [[str(fact["vertex"]), *list(fact.values())[1:]] for fact in facts]
@@ -233,8 +234,6 @@ def _is_ranked(facts: Any) -> bool:
 
 def _touched(measured: Measurement) -> Any:
     plan = measured.plan
-    if measured.is_settled:
-        return "not counted"
     return (
         f"{plan.touched:,} by the last {len(plan.rows):,} products" if plan.lost else plan.touched
     )

@@ -21,7 +21,7 @@ from semira.cli.applications import (
     own_options,
     write_table,
 )
-from semira.cli.graphs import Reading, choose_device, load_graph
+from semira.cli.graphs import Graph, Reading, choose_device, load_graph
 from semira.cli.groups import READING, with_options
 from semira.cli.measure import Timed, time_calls
 from semira.cli.options import (
@@ -35,7 +35,7 @@ from semira.cli.options import (
     Targets,
     option,
 )
-from semira.cli.output import cell, note, print_json, print_pairs
+from semira.cli.output import capital, cell, note, print_json, print_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ def make_command(name: str) -> Callable[..., None]:
         targets = Targets(json=json, plot=plot, out=out)
         run_application(row, own, file, device, repeat, targets, reading)
 
-    run.__doc__ = f"{row.title[0].upper()}{row.title[1:]}: {row.summary}."
+    run.__doc__ = f"{capital(row.title)}: {row.summary}."
     return run
 
 
@@ -118,9 +118,9 @@ def run_application(
     if targets.json:
         print_json({"application": row.name, **timed.record(graph), "result": facts})
     elif targets.out != "-":
-        pairs = [("n", graph.arrays.nrows), ("entries", graph.arrays.nvals), ("device", chosen)]
+        pairs = _pairs_of(graph, chosen)
         pairs += [(name.replace("_", " "), _text(fact)) for name, fact in facts.items()]
-        print_pairs(pairs + timed.lines(graph), title=f"{row.title} on {graph.name}")
+        print_pairs(pairs + timed.lines(graph), title=f"{capital(row.title)} on {graph.name}")
     if targets.out is not None:
         tell(result, semira.io.Graph(graph.matrix, graph.labels))
         count = write_table(targets.out, result)
@@ -128,6 +128,13 @@ def run_application(
             note(f"{count:,} rows written to {targets.out}")
     if targets.plot is not None:
         load(row.plot)(result, graph.matrix, str(targets.plot))
+
+
+def _pairs_of(graph: Graph, device: str) -> list[tuple[str, Any]]:
+    """Return what is printed of the graph, and the device."""
+    nrows, ncols = graph.arrays.nrows, graph.arrays.ncols
+    columns = [] if nrows == ncols else [("columns", ncols)]
+    return [("n", nrows), *columns, ("entries", graph.arrays.nvals), ("device", device)]
 
 
 def _wait(device: str) -> None:
@@ -143,9 +150,9 @@ def _progress(row: Application) -> Iterator[dict[str, Any]]:
     if not row.takes_progress:
         yield {}
         return
-    line = StatusLine()
+    line, title = StatusLine(), capital(row.title)
     try:
-        yield {"progress": lambda done, total: line.show(f"{row.title}: {done:,} of {total:,}")}
+        yield {"progress": lambda done, total: line.show(f"{title}: {done:,} of {total:,}")}
     finally:
         line.clear()
 

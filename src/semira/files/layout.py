@@ -146,8 +146,12 @@ def edge_lines(source: Source, block: Block, layout: Layout) -> Iterator[tuple[i
         yield number, chosen
 
 
+def _columns(fields: list[str]) -> str:
+    return f"{len(fields)} column{'s' * (len(fields) != 1)}"
+
+
 def _ragged(fields: list[str], text: str, layout: Layout) -> str:
-    words = f"{len(fields)} columns where the first line has {layout.width}"
+    words = f"{_columns(fields)} where the first line has {layout.width}"
     taken = DELIMITER_NAMES.get(layout.delimiter, repr(layout.delimiter))
     other = "','" if layout.delimiter is None else "' '"
     return (
@@ -260,11 +264,15 @@ def is_word(text: str) -> bool:
     return any(map(str.isalpha, text)) and not _is_number_or_missing(text)
 
 
-def _are_numbers(rows: list[list[str]], column: int, decimal: str) -> bool:
-    """Whether a column holds numbers, at least one, and nothing else but missing ones."""
-    texts = [with_point(row[column], decimal) for row in rows if len(row) > column]
-    are_numbers = all(map(_is_number_or_missing, texts))
-    return are_numbers and any(as_real(text) is not None for text in texts)
+def _are_weights(rows: list[list[str]], column: int, decimal: str) -> bool:
+    """Whether a column is meant to hold weights: most of it are numbers, in either notation.
+
+    What else is in it is then an error, rather than a reason to leave all weights unread.
+    """
+    texts = [row[column] for row in rows if len(row) > column and not is_missing(row[column])]
+    marks = {decimal, ","}
+    numbers = (any(as_real(with_point(text, mark)) is not None for mark in marks) for text in texts)
+    return 2 * sum(numbers) > len(texts)
 
 
 def _is_header(
@@ -275,7 +283,7 @@ def _is_header(
         return False
     if _are_integers(rows, columns[:2]):
         return True
-    return len(columns) == 3 and _are_numbers(rows, columns[2], options.decimal)
+    return len(columns) == 3 and _are_weights(rows, columns[2], options.decimal)
 
 
 def _known_columns(fields: list[str], rows: list[list[str]]) -> dict[str, int]:
@@ -315,15 +323,20 @@ def _choose_columns(
         ]
         # As without a header, the third of three columns is the weight, if it can be.
         is_weight = len(columns) == 2 and len(others) == 1
-        if is_weight and _are_numbers(rows, others[0], options.decimal):
+        if is_weight and _are_weights(rows, others[0], options.decimal):
             return (*columns, others[0])
         return columns
     if len(fields) not in (2, 3):
-        other = next((sign for sign in "|:" if sign in fields[0]), ";")
+        remedy = "choose them with columns=(0, 1) (semira --columns 0,1)"
+        if len(fields) == 1:
+            other = next((sign for sign in "|:" if sign in fields[0]), ";")
+            remedy = f"name the separator with delimiter={other!r} (semira --delimiter {other!r})"
+        elif len({len(row) for row in rows}) > 1 and _are_integers(rows, (0,)):
+            remedy += ". Lines of a vertex and its neighbours: networkx.read_adjlist, then "
+            remedy += "gb.io.Graph.from_networkx"
         raise source.error(
-            f"{len(fields)} columns; an edge has 2 or 3 (source, target, weight). Choose them with "
-            f"columns=(0, 1) (semira --columns 0,1), or name the separator with delimiter="
-            f"{other!r} (semira --delimiter {other!r}); comments stand on lines of their own",
+            f"{_columns(fields)}; an edge has 2 or 3 (source, target, weight): {remedy}; comments "
+            "stand on lines of their own",
             number,
         )
     return tuple(range(len(fields)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any
 
 from semira.base.errors import InvalidValue
+from semira.base.text import did_you_mean
 from semira.formats.index import MAX_SIZE
 
 #: Options that only the edge-list reader understands.
@@ -175,8 +175,7 @@ class ReadOptions:
                 )
             if name not in known:
                 meant = _SYNONYMS.get(name)
-                near = [meant] if meant else difflib.get_close_matches(name, known, 1)
-                hint = f" (did you mean {near[0]!r}?)" if near else ""
+                hint = did_you_mean(meant or name, known)
                 raise InvalidValue(f"unknown option {name!r}{hint}; options: {', '.join(known)}")
         return replace(self, **overrides) if overrides else self
 

@@ -64,9 +64,9 @@ class Weights:
         return self._try_column(numbers, layout.delimiter, layout.columns[2:])
 
     def _try_column(
-        self, block: Block, delimiter: str | None = None, column: tuple[int, ...] = (0,)
+        self, block: Block, delimiter: str | None = None, column: tuple[int, ...] | None = None
     ) -> NDArray[Any] | None:
-        """Return a column in the first dtype that holds it; None: look at each weight."""
+        """Return a column, or the only one, in the first dtype that holds it; None if none does."""
         for dtype in self.dtypes():
             columns = try_columns(block, (dtype,), delimiter=delimiter, usecols=column)
             if columns is not None:

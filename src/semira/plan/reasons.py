@@ -39,7 +39,6 @@ class Code(Enum):
     AVERAGE_DEGREE = (
         "summing the frontier's degrees is not cheap on {0}: the average degree stands for them"
     )
-    MATRIX_STORAGE_PINNED = "the matrix keeps {0} only: matrix_storage is pinned"
     VECTOR_STORAGE_PINNED = "the output is kept {0}: vector_storage is pinned"
     VECTOR_STORAGE_FREE = "the output's storage follows its number of entries"
     FORMAT_WALKED = "the matrix is walked as {0}, {1}: {2}"

@@ -21,7 +21,12 @@ from semira.apps.communities.graph import Workspace
 from semira.apps.communities.moving import components, move_in_order, move_vertices, refine
 from semira.apps.communities.problem import graph_of
 from semira.base import settings
-from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
+from semira.exceptions import (
+    DimensionMismatch,
+    DomainMismatch,
+    InvalidValue,
+    OutOfMemory,
+)
 from semira.kernels import ArrayKernel, array_module
 
 HOSTS = pytest.mark.parametrize("where", ["reference", "cpu"])
@@ -215,6 +220,7 @@ def test_labels_are_those_of_the_reference(device, name, directed):
     expected = run(name, noisy("reference", directed), directed=directed, seed=7)
     found = run(name, noisy(device, directed), directed=directed, seed=7)
     assert found.host_labels.tolist() == expected.host_labels.tolist()
+    assert repr(found).startswith("Communities(communities=")
     assert found.facts() == expected.facts()
     assert [each.tolist() for each in found.levels] == [each.tolist() for each in expected.levels]
 
@@ -443,6 +449,8 @@ def test_wrong_input_is_refused(device, name):
             run(name, gb.Matrix("bool", 2, 3))
         with pytest.raises(TypeError, match=r"needs a Matrix or a gb\.io\.Graph, got list"):
             run(name, [[0, 1], [1, 0]])
+        with pytest.raises(DomainMismatch, match="FC64 are no weights"):
+            run(name, gb.Matrix.from_coo([0, 1], [1, 0], [1j, 1j]))
         with pytest.raises(InvalidValue, match=r"not symmetric.*directed=True"):
             run(name, gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2))
         with pytest.raises(InvalidValue, match="not symmetric"):
@@ -464,12 +472,23 @@ def test_wrong_input_is_refused(device, name):
         ):
             with pytest.raises(InvalidValue, match=words):
                 run(name, pair, **options)
-        with pytest.raises(DimensionMismatch, match="one label for each of 2"):
+        with pytest.raises(DimensionMismatch, match=r"initial has shape.*each of the 2 vertices"):
             run(name, pair, initial=[0, 1, 2])
-        with pytest.raises(InvalidIndex, match="labels are integers"):
+        with pytest.raises(DomainMismatch, match="initial is of float64; pass integers"):
             run(name, pair, initial=[0.5, 1.0])
-        with pytest.raises(InvalidValue, match="1 of 2 vertices have no label"):
+        with pytest.raises(InvalidValue, match="initial lacks 1 of 2"):
             run(name, pair, initial=gb.Vector.from_coo([0], [1], size=2))
+
+
+def test_labels_may_be_any_integers(device):
+    with gb.device(device):
+        A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1, 2, 4])
+        expected = gb.apps.contract(A, [0, 0, 1]).to_dense(fill_value=0).tolist()
+        assert expected == [[1, 2], [4, 0]]
+        for labels in ([3, 3, 9], [-5, -5, 2], [7, 7, 2**62], np.array([8, 8, 11], np.uint64)):
+            for given in (labels, gb.Vector.from_dense(labels)):
+                found = gb.apps.contract(A, given).to_dense(fill_value=0)
+                assert found.tolist() == expected
 
 
 @BOTH

@@ -402,10 +402,10 @@ def test_facts_and_a_table(device):
     )
     facts = found.facts()
     assert facts["problems"] == facts["converged"] == 2
-    assert facts["entries"] == len(found.indices)
+    assert facts["values"] == len(found.indices)
     assert facts["least_conductance"] == found.conductance.min()
     table = found.table()
-    assert {len(column) for column in table.values()} == {facts["entries"]}
+    assert {len(column) for column in table.values()} == {facts["values"]}
     for number in range(2):
         inside = (table["problem"] == number) & table["in_cluster"]
         assert table["vertex"][inside].tolist() == found.cluster(number).tolist()

@@ -255,7 +255,7 @@ def test_large_integers_stay_exact():
 
 def test_the_result_tells_itself(tmp_path):
     found = project(matrix(drawn(6, 5, 0.5)))
-    assert repr(found).startswith("Projection(vertices=5, entries=")
+    assert repr(found).startswith("Projection(vertices=5, edges=")
     table = found.table()
     assert list(table) == ["vertex", "neighbour", "weight"]
     assert found.matrix.symmetric

@@ -12,16 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.harness import held_for
 
 from semira.bench import device as device_module
-from semira.bench.device import (
-    LEAST_HELD_S,
-    PROFILED,
-    device_seconds,
-    free_memory,
-    held_for,
-    profile_calls,
-)
+from semira.bench.device import LEAST_HELD_S, PROFILED, device_seconds, free_memory, profile_calls
 from semira.bench.graphs import NAMED, BenchGraph, load_bench_graph
 from semira.bench.libraries import KERNELS
 from semira.bench.ours import VARIANTS, semira_library

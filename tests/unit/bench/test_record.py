@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from benchmarks.plots import plot_records, stamp_of
 
 from semira.bench.record import (
     SCHEMA,
@@ -15,7 +16,6 @@ from semira.bench.record import (
     failures,
     parse_record,
     read_records,
-    stamp_of,
     start_file,
 )
 from semira.exceptions import (
@@ -135,8 +135,6 @@ def test_a_stamp_tells_records_apart():
 
 def test_a_picture_has_the_stamp_of_its_records(tmp_path):
     pytest.importorskip("matplotlib")
-    from benchmarks.plots import plot_records
-
     made = Record(
         "algorithm",
         "bfs",

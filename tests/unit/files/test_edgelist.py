@@ -375,10 +375,10 @@ def test_read_nan_is_missing_only_where_that_was_asked_for():
 
 def test_read_millions_of_blank_lines_takes_no_time():
     blank = b"\n" * (1 << 23)
-    start_s = time.perf_counter()
+    start_s = time.process_time()
     for first, last in ((b"", b"0 1"), (b"0 1", b"1 2"), (b"a b", b"b c"), (b'"a",b', b'"b",c')):
         assert read(first + blank + last).nnz == 1 + bool(first)
-    assert time.perf_counter() - start_s < 8
+    assert time.process_time() - start_s < 8
 
 
 def test_read_size_gives_vertices_without_edges():
@@ -404,12 +404,16 @@ def test_read_gzip_of_several_members(tmp_path):
 BAD = {
     "empty": ("", {}, "empty"),
     "comments only": ("# a\n% b\n", {}, "holds no edge.*size="),
-    "one column": ("5\n6\n", {}, "line 1: 1 columns"),
+    "one column": ("5\n6\n", {}, "line 1: 1 column;"),
     "four columns": ("# c\n0 1 2 3\n", {}, "line 2: 4 columns.*columns="),
     "comment after an edge": ("0 1\n1 2 # why\n", {}, "line 2: 4 columns"),
     "ragged": ("0 1\n\n1 2 3\n", {}, "line 3: 3 columns where the first line has 2"),
-    "ragged names": ("a b\nb\n", {}, "line 2: 1 columns"),
+    "ragged names": ("a b\nb\n", {}, "line 2: 1 column "),
     "weight no number": ("0 1 5\n0 1 x\n", {}, "line 2: weight 'x' is not a number"),
+    "weight and unit": ("0,1,5\n1,2,12 km\n", {}, "line 2: weight '12 km' is not a number"),
+    "weights and units": ("a,b,5 km\nb,c,12 km\n", {"header": False}, "line 1: weight '5 km'"),
+    "two numbers": ("0;1;12 13\n", {}, "line 1: weight '12 13' is not a number"),
+    "neighbours": ("0 1 2 3\n1 2\n2 3 0\n", {}, "4 columns.*read_adjlist"),
     "weight no number, named": ("a b 5\nb a 5x\n", {}, "line 2: weight '5x'"),
     "thousands": ('0,1,"1,200"\n', {}, "line 1: weight '1,200' is not.*thousands are not read$"),
     "thousands or decimals": ("0;1;1,200\n", {}, "line 1.*thousands.*decimal=','"),
@@ -427,7 +431,7 @@ BAD = {
     "ragged tabs": (
         "a\tb\nb c d\n",
         {},
-        "line 2: 1 columns.*separated by tabs: 'b c d'.*delimiter=' '",
+        "line 2: 1 column .*separated by tabs: 'b c d'.*delimiter=' '",
     ),
     "ragged blanks": ("a b\nb c d\n", {}, "line 2: 3 columns.*separated by blanks"),
     "quote left open": ('0,1\n"1,2\n', {}, "line 2.*quoted"),
@@ -489,7 +493,7 @@ def test_read_gigantic_line_is_refused():
         ({"encoding": "rot13"}, "encoding='rot13' is no text encoding"),
         ({"decimal": ";"}, "decimal=';'; choose"),
         ({"decimal": ",", "delimiter": ","}, "decimal=',' with delimiter=','"),
-        ({"colums": (0, 1)}, r"unknown option 'colums' \(did you mean 'columns'\?\); options: "),
+        ({"colums": (0, 1)}, r"unknown option 'colums'; did you mean 'columns'\?; options: "),
         ({"symmetrize": True}, "did you mean 'symmetrise'"),
         ({"sep": ","}, "did you mean 'delimiter'"),
         ({"header": "no"}, "header='no'; True: the first line names the columns"),

@@ -117,6 +117,19 @@ def test_third_column_of_a_known_header_is_the_weight_if_it_holds_numbers():
     assert edges.meta["guesses"] == ["columns not read: road (columns=...)"]
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("from,to,km\na,b,3\nb,c,4\nc,d,foo\n", "line 4: weight 'foo' is not a number"),
+        ("from;to;km\na;b;3,5\nb;c;4,5\n", "line 2: weight '3,5'.*decimal=','"),
+    ],
+)
+def test_a_third_column_of_numbers_but_for_a_few_is_refused(text, message):
+    with pytest.raises(FileFormatError, match=message):
+        read(text)
+    assert len(named(read(text, columns=(0, 1)))) == text.count("\n") - 1
+
+
 def test_tables_of_pandas_and_gephi():
     pandas = ",origin,destination,km\n0,Bern,Thun,31\n1,Thun,Basel,126\n"
     assert named(read(pandas)) == [("Bern", "Thun", 31), ("Thun", "Basel", 126)]

@@ -61,7 +61,7 @@ def test_labels_that_would_not_come_back_are_refused(label):
 
 def test_lines_after_a_joined_record_keep_their_numbers():
     data = b'source,target\n"a\nb\n\nc",d\ne,f\ng\n'
-    with pytest.raises(FileFormatError, match="line 7: 1 columns"):
+    with pytest.raises(FileFormatError, match="line 7: 1 column "):
         read_edges(io.BytesIO(data), format="csv")
 
 

@@ -73,6 +73,8 @@ def test_misspelt_names_of_the_package():
         ("semirng", "did you mean 'semiring'?"),
         ("bfs", "there is semira.algorithms.bfs"),
         ("read", "there is semira.io.read"),
+        ("Graph", "there is semira.io.Graph"),
+        ("leiden", "there is semira.apps.leiden"),
         ("from_networkx", "there is semira.io.from_networkx"),
     ):
         with pytest.raises(AttributeError) as caught:

@@ -240,7 +240,7 @@ def modularity(
 
     Raises
     ------
-    DimensionMismatch, InvalidValue, InvalidIndex
+    DimensionMismatch, DomainMismatch, InvalidValue
         As `louvain`, or the labels are no integers.
 
     Notes
@@ -284,7 +284,7 @@ def contract(A: Matrix, labels: Any) -> Matrix:
 
     Raises
     ------
-    DimensionMismatch, InvalidValue, InvalidIndex
+    DimensionMismatch, DomainMismatch, InvalidValue
         There is not a label for each vertex, or labels are no integers.
 
     Notes

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 import semira as gb
-from semira.apps.arrays import as_given, on_host
+from semira.apps.arrays import check_real, on_host, per_vertex
 from semira.apps.communities.graph import Graph, grouped
-from semira.exceptions import DimensionMismatch, InvalidIndex, InvalidValue, OutOfMemory
+from semira.exceptions import InvalidValue, OutOfMemory
 from semira.kernels import ArrayKernel, rows_of
 
 _measure = ArrayKernel("semira.apps.communities.kernels:graphs", "measure", lanes=32)
@@ -46,11 +44,15 @@ def graph_of(
 
     Raises
     ------
+    DomainMismatch
+        Weights are no real numbers.
     InvalidValue
         A weight is negative or not finite, or the matrix is not symmetric and not `directed`.
     OutOfMemory
         The sum of the weights does not fit.
     """
+    if weighted:
+        check_real(A, "communities")
     indptr, indices, values, _ = rows_of(A, values=weighted and A.dtype.name != "BOOL")
     weights, scale, most = integer_weights(xp, values, len(indices))
     is_iso = len(weights) == 1
@@ -68,8 +70,8 @@ def graph_of(
     total, odd = on_host(sums).tolist()
     if odd != 0 and not directed:
         raise InvalidValue(
-            "the matrix is not symmetric; add its transpose, or pass directed=True for the "
-            "modularity of directed graphs"
+            "the matrix is not symmetric; add its transpose (semira --symmetrise), or pass "
+            "directed=True (semira --directed) for the modularity of directed graphs"
         )
     given = Graph(
         xp, A.device, n, indptr, indices, weights, is_iso, strengths, strengths_in, directed, total
@@ -144,21 +146,16 @@ def labels_of(xp: Any, graph: Graph, given: Any, name: str) -> Any:
 def numbered(xp: Any, graph: Graph, given: Any, name: str) -> tuple[Any, int]:
     """Return labels, any integers, as 0, 1, 2, ... on the device, and how many there are.
 
-    Raises
-    ------
-    DimensionMismatch, InvalidValue
-        There is not one for each vertex.
+    Labels below a few times n are marked and counted, others sorted. Raises what
+    `semira.apps.arrays.per_vertex` raises of what are no integers, one for each vertex.
     """
-    values = given
-    if hasattr(given, "to_dense") and hasattr(given, "nvals"):
-        if given.nvals != given.size:
-            missing = given.size - given.nvals
-            raise InvalidValue(f"{name}: {missing} of {given.size} vertices have no label")
-        values = given.to_dense()
-    values = on_host(as_given(values, name))
-    if values.shape != (graph.n,):
-        raise DimensionMismatch(f"{name}: shape {values.shape}, one label for each of {graph.n}")
-    if values.dtype.kind not in "iu":
-        raise InvalidIndex(f"{name} of {values.dtype}: labels are integers")
-    found, numbers = np.unique(values, return_inverse=True)
-    return xp.asarray(numbers.astype(np.int32)), len(found)
+    labels = per_vertex(given, graph.n, name, xp, graph.device, kinds="iu")
+    least, most = (int(labels.min()), int(labels.max())) if graph.n else (0, 0)
+    if least < 0 or most > 4 * graph.n:
+        found, numbers = xp.unique(labels, return_inverse=True)
+        return numbers.astype(xp.int32), len(found)
+    marks = xp.zeros(most + 1, xp.int32)
+    labels = labels.astype(xp.int64, copy=False)
+    marks[labels] = 1
+    numbers = xp.cumsum(marks, dtype=xp.int32) - 1
+    return numbers[labels], int(numbers[-1]) + 1 if graph.n else 0

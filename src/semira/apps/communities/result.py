@@ -14,7 +14,7 @@ from semira.apps.named import Named
 from semira.base.locks import cached_property
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Communities(Named):
     """Communities of a graph, and what proves how good they are.
 

@@ -131,7 +131,7 @@ class LocalClusters(Named):
         """Return counts and the proof, over all problems."""
         found: dict[str, Any] = {
             "problems": len(self),
-            "entries": int(self.indptr[-1]),
+            "values": int(self.indptr[-1]),
             "iterations": int(self.iterations.max()),
             "edges_walked": int(self.edges.sum()),
             "converged": int(self.converged.sum()),

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from semira import Matrix
+from semira.apps.arrays import check_real
 from semira.apps.products.problem import check_filters
 from semira.apps.sampling.problem import matrix_of
-from semira.exceptions import DomainMismatch, InvalidValue
+from semira.exceptions import InvalidValue
 from semira.kernels import ArrayKernel, array_module, rows_of
 
 #: Of each weight: the product of two values, and the way to weigh the sum.
@@ -76,8 +77,7 @@ def checked(
     check_filters(top, threshold, memory)
     if is_named and weight == "none" and (top is not None or threshold is not None):
         raise InvalidValue("weight='none' leaves nothing for top= and threshold= to compare")
-    if np.dtype(A.dtype.np_type).kind not in "biuf":
-        raise DomainMismatch(f"project: values of dtype {A.dtype} are no weights; use real numbers")
+    check_real(A, "project")
     other = transposed(A)
     left, right = (other, A) if onto == "columns" else (A, other)
     options: dict[str, Any] = {

@@ -39,7 +39,7 @@ class Projection(Named):
         n, nvals = self.matrix.nrows, self.matrix.nvals
         found: dict[str, Any] = {
             "vertices": n,
-            "entries": nvals,
+            "edges": nvals,
             "density": nvals / max(n * n, 1),
             "entries_of_bipartite": self._nvals,
         }

@@ -9,9 +9,10 @@ from typing import Any
 from semira import Matrix, binary, dtypes, monoid, unary
 from semira.algorithms.checks import check_count, check_square
 from semira.algorithms.neighbours import undirected
+from semira.apps.arrays import check_real
 from semira.apps.sampling.problem import matrix_of
 from semira.apps.scan_statistics.vertices import without_names
-from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, InvalidWeight
+from semira.exceptions import DimensionMismatch, InvalidValue, InvalidWeight
 
 #: Directions of edges.
 MODES = ("undirected", "out", "in", "all")
@@ -108,10 +109,7 @@ def _both_weights(A: Matrix, symmetric: bool) -> Matrix:
 
 def check_weights(A: Matrix) -> None:
     """Check that weights can be added up; raises DomainMismatch or InvalidWeight if they cannot."""
-    if A.dtype.kind not in "BIUF":
-        raise DomainMismatch(
-            f"local_scan: values of dtype {A.dtype} are no weights; use real numbers"
-        )
+    check_real(A, "local_scan")
     if A.dtype.kind == "F" and not bool(
         A.apply(unary.isfinite).reduce_scalar(monoid.land).get(True)
     ):

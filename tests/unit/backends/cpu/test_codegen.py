@@ -121,9 +121,8 @@ def test_equal_dtypes_are_one_whatever_their_objects(fresh_cache, code):
     plain = np.arange(4)
     kernels.shift(plain, 0, 3, 1)
     for values in (pickle.loads(pickle.dumps(np.arange(4))), np.arange(4).astype(code)):
-        kernels.shift(values, 0, 3, 1)
+        assert kernels.shift.again(values, 0, 3, 1)
         assert values.tolist() == plain.tolist() == [0, 1, 2, 0]
-    assert len(kernels.shift._entries) == 1
 
 
 def test_the_least_number_is_read_as_it_is_written(fresh_cache):

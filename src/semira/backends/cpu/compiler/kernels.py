@@ -23,7 +23,8 @@ from semira.base.compiling import compiling
 from semira.base.errors import JitError
 from semira.base.settings import settings
 
-_ENTRY = "semira_entry"
+#: What the machine code of each kernel calls its entry.
+ENTRY = "semira_entry"
 
 _KERNEL = re.compile(r"^@kernel\ndef (\w+)\(", re.MULTILINE)
 
@@ -58,7 +59,7 @@ def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> str:
     """
     unit = unit_of(ast.parse(text))
     kernel, result = write_function(unit, function, types)
-    Entry(unit.module, kernel, types, result, _ENTRY).write()
+    Entry(unit.module, kernel, types, result, ENTRY).write()
     return str(unit.module)
 
 
@@ -146,10 +147,10 @@ class Kernel:
             except UnsupportedError:
                 return getattr(self._module.otherwise(), self._function)
         try:
-            return machine.Loaded(code, _ENTRY, imports())
+            return machine.Loaded(code, ENTRY, imports())
         except RuntimeError as error:
             kernel_files.reject(path, str(error))
-            return machine.Loaded(self._compile(types, path), _ENTRY, imports())
+            return machine.Loaded(self._compile(types, path), ENTRY, imports())
 
     def _compile(self, types: tuple[Type, ...], path: Path) -> bytes:
         name = f"{self._module.name}:{self._function}"
