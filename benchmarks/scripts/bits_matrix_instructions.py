@@ -2,14 +2,14 @@
 
     python -m benchmarks.scripts.bits_matrix_instructions --out FILE.json kron:18 cnr-2000.npz
 
-Needs CuPy and compute capability 9.0. *Lines*: a level of 256 searches that pulls, by tiles that are not
-empty, eight of them (of 8, 16 or 64 rows and 32 columns) to a fragment of 256 columns; beside it the
-same tiles of 8 rows by AND, and entry by entry, and compressed rows. What a search has to do after it
-(visited vertices, turning bits for the next level) is left out: of the matrix instructions these are
-the better times. *Corners*: vertices of greatest degree, the sum over the bits (i, j) of their lower
-triangle L of what rows i and j share: all pairs of rows by ``mma.sync``, by ``wgmma`` and by popc, and
-by popc the pairs that are bits of L. All results are compared; a difference ends the run. Times are
-the least of 5, between events.
+Needs CuPy and compute capability 9.0. *Lines*: a level of 256 searches that pulls, by tiles that
+are not empty, eight of them (of 8, 16 or 64 rows and 32 columns) to a fragment of 256 columns;
+beside it the same tiles of 8 rows by AND, and entry by entry, and compressed rows. What a search
+has to do after it (visited vertices, turning bits for the next level) is left out: of the matrix
+instructions these are the better times. *Corners*: vertices of greatest degree, the sum over the
+bits (i, j) of their lower triangle L of what rows i and j share: all pairs of rows by ``mma.sync``,
+by ``wgmma`` and by popc, and by popc the pairs that are bits of L. All results are compared; a
+difference ends the run. Times are the least of 5, between events.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ _ORDERS: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {
 
 
 def fragments(xp: Any, rows: Any, cols: Any, n: int, height: int) -> tuple[Any, Any, Any, int]:
-    """Return the chunks, the columns and the words of fragments, and the tiles that are not empty."""
+    """Return the chunks, columns and words of fragments, and the number of tiles not empty."""
     across = -(-n // 32)
     key, inverse = xp.unique(rows // height * across + cols // 32, return_inverse=True)
     line, lines = key // across, -(-n // height)

@@ -1,4 +1,4 @@
-"""The study of one-bit matrix instructions: it compiles, and lays words out as the PTX manual says."""
+"""The study of one-bit matrix instructions: it compiles, words lie as the PTX manual says."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ MONOIDS = {
     "count": ("plus",),
 }
 
-_SUMS = {binary[name]: kind for kind, names in MONOIDS.items() for name in names}
+_SUMS: dict[Any, str] = {binary[name]: kind for kind, names in MONOIDS.items() for name in names}
 
 
 def kind_of(add: TypedMonoid, multiply: TypedOp) -> str:

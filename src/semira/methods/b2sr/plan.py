@@ -23,6 +23,7 @@ FROM_PRODUCT = Number(
     32, "making tiles takes 2 to 3 products by rows, less than a tenth of those before"
 )
 
+
 def obstacle(statement: Statement) -> str:
     """Say why tiles do not serve a product of matrices."""
     ring = statement.operator
