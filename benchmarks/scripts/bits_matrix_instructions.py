@@ -36,7 +36,7 @@ SOURCES, SHARE = 256, 0.25
 #: Fragments of a chunk, the work of a warp; entries of a chunk of rows.
 FRAGMENTS, ENTRIES = 16, 256
 
-#: Vertices of a corner, and of the drawn matrices that are checked against NumPy.
+#: Vertices of a corner, a multiple of 256, and of the drawn ones that are checked against NumPy.
 CORNER, DRAWN = 8192, 512
 
 REPEATS = 5
@@ -263,15 +263,15 @@ def corner(device: Device, name: str, lower: Any) -> Iterator[dict[str, Any]]:
         raise SystemExit(f"corner of {name}: {found}")
 
 
-def corner_of(xp: Any, at: tuple[Any, Any], n: int) -> Any:
+def corner_of(xp: Any, at: tuple[Any, Any], n: int, side: int) -> Any:
     """Return the lower triangle among the vertices of greatest degree, the greatest first."""
     rows, cols = xp.asarray(at[0]), xp.asarray(at[1])
     degree = xp.bincount(rows, minlength=n) + xp.bincount(cols, minlength=n)
     number = xp.empty(n, np.int64)
     number[xp.argsort(-degree)] = xp.arange(n)
     i, j = number[rows], number[cols]
-    inner = (i < CORNER) & (j < CORNER) & (i != j)
-    low = xp.zeros((CORNER, CORNER), bool)
+    inner = (i < side) & (j < side) & (i != j)
+    low = xp.zeros((side, side), bool)
     low[xp.maximum(i, j)[inner], xp.minimum(i, j)[inner]] = True
     return low
 
@@ -280,6 +280,7 @@ def main() -> None:
     """Print a line for each measurement, and write all of them."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scripts.bits_matrix_instructions")
     parser.add_argument("graphs", nargs="+", help="files or specifications of generators")
+    parser.add_argument("--corners", type=int, nargs="+", default=[CORNER])
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     device = Device()
@@ -301,8 +302,8 @@ def main() -> None:
             at, n = A.to_coo(values=False)[:2], A.nrows
         for row in level(device, Path(text).stem, at, n):
             note(row)
-        if number == 0:
-            for row in corner(device, Path(text).stem, corner_of(cp, at, n)):
+        for side in given.corners if number == 0 else ():
+            for row in corner(device, Path(text).stem, corner_of(cp, at, n, side)):
                 note(row)
     if given.out:
         properties = cp.cuda.runtime.getDeviceProperties(0)
