@@ -21,6 +21,8 @@ _DRAWN = (
     ("vxm", "min_first", "FP64", "FP64", "min"), ("mxv", "max_second", "INT8", "FP64", None),
     ("mxm", "any_pair", "BOOL", "BOOL", None), ("mxm", "plus_pair", "INT64", "INT64", "plus"),
     ("mxm", "max_pair", "FP32", "INT8", None), ("mxm", "plus_pair", "INT8", "INT8", None),
+    ("mxv", "lxor_pair", "BOOL", "BOOL", "lor"), ("vxm", "times_pair", "INT64", "INT64", "plus"),
+    ("mxm", "lxor_pair", "BOOL", "BOOL", None), ("mxm", "times_pair", "FP32", "FP32", None),
 )  # fmt: skip
 _KINDS = tuple(Kind(*row, steps=0) for row in _DRAWN)
 

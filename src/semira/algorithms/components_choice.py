@@ -14,6 +14,7 @@ from semira import (
     VectorProductOptions,
     binary,
     device,
+    device_traits,
     fused,
     indexunary,
     monoid,
@@ -95,6 +96,7 @@ def _spread(
 ) -> Sequence[TraceRow]:
     """Hand labels along all edges, from every vertex alone until nothing moves; return a trace."""
     label, grand, offer = forest
+    opts = _pulled(edges, opts)
     step = body(edges, forest, both_ways, opts)
     any_neighbour = semiring.any_secondi[label.dtype]
 
@@ -110,6 +112,16 @@ def _spread(
 
     # One loop around both: one launch.
     return finished(fused(number_and_spread)).trace
+
+
+def _pulled(A: Matrix, opts: VectorProductOptions) -> VectorProductOptions:
+    """Return options of products whose vectors have an entry for each vertex.
+
+    They pull in any case. A kernel that might push as well takes a GPU's compiler twice as long.
+    """
+    if not device_traits(A.device).own_memory or A.memory == "lean" or opts.keys() - {"bits"}:
+        return opts
+    return {"direction": "pull", **opts}
 
 
 def _join(

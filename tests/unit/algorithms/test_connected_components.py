@@ -187,3 +187,15 @@ def test_no_host_reads(monkeypatch, way):
     # The one around each is called, the loop itself only recorded, until it repeats.
     assert len(loops) == {"spread": 3, "sample": 6, "search": 4}[way["algorithm"]]
     assert found.label.to_dense().tolist() == cases.components(graph)
+
+
+@pytest.mark.parametrize("opts", [{}, {"bits": 8}])
+def test_gpus_pull_whole_vectors(device, opts):
+    if device != "cuda":
+        pytest.skip("others choose between both directions at no cost")
+    # Few entries: the first product would push.
+    A = gb.Matrix.from_coo([0, 1, 5], [1, 2, 4], nrows=400, ncols=400).to(device)
+    assert {row.direction for row in connected_components(A, **opts).trace} == {"pull"}
+    found = connected_components(A, direction=None, **opts)
+    assert "push" in {row.direction for row in found.trace}
+    assert found.label.isequal(connected_components(A, **opts).label)

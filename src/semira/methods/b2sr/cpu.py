@@ -26,9 +26,9 @@ from semira.base.errors import PlanError
 from semira.contract import no_values
 from semira.methods.b2sr.arrays import words_per_tile
 from semira.methods.b2sr.dots import mxm
+from semira.methods.b2sr.pairs import kind_of, values_of
 from semira.methods.b2sr.profile import auto_size, sampled_tiles
 from semira.methods.b2sr.tiles import TILES, Tiles, tile_bounds
-from semira.ops.registry import binary
 
 __all__ = ["NEEDS_LINES", "multiply", "mxm"]
 
@@ -92,9 +92,10 @@ def multiply(walk: Walk) -> tuple[CpuVector, int]:
 
 
 def vector_is_whole(product: Product) -> bool:
-    """Return whether each entry of the matrix meets one, and neither's value is read."""
+    """Return whether each entry of the matrix meets one, and a sum follows from lengths of rows."""
     reads = product.reads_edges or product.reads_vector or product.multiply.is_positional
-    return product.vector.storage == "full" and not reads
+    is_parity = kind_of(product.add, product.multiply) == "parity"
+    return product.vector.storage == "full" and not reads and not is_parity
 
 
 def _open_lines(mask: VectorMask | None, size: int) -> Array:
@@ -114,7 +115,8 @@ def _pull(
     here = np.ones(vector.size, np.bool_) if vector.storage == "full" else operand.present
     x = packed(here[: vector.size], bits, vector.size)
     open_lines = packed(_open_lines(mask, size), bits, size)
-    present, counts = np.empty(size, np.bool_), iso is None and _counts_pairs(product)
+    present, kind = np.empty(size, np.bool_), kind_of(add, product.multiply)
+    counts = iso is None and bool(kind)
     values = DUMMY
     if iso is None:
         values = np.zeros(size, np.int64 if counts else add.type.array_dtype)
@@ -144,14 +146,8 @@ def _pull(
     operand.close()
     num, work = sum(part[0] for part in parts), sum(part[1] for part in parts)
     if counts:
-        values = values.astype(add.type.array_dtype)
+        values = values_of(kind, add, values)
     return looked_up(product, None, present, values, num, iso), work
-
-
-def _counts_pairs(product: Product) -> bool:
-    """Return whether a result is the number of entries that meet."""
-    plus, pair = product.add.op.parent, product.multiply.parent
-    return plus is binary["plus"] and pair is binary["pair"]
 
 
 def _sizes(bits: int) -> tuple[tuple[str, int], ...]:

@@ -12,6 +12,7 @@ from semira.backends.cuda.runtime.primitives import module_of, primitives_of
 from semira.backends.cuda.runtime.room import require
 from semira.methods.b2sr.arrays import SIZES, tile_dtype
 from semira.methods.b2sr.cuda_products import ROOT, dot_kernels, dot_launches, multiply, text
+from semira.methods.b2sr.pairs import kind_of, named
 
 __all__ = [
     "DESCRIPTOR", "HAS_VALUES", "HEADERS", "NEEDS_LINES", "ROOT", "dot_kernels", "dot_launches",
@@ -86,7 +87,10 @@ def opened(a_type: str, place: str, made: Made) -> tuple[str, str]:
 
 def pull(walk: PullWalk) -> None:
     """Write the pull."""
-    walk.call("spmv_pull_tiles", walk.counts)
+    ring = walk.semiring
+    # The first entry that meets ends it, whether it decides or any one will do.
+    is_any = walk.exits and ring.monoid.is_any
+    walk.call("spmv_pull_tiles", named("" if is_any else kind_of(ring.monoid, ring.binaryop)))
 
 
 def make(matrix: CudaMatrix, made: Made) -> CudaTiles:

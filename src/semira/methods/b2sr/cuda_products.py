@@ -19,6 +19,7 @@ from semira.backends.cuda.staged.text import kernel, masks_rows
 from semira.base.errors import PlanError
 from semira.contract import Program, Statement
 from semira.methods.b2sr.arrays import WIDEST
+from semira.methods.b2sr.pairs import kind_of, named
 
 ROOT = "semira.methods.b2sr.kernels:product.cuh"
 
@@ -28,7 +29,8 @@ WINDOW, NARROW = 8192, 1024
 
 def dot_kernels(text: DotText) -> list[str]:
     """Return the kernel of dot products: by tiles of the mask."""
-    counts = str(text.statement.operator.monoid.name == "plus").lower()
+    ring = text.statement.operator
+    pairs = named(kind_of(ring.monoid, ring.binaryop))
     given = ", ".join(
         f"const int* {x}_starts, const void* {x}_tiles, const unsigned* {x}_words, "
         f"long long {x}_narrow"
@@ -43,7 +45,7 @@ def dot_kernels(text: DotText) -> list[str]:
         "t_dots_by_tile",
         f"{given}, long long shift, long long tile_rows, {text.parameters}",
         *text.lines,
-        f"dot_tiles<{counts}, {text.semiring}, {text.structural}>(",
+        f"dot_tiles<{pairs}, {text.semiring}, {text.structural}>(",
         f"    {operands}, tile_rows, mask, {text.emit});",
         *text.after,
         threads=THREADS,
@@ -104,7 +106,8 @@ def multiply(job: Job) -> tuple[Pieces, Callable[[], int]]:
         The product, or sizes of its rows in each window of columns, do not fit.
     """
     stage, statement, (nrows, ncols) = job.stage, job.statement, job.shape
-    if statement.operator.monoid.name == "plus":
+    ring = statement.operator
+    if kind_of(ring.monoid, ring.binaryop) != "one":
         raise PlanError(
             "mxm: method='b2sr' counts pairs only where a mask names the results on cuda; give "
             "such a mask, take another monoid (any, lor, min, max), or no pin"

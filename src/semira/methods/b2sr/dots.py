@@ -19,6 +19,7 @@ from semira.base.memory import require_bytes
 from semira.contract import Method
 from semira.formats import index_dtype, offset_dtype
 from semira.methods.b2sr.arrays import WIDEST
+from semira.methods.b2sr.pairs import kind_of, values_of
 from semira.methods.b2sr.tiles import TILES, Tiles, tile_bounds
 
 _KERNELS = "semira.methods.b2sr.kernels:"
@@ -60,7 +61,8 @@ def mxm(
     found = totals != 0
     before = np.zeros(mask.nvals + 1, offset_dtype(mask.nvals))
     np.cumsum(found, out=before[1:])
-    values = totals[found].astype(operands.add.type.array_dtype) if is_count else _one(operands)
+    kind = kind_of(operands.add, operands.multiply)
+    values = values_of(kind, operands.add, totals[found]) if is_count else _one(operands)
     rows = Compressed(
         mask.nmajor, mask.nminor, before[mask.indptr], mask.indices[found], values, not is_count
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from semira.contract import Features, MethodRow, Statement
 from semira.methods.b2sr.arrays import SIZES
+from semira.methods.b2sr.pairs import MONOIDS, kind_of
 from semira.methods.b2sr.profile import auto_size, sampled_tiles
 from semira.plan.policy import Number
 
@@ -22,16 +23,14 @@ FROM_PRODUCT = Number(
     32, "making tiles takes 2 to 3 products by rows, less than a tenth of those before"
 )
 
-#: Monoids that make bits of pairs, or count them.
-_BITWISE = ("any", "lor", "land", "plus", "min", "max", "bor", "band")
-
 
 def obstacle(statement: Statement) -> str:
     """Say why tiles do not serve a product of matrices."""
     ring = statement.operator
-    if ring.binaryop.name == "pair" and ring.monoid.name in _BITWISE:
+    if kind_of(ring.monoid, ring.binaryop):
         return ""
-    return f"tiles make bits of pairs, or count them ({', '.join(_BITWISE)} of pair), not {ring!r}"
+    known = ", ".join(name for names in MONOIDS.values() for name in names)
+    return f"tiles make bits of pairs, or count them ({known} of pair), not {ring!r}"
 
 
 def cost(features: Features) -> float | None:
@@ -48,7 +47,7 @@ def pays(statement: Statement, in_loop: bool) -> bool:
     Inside of loops rows stay: small iterations are one kernel, and few others pull.
     """
     ring = statement.operator
-    return not in_loop and ring.binaryop.name == "pair" and ring.monoid.name in _BITWISE
+    return not in_loop and bool(kind_of(ring.monoid, ring.binaryop))
 
 
 ROWS = (

@@ -35,8 +35,9 @@ def placed(device):
 
 def test_masked_products(placed):
     A, B, M = matrix(70, 90, 900, 1), matrix(90, 45, 700, 2, int), matrix(70, 45, 1500, 3, int)
-    for ring, mask in (("plus_pair", M.S), ("any_pair", M.V)):
-        wanted = A.mxm(B, ring).new(mask=mask, method="dot")
+    rings = ("times_pair", M.S), ("lxor_pair", M.S), ("bxnor_pair", M.V), ("lxnor_pair", ~M.S)
+    for ring, mask in (("plus_pair", M.S), ("any_pair", M.V), *rings):
+        wanted = A.mxm(B, ring).new(mask=mask)
         for bits in SIDES:
             found = A.mxm(B, ring).new(mask=mask, bits=bits)
             assert found.isequal(wanted, check_dtype=True), (ring, bits)
@@ -52,7 +53,7 @@ def test_products_that_no_mask_names(placed):
         for bits in SIDES if not pins else (16,):
             found = A.mxm(B, "lor_pair").new(**pins, bits=bits)
             assert found.isequal(wanted, check_dtype=True), (pins, bits)
-    for ring in ("land_pair", "bor_pair"):
+    for ring in ("land_pair", "bor_pair", "times_pair", "eq_pair"):
         assert A.mxm(B, ring).new(bits=16).isequal(A.mxm(B, ring).new(), check_dtype=True)
     nothing = gb.Matrix(bool, 90, 9000)
     assert A.mxm(nothing, "any_pair").new(bits=8).nvals == 0
@@ -86,11 +87,12 @@ def test_triangles(placed, bits):
 
 
 @needs_nvrtc
-@every("ring, dtype", [("plus_pair", INT64), ("any_pair", BOOL)])
+@every("ring, dtype", [("plus_pair", INT64), ("any_pair", BOOL), ("lxor_pair", BOOL)])
 def test_kernels_compile_without_warning(ring, dtype):
     given = {"method": "b2sr", "parameters": (("bits", 16),)}
     source = source_of(planned(semiring[ring].typed(dtype), "value", **given))
-    assert "dot_tiles<" + str(ring == "plus_pair").lower() in source
+    kinds = {"plus_pair": "kCount", "any_pair": "kOne", "lxor_pair": "kParity"}
+    assert f"dot_tiles<Pairs::{kinds[ring]}, " in source
     assert compile_only(source, "sm_90", "int", STAGED).log.strip("\0 \n") == ""
     for offsets in ("int", "long long"):
         assert compile_only("", "sm_90", offsets, ROOT).log.strip("\0 \n") == ""
@@ -102,8 +104,9 @@ def test_what_bits_cannot_say_is_refused(device):
     with gb.device(device):
         A = matrix(20, 20, 90, 1, int)
     if device == "cuda":
-        with pytest.raises(gb.exceptions.PlanError, match="counts pairs only where a mask names"):
-            A.mxm(A, "plus_pair").new(bits=8).wait()
+        for ring in ("plus_pair", "lxor_pair"):
+            with pytest.raises(gb.exceptions.PlanError, match="counts pairs only where a mask"):
+                A.mxm(A, ring).new(bits=8).wait()
     with pytest.raises(gb.exceptions.PlanError, match="tiles make bits of pairs"):
         A.mxm(A, "plus_times").new(mask=A.S, bits=8)
     with pytest.raises(gb.exceptions.PlanError, match=r"bits=4 of method='b2sr'"):

@@ -15,7 +15,8 @@ from semira.methods.b2sr.arrays import SIZES
 #: Bits, counts, first ones, values of the vector, positions, values of the matrix, floats in order.
 RINGS = (
     "any_pair", "lor_land", "plus_pair", "min_second", "max_second", "plus_second", "min_firstj",
-    "max_secondi", "min_plus",
+    "max_secondi", "min_plus", "times_pair", "lxor_pair", "lxnor_pair", "bxor_pair", "bxnor_pair",
+    "min_pair",
 )  # fmt: skip
 
 SHAPES = {
@@ -75,7 +76,7 @@ def test_shapes(placed, shape, bits):
     nrows, ncols, nvals = SHAPES[shape]
     A, u = matrix(nrows, ncols, nvals), vector(ncols, 0.5, 1)
     full = gb.Vector.from_dense(np.random.default_rng(1).random(ncols))
-    for ring in ("any_pair", "plus_pair", "min_second"):
+    for ring in ("any_pair", "plus_pair", "min_second", "lxor_pair"):
         for x in (u, full):
             found = A.mxv(x, ring).new(**PINS, bits=bits)
             assert found.isequal(A.mxv(x, ring).new(), check_dtype=True)
@@ -108,6 +109,40 @@ def test_sums_are_made_in_the_order_of_positions(placed):
         wanted = [functools.reduce(operator.add, values[row].tolist()) for row in rows]
         for bits in SIZES:
             assert A.mxv(u, "plus_second").new(**PINS, bits=bits).to_coo()[1].tolist() == wanted
+
+
+@every("bits", SIZES)
+def test_sums_of_ones_in_lines_of_many_tiles(placed, bits):
+    # Where one decides, rows are left behind it; parities need all of them.
+    A, u = matrix(12, 2100, 9000), vector(2100, 0.5, 1)
+    counts = A.mxv(u, "plus_pair").new(**PINS, bits=bits).to_coo()[1]
+    assert counts.min() > 300
+    for ring, wanted in (("times_pair", counts > 0), ("min_pair", counts > 0),
+                         ("lor_pair", counts > 0), ("lxor_pair", counts % 2)):  # fmt: skip
+        found = A.mxv(u, ring).new(**PINS, bits=bits)
+        assert found.to_coo()[1].tolist() == wanted.tolist(), ring
+        assert found.isequal(A.mxv(u, ring).new(), check_dtype=True), ring
+
+
+@pytest.mark.parametrize("bits", [4, 32])
+def test_parities_in_a_recorded_loop(placed, bits):
+    def lights(**pins) -> gb.Vector:
+        A = matrix(60, 60, 300)
+        lit, round_ = gb.Vector.from_coo([0, 7, 31], True, size=60), gb.Scalar.from_value(0)
+
+        def step():
+            # A lamp is lit where an odd number of its neighbours' lamps are.
+            found = A.mxv(lit, "lxor_pair").new(**pins)
+            lit << found.select("valueeq", True)
+            round_ << round_ + 1
+            return round_ < 6
+
+        gb.repeat(step, max_iterations=9)
+        return lit
+
+    found = lights(**PINS, bits=bits)
+    assert 0 < found.nvals < 60
+    assert found.isequal(lights(), check_dtype=True)
 
 
 @every("bits", SIZES)

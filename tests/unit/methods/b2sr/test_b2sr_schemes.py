@@ -81,6 +81,8 @@ def test_products_with_a_vector(name, bits):
     wanted = {
         "any_pair": np.ones(len(held), int),
         "plus_pair": meet.sum(1),
+        "times_pair": np.ones(len(held), int),
+        "lxor_pair": meet.sum(1) % 2,
         "min_second": np.where(meet, x, 99).min(1, initial=99),
         "plus_second": (meet * x).sum(1),
     }
@@ -99,16 +101,21 @@ def test_products_of_matrices(name, bits):
     left, right = pattern(name), drawn((SHAPES[name][1], 45), 0.2, 1)
     right[: len(right) // 3] = False
     A, B, counts = object_of(left), object_of(right), left.astype(int) @ right
-    for ring, form in itertools.product(("any_pair", "min_pair", "plus_pair"), MASKS):
-        values = counts if ring == "plus_pair" else np.ones_like(counts)
+    wanted = {
+        "any_pair": np.ones_like(counts), "min_pair": np.ones_like(counts), "plus_pair": counts,
+        "times_pair": np.ones_like(counts), "lxor_pair": counts % 2,
+    }  # fmt: skip
+    for (ring, values), form in itertools.product(wanted.items(), MASKS):
         mask, opened = masked(form, counts.shape, 2)
         found = A.mxm(B, ring).new(**mask, bits=bits)
         assert same(found, (counts > 0) & opened, values), (ring, form)
         left_turned, right_turned = object_of(left.T).T, object_of(right.T).T
         found = left_turned.mxm(right_turned, ring).new(**mask, bits=bits)
         assert same(found, (counts > 0) & opened, values), (ring, form)
-        total = A.mxm(B, ring).new(**mask, bits=bits).reduce_scalar("plus", allow_empty=False)
-        assert int(total.new().value) == values[(counts > 0) & opened].sum()
+        adds = "lxor" if ring == "lxor_pair" else "plus"
+        total = A.mxm(B, ring).new(**mask, bits=bits).reduce_scalar(adds, allow_empty=False)
+        wanted_total = values[(counts > 0) & opened].sum()
+        assert int(total.new().value) == (wanted_total % 2 if adds == "lxor" else wanted_total)
 
 
 def test_products_of_many_entries_are_written_in_pieces(monkeypatch):

@@ -110,12 +110,14 @@ def iso_product(
     """Return the one value of every entry of a product, or None if values may differ.
 
     Operands are given as values and whether they are iso. Adding equal values up changes nothing
-    if the monoid is idempotent.
+    if the monoid is idempotent, and adding ones up if two of them make one.
     """
-    if not add.is_idempotent or multiply.is_positional:
+    if multiply.is_positional:
         return None
     if not (multiply.reads_a or multiply.reads_b):
-        return _constant(multiply)
+        return _constant(add, multiply)
+    if not add.is_idempotent:
+        return None
     if (multiply.reads_a and not a[1]) or (multiply.reads_b and not b[1]):
         return None
     left, right = (
@@ -128,10 +130,13 @@ def iso_product(
 
 
 @lru_cache(cache.KEPT_BY_HOST)
-def _constant(multiply: TypedOp) -> Any:
-    """Return what an operator that reads neither operand gives."""
+def _constant(add: TypedMonoid, multiply: TypedOp) -> Any:
+    """Return what any sum is of what an operator that reads neither operand gives, if it is one."""
     ones = multiply.type.scalar(1), multiply.type2.scalar(1)
-    return multiply.scalar_function(*ones, 0, 0, 0)
+    value = multiply.scalar_function(*ones, 0, 0, 0)
+    if add.is_idempotent or add.op.scalar_function(value, value, 0, 0, 0) == value:
+        return value
+    return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -457,7 +457,7 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str, degrees
         walk = PullWalk(
             made, ctx.emit, exits=method.early_exit, rows=f"v{product.statement.out}.size",
             mask=_mask_of(ctx, product, method), target=target_of(ctx.program, product, "pull"),
-            degrees=degrees, counters=f"&{product.sums}", counts=counts_entries(operator),
+            degrees=degrees, counters=f"&{product.sums}", semiring=operator,
         )  # fmt: skip
         part_of(made.name, "cuda").pull(walk)
     elif walks_by_merge(method.balance, operator.monoid):

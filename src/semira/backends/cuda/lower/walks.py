@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from semira.backends.cuda.lower.context import Made
+from semira.ops import TypedSemiring
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +43,17 @@ class PullWalk(_Walk):
     degrees: str
     #: Pointer to what counts entries of the result and of the matrix that are read.
     counters: str
-    #: Whether each sum is the number of entries that meet.
-    counts: bool = False
+    #: What is computed.
+    semiring: TypedSemiring
 
-    def call(self, function: str, *flags: bool) -> None:
+    def call(self, function: str, *flags: bool | str) -> None:
         """Append a call with all of these in the order of `kernels/vxm/pull.cuh`.
 
-        Whether rows may be left is its first template argument; `flags` are the next.
+        Whether rows may be left is its first template argument; `flags` are the next: whether
+        something holds, or a name of C++.
         """
-        given = ", ".join(str(flag).lower() for flag in (self.exits, *flags))
+        texts = (flag if isinstance(flag, str) else str(flag).lower() for flag in flags)
+        given = ", ".join((str(self.exits).lower(), *texts))
         self.emit(
             f"{function}<{given}>(team, gather, {self.lines}, {self.rows}, {self.mask}, "
             f"{self.target}, {self.degrees}, {self.counters});"

@@ -82,17 +82,16 @@ __device__ __forceinline__ void dot_tiles_of(const TileLines& a, const TileLines
 }
 
 // Calls `emit(e, value, true)` once for each entry of the mask whose lines share something.
-template <bool kCounts, class Semiring, bool kStructural, class M, class Emit>
+template <Pairs kPairs, class Semiring, bool kStructural, class M, class Emit>
 __device__ void dot_tiles(const TileLines& a, const TileLines& b, const TileLines& m,
                           long long tile_rows, const Entries<M>& mask, const Emit& emit) {
-  using T = typename Semiring::Add::T;
   const auto give = [&](Index i, Index j, unsigned number) {
     if (number == 0) return;
     const Offset e = mask.place(i, j);
     if constexpr (!kStructural) {
       if (!cast<bool>(mask.value(e))) return;
     }
-    emit(e, cast<T>(kCounts ? static_cast<long long>(number) : 1LL), true);
+    emit(e, sum_of_ones<kPairs, typename Semiring::Add>(number), true);
   };
   if (m.shift == 5) dot_tiles_of<32>(a, b, m, tile_rows, give);
   if (m.shift == 4) dot_tiles_of<16>(a, b, m, tile_rows, give);

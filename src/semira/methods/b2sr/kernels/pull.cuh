@@ -83,14 +83,14 @@ __device__ __forceinline__ unsigned read_tiles(const Gather<Semiring, U, A>& gat
 }
 
 // Walks tiles first, first + step, ... below end for one row, in this order.
-template <bool kExit, bool kCounts, class Semiring, class U, class A>
+template <bool kExit, Pairs kPairs, class Semiring, class U, class A>
 __device__ __forceinline__ void walk_tiles(TileSum<typename Semiring::Add>& found,
                                            const Gather<Semiring, U, A>& gather,
                                            const BitTiles<A>& held, Index row, int first, int end,
                                            int step) {
   unsigned from[kTilesAtOnce], met[kTilesAtOnce];
   found.touched += read_tiles(gather, held, row, first, end, step, from, met);
-  if constexpr (kCounts) {
+  if constexpr (kPairs != Pairs::kNone) {
 #pragma unroll
     for (int b = 0; b < kTilesAtOnce; ++b) found.count += __popc(met[b]);
   } else {
@@ -206,9 +206,9 @@ __device__ __noinline__ TileSum<typename Semiring::Add> walk_in_order(
   return found;
 }
 
-// `out` is empty before. kCounts: the sum is the number of entries that meet. Rows of long lines of
-// tiles have a warp each, whose lanes read tiles that lie together.
-template <bool kExit, bool kCounts, class Semiring, class U, class A, class MaskT, class Degrees>
+// `out` is empty before. Rows of long lines of tiles have a warp each, whose lanes read tiles that lie
+// together. Where one entry that meets decides, a row is left behind it.
+template <bool kExit, Pairs kPairs, class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_tiles(const Team& team, const Gather<Semiring, U, A> gather,
                                   const BitTiles<A>& held, Index rows, const MaskT mask,
                                   const Plane<typename Semiring::Add::T> out,
@@ -235,13 +235,18 @@ SEMIRA_PHASE void spmv_pull_tiles(const Team& team, const Gather<Semiring, U, A>
     if (!is_long) {
       // Others walk it if it is long.
       int at = end - begin > held.longest ? end : begin;
-      while (at < end && (kCounts || !found.sum.template settled<kExit>())) {
-        walk_tiles<kExit, kCounts>(found, gather, held, row, at, end, 1);
+      const auto is_open = [&] {
+        if constexpr (kPairs == Pairs::kOne) return found.count == 0;
+        return kPairs != Pairs::kNone || !found.sum.template settled<kExit>();
+      };
+      while (at < end && is_open()) {
+        walk_tiles<kExit, kPairs>(found, gather, held, row, at, end, 1);
         at += kTilesAtOnce;
       }
-    } else if constexpr (kCounts) {
+    } else if constexpr (kPairs != Pairs::kNone) {
       for (int at = begin + static_cast<int>(team.lane); at < end; at += kTilesAtOnce * kWarp) {
-        walk_tiles<kExit, kCounts>(found, gather, held, row, at, end, kWarp);
+        walk_tiles<kExit, kPairs>(found, gather, held, row, at, end, kWarp);
+        if (kPairs == Pairs::kOne && found.count != 0) break;
       }
       for (int half = kWarp / 2; half > 0; half /= 2) {
         found.count += __shfl_xor_sync(kAllLanes, found.count, half);
@@ -251,8 +256,8 @@ SEMIRA_PHASE void spmv_pull_tiles(const Team& team, const Gather<Semiring, U, A>
     }
     __syncwarp();
     touched += found.touched;
-    if constexpr (kCounts) {
-      found.sum = Partial<Add>{static_cast<T>(found.count), found.count != 0};
+    if constexpr (kPairs != Pairs::kNone) {
+      found.sum = Partial<Add>{sum_of_ones<kPairs, Add>(found.count), found.count != 0};
     }
     const bool has = found.sum.has && (!is_long || team.lane == 0);
     const unsigned word = __ballot_sync(kAllLanes, has);

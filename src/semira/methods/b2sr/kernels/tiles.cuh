@@ -2,6 +2,23 @@
 #pragma once
 #include "common/types.cuh"
 
+// What a sum follows from, where each product is 1: nothing, whether the number of entries that meet is
+// odd, or this number. Of others (kNone) the products are added up.
+enum class Pairs { kNone, kOne, kParity, kCount };
+
+// The sum of `count` ones, 1 or more.
+template <Pairs kPairs, class Add>
+__device__ __forceinline__ typename Add::T sum_of_ones(long long count) {
+  using T = typename Add::T;
+  if constexpr (kPairs == Pairs::kCount) {
+    return cast<T>(count);
+  } else {
+    const T one = cast<T>(1LL);
+    if constexpr (kPairs == Pairs::kOne) return one;
+    return count % 2 != 0 ? one : Add::apply(one, one);
+  }
+}
+
 // Lines of tiles of a matrix.
 struct TileLines {
   const int* __restrict__ indptr;
