@@ -1,7 +1,7 @@
 """The algorithms beyond the first five on small real graphs, against SciPy, NumPy and NetworkX.
 
 What is called, and how SciPy or NumPy checks it, are the cases of `benchmarks.algorithm_runs`; that
-a check finds a wrong result is tested with them (tests/unit/bench/test_algorithms.py).
+a check finds a wrong result is tested with them (benchmarks/tests/test_algorithms.py).
 """
 
 from __future__ import annotations

@@ -343,8 +343,9 @@ def _listed_keys() -> frozenset[str]:
 
 def outside(asked: Iterable[Kernel]) -> list[str]:
     """Return the sources among `asked` that are not in the list."""
-    listed = _listed_keys()
-    found = [one for one in asked if follows_from_a_program(one) and one.key not in listed]
+    found = [one for one in asked if follows_from_a_program(one)]
+    if found:  # else the kernels of all listed programs need not be written
+        found = [one for one in found if one.key not in _listed_keys()]
     if found:
         found = [one for one in found if one.key not in _gathering_keys()]
     return [one.source for one in found]

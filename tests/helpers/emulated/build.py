@@ -14,8 +14,10 @@ from pathlib import Path
 
 from tests.helpers.emulated import operators
 
+from semira.backends.cuda.array_kernels import ROOT
 from semira.backends.cuda.jit.cache import cache_path, digest
 from semira.backends.cuda.jit.compile import Compiled
+from semira.backends.cuda.jit.render import PROGRAM, STAGED, kernel_library
 from semira.backends.cuda.lower.program import KERNEL
 from semira.base.errors import JitError
 
@@ -63,28 +65,35 @@ def has_compiler() -> bool:
     return machine == ("Linux", "x86_64") and shutil.which("g++") is not None
 
 
-def translate(source: str) -> str:
-    """Return the source of a translation unit for the host.
+def translate(source: str) -> tuple[str, str]:
+    """Return the text of a header for the host, which many kernels share, and of what follows.
 
     Raises
     ------
     JitError
         It has PTX that is not known here.
     """
+    libraries = map(kernel_library, (PROGRAM, STAGED, ROOT))
+    shared = next((each for each in libraries if each in source), "")
+    before, _, after = source.partition(shared) if shared else ("", "", source)
+    lines = [_translated(after), _VARIABLES, operators.definitions(source)]
+    if f"{KERNEL}(" in after:
+        lines.append(
+            f'extern "C" void emulated_entry(void* const* given) {{ '
+            f"emulated_call(&{KERNEL}, given); }}"
+        )
+    return _translated(before + shared), "\n".join(lines) + "\n"
+
+
+@functools.lru_cache(16)
+def _translated(source: str) -> str:
     text = _EITHER.sub(
         "#define SEMIRA_LOAD_EITHER(letter, kind, bits) "
         "emulated_load_either(bits, column, table, array)\n",
         source,
     )
     text = _DYNAMIC.sub(r"\n#define \1 (emulated::here->dynamic)\n", text)
-    text = re.sub(r"asm(?: volatile)?\(.*?\);", _in_cpp, text, flags=re.DOTALL)
-    lines = ['#include "gpu.hpp"', text, _VARIABLES, operators.definitions(source)]
-    if f"{KERNEL}(" in text:
-        lines.append(
-            f'extern "C" void emulated_entry(void* const* given) {{ '
-            f"emulated_call(&{KERNEL}, given); }}"
-        )
-    return "\n".join(lines) + "\n"
+    return re.sub(r"asm(?: volatile)?\(.*?\);", _in_cpp, text, flags=re.DOTALL)
 
 
 def _in_cpp(found: re.Match[str]) -> str:
@@ -107,10 +116,11 @@ def compile_for_host(source: str, name: str, arch: str, kind: str = "cubin") -> 
     JitError
         It does not compile; the message has the compiler's log.
     """
+    header, text = translate(source)
     with tempfile.TemporaryDirectory() as folder:
         unit, library = Path(folder) / "kernel.cpp", Path(folder) / "kernel.so"
-        unit.write_text(translate(source))
-        command = ["g++", *OPTIONS, *LINKED, f"-I{_headers()}", str(unit), "-o", str(library)]
+        unit.write_text(f'#include "kernels.hpp"\n{text}')
+        command = ["g++", *OPTIONS, *LINKED, f"-I{_headers(header)}", str(unit), "-o", str(library)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             log = "\n".join(done.stderr.splitlines()[:60])
@@ -128,18 +138,19 @@ def compiler_version() -> str:
 
 
 @functools.cache
-def _headers() -> Path:
-    """Return the folder of the header of all kernels and its compiled form, made if not there.
+def _headers(text: str) -> Path:
+    """Return the folder of a header of many kernels and its compiled form, made if not there.
 
-    Reading the header, and what it includes, takes a third of the time of most kernels.
+    Reading the header, and what it includes, would take half of the time of most kernels.
     """
-    path = cache_path("headers", digest(compiler_version(), *OPTIONS)).with_suffix("")
+    path = cache_path("headers", digest(compiler_version(), text, *OPTIONS)).with_suffix("")
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             made = Path(folder) / "made"
             made.mkdir()
-            header = Path(shutil.copy(HEADER, made))
+            header = made / "kernels.hpp"
+            header.write_text(HEADER.read_text() + text)
             command = ["g++", *OPTIONS, "-x", "c++-header", str(header), "-o", f"{header}.gch"]
             subprocess.run(command, check=True)
             with contextlib.suppress(OSError):  # another process was faster

@@ -7,9 +7,8 @@ import math
 import time
 from typing import Any
 
-from llvmlite import ir
-
-from semira.backends.cpu.compiler.expressions import Expressions, declared
+from semira.backends.cpu.compiler import ir
+from semira.backends.cpu.compiler.expressions import Expressions, dotted
 from semira.backends.cpu.compiler.types import (
     BOOL,
     FLOAT64,
@@ -25,7 +24,7 @@ from semira.backends.cpu.compiler.types import (
     wide,
 )
 
-_WORD = ir.IntType(64)
+_WORD = ir.integer(64)
 
 #: Functions of a floating-point number that LLVM knows, by their names there.
 _INTRINSICS = {
@@ -50,7 +49,7 @@ class Calls(Expressions):
     def _on_call(self, node: ast.Call) -> Value:
         if node.keywords:
             raise UnsupportedError(ast.unparse(node))
-        name = ast.unparse(node.func)
+        name = dotted(node.func)
         if name == "float" and isinstance(node.args[0], ast.Constant):
             return self.number(FLOAT64, float(str(node.args[0].value)))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate":
@@ -79,15 +78,15 @@ class Calls(Expressions):
 
     def _library(self, name: str, type_: Scalar, held: list[Any]) -> Value:
         name = name if type_.bits == 64 else f"{name}f"
-        function = declared(self.b.module, name, type_.register, [type_.register] * len(held))
+        function = self.b.module.declare(name, type_.register, [type_.register] * len(held))
         return Value(type_, self.b.call(function, held))
 
     def _call_math_frexp(self, value: Value) -> Value:
         """Return a fraction and an exponent, of C's library."""
-        type_, part = _real("frexp", value), ir.IntType(32)
-        name, given = "frexp" if type_.bits == 64 else "frexpf", [type_.register, part.as_pointer()]
-        function = declared(self.b.module, name, type_.register, given)
-        with self.b.goto_entry_block():
+        type_, part = _real("frexp", value), ir.integer(32)
+        name, given = "frexp" if type_.bits == 64 else "frexpf", [type_.register, ir.pointer(part)]
+        function = self.b.module.declare(name, type_.register, given)
+        with self.b.goto_block(self.b.function.blocks[0]):
             room = self.b.alloca(part)
         fraction = self.b.call(function, [value.held, room])
         exponent = self.b.sext(self.b.load(room), _WORD)
@@ -124,17 +123,17 @@ class Calls(Expressions):
         type_ = array.type.item
         word = "u" * (type_.kind == "u" and op != "add") + op
         place = self.place(array, [index])
-        old = self.b.atomic_rmw(word, place, self.cast(value, type_), "monotonic")
+        old = self.b.atomic_rmw(word, place, self.cast(value, type_))
         return Value(type_, old)
 
     def _call_prefetch(self, array: Value, index: Value) -> Value:
         """Fetch an element into the caches, to be read soon."""
-        place = self.b.bitcast(self.place(array, [index]), ir.IntType(8).as_pointer())
-        word, name = ir.IntType(32), "llvm.prefetch.p0i8"
+        place = self.b.bitcast(self.place(array, [index]), ir.pointer(ir.integer(8)))
+        word, name = ir.integer(32), "llvm.prefetch.p0i8"
         given = [place.type, word, word, word]
-        function = declared(self.b.module, name, ir.VoidType(), given)
+        function = self.b.module.declare(name, ir.VOID, given)
         # For reading, for all levels, of data.
-        self.b.call(function, [place, *(ir.Constant(word, each) for each in (0, 3, 1))])
+        self.b.call(function, [place, *(ir.constant(word, each) for each in (0, 3, 1))])
         return self.number(INT64, 0)
 
     def _call_len(self, value: Value) -> Value:
@@ -154,7 +153,7 @@ class Calls(Expressions):
         held = self.cast(value, type_)
         if type_.kind == "u":
             return Value(type_, held)
-        is_negative = self.b.icmp_signed("<", held, ir.Constant(_WORD, 0))
+        is_negative = self.b.icmp_signed("<", held, ir.constant(_WORD, 0))
         return Value(type_, self.b.select(is_negative, self.b.neg(held), held))
 
     def _call_min(self, a: Value, b: Value) -> Value:
@@ -185,19 +184,19 @@ class Calls(Expressions):
         clock_id = getattr(time, "CLOCK_UPTIME_RAW", getattr(time, "CLOCK_MONOTONIC", None))
         if clock_id is None:
             raise UnsupportedError("a system without clock_gettime")
-        word, part = ir.IntType(64), ir.IntType(32)
-        parts = ir.LiteralStructType([word, word])
-        given = [part, parts.as_pointer()]
-        clock = declared(self.b.module, "clock_gettime", part, given)
-        with self.b.goto_entry_block():
+        word, part = ir.integer(64), ir.integer(32)
+        parts = ir.struct([word, word])
+        given = [part, ir.pointer(parts)]
+        clock = self.b.module.declare("clock_gettime", part, given)
+        with self.b.goto_block(self.b.function.blocks[0]):
             room = self.b.alloca(parts)
-        self.b.call(clock, [ir.Constant(part, clock_id), room])
+        self.b.call(clock, [ir.constant(part, clock_id), room])
         seconds, rest = (self.b.extract_value(self.b.load(room), at) for at in (0, 1))
-        billion = ir.Constant(word, 10**9)
+        billion = ir.constant(word, 10**9)
         return Value(INT64, self.b.add(self.b.mul(seconds, billion), rest))
 
     def _call_np_sign(self, value: Value) -> Value:
-        zero, one = (ir.Constant(_real("sign", value).register, number) for number in (0, 1))
+        zero, one = (ir.constant(_real("sign", value).register, number) for number in (0, 1))
         size = self.b.select(self.b.fcmp_ordered("==", value.held, zero), zero, one)
         signed = self.intrinsic("llvm.copysign", value.type, [size, value.held]).held
         # What is not a number stays as it is; so does a zero.
@@ -205,9 +204,9 @@ class Calls(Expressions):
         return Value(value.type, self.b.select(is_plain, signed, value.held))
 
     def _call_np_signbit(self, value: Value) -> Value:
-        one = ir.Constant(_real("signbit", value).register, 1)
+        one = ir.constant(_real("signbit", value).register, 1)
         signed = self.intrinsic("llvm.copysign", value.type, [one, value.held]).held
-        return Value(BOOL, self.b.fcmp_ordered("<", signed, ir.Constant(value.type.register, 0)))
+        return Value(BOOL, self.b.fcmp_ordered("<", signed, ir.constant(value.type.register, 0)))
 
     def _call_np_isnan(self, value: Value) -> Value:
         if isinstance(value.type, Scalar) and value.type.kind == "c":

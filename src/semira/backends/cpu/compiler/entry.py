@@ -12,9 +12,8 @@ import sys
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 
-from semira.backends.cpu.compiler.expressions import declared, phi
+from semira.backends.cpu.compiler import ir
 from semira.backends.cpu.compiler.types import (
     COMPLEX128,
     FLOAT64,
@@ -27,8 +26,8 @@ from semira.backends.cpu.compiler.types import (
     scalar_of,
 )
 
-_BYTE, _INT, _WORD = ir.IntType(8), ir.IntType(32), ir.IntType(64)
-_OBJECT = _BYTE.as_pointer()
+_BYTE, _INT, _WORD = ir.integer(8), ir.integer(32), ir.integer(64)
+_OBJECT = ir.pointer(_BYTE)
 
 #: Where parts of objects begin, in bytes: any object, a NumPy array, a number of NumPy, a float.
 _TYPE_AT, _NUMBER_AT = 8, 16
@@ -42,17 +41,17 @@ _CONTIGUOUS, _ALIGNED = 0x1, 0x100
 #: Functions of Python, by result and parameters.
 _PYTHON = {
     "PyEval_SaveThread": (_OBJECT, []),
-    "PyEval_RestoreThread": (ir.VoidType(), [_OBJECT]),
+    "PyEval_RestoreThread": (ir.VOID, [_OBJECT]),
     "PyLong_AsLongLong": (_WORD, [_OBJECT]),
     "PyErr_Occurred": (_OBJECT, []),
     "PyLong_FromLongLong": (_OBJECT, [_WORD]),
     "PyLong_FromUnsignedLongLong": (_OBJECT, [_WORD]),
     "PyBool_FromLong": (_OBJECT, [_WORD]),
-    "PyFloat_FromDouble": (_OBJECT, [ir.DoubleType()]),
-    "PyComplex_FromDoubles": (_OBJECT, [ir.DoubleType(), ir.DoubleType()]),
+    "PyFloat_FromDouble": (_OBJECT, [ir.DOUBLE]),
+    "PyComplex_FromDoubles": (_OBJECT, [ir.DOUBLE, ir.DOUBLE]),
     "PyTuple_New": (_OBJECT, [_WORD]),
     "PyTuple_SetItem": (_INT, [_OBJECT, _WORD, _OBJECT]),
-    "Py_IncRef": (ir.VoidType(), [_OBJECT]),
+    "Py_IncRef": (ir.VOID, [_OBJECT]),
 }
 
 
@@ -95,6 +94,7 @@ def imports() -> dict[str, int]:
     return found
 
 
+@functools.cache
 def _numbers_of(scalar: Scalar) -> list[int]:
     """Return NumPy's numbers of the dtypes of a type: 64 bits may be C's long or long long."""
     dtypes = map(np.dtype, "?bhilqBHILQfdFD")
@@ -144,20 +144,19 @@ class Entry:
         self, module: ir.Module, kernel: Any, types: tuple[Type, ...], result: Type, name: str
     ) -> None:
         self.module, self.kernel, self.types, self.result = module, kernel, types, result
-        signature = ir.FunctionType(_OBJECT, [_OBJECT, _OBJECT.as_pointer(), _WORD])
-        self.function = ir.Function(module, signature, name)
-        self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
-        self.mismatch = self.function.append_basic_block("mismatch")
-        self.failed = self.function.append_basic_block("failed")
+        parameters = (_OBJECT, ir.pointer(_OBJECT), _WORD)
+        self.function = module.function(name, parameters, _OBJECT)
+        self.b = ir.Builder(module, self.function, self.function.block("entry"))
+        self.mismatch, self.failed = map(self.function.block, ("mismatch", "failed"))
 
     def write(self) -> None:
         """Let it return ``NotImplemented`` for types that it was not compiled for."""
         _, arguments, number = self.function.args
-        count = ir.Constant(_WORD, len(self.types))
+        count = ir.constant(_WORD, len(self.types))
         self._require(self.b.icmp_signed("==", number, count))
         held: list[Any] = []
         for at, type_ in enumerate(self.types):
-            given = self.b.load(self.b.gep(arguments, [ir.Constant(_WORD, at)]))
+            given = self.b.load(self.b.gep(arguments, ir.constant(_WORD, at)))
             if isinstance(type_, Array):
                 held += self._array(given, type_)
             else:
@@ -170,16 +169,14 @@ class Entry:
         self.b.position_at_end(self.mismatch)
         self.b.ret(self._shared("value.NotImplemented"))
         self.b.position_at_end(self.failed)
-        self.b.ret(ir.Constant(_OBJECT, None))
+        self.b.ret(ir.constant(_OBJECT, None))
 
     def _external(self, name: str) -> Any:
-        if name in self.module.globals:
-            return self.module.globals[name]
-        return ir.GlobalVariable(self.module, _BYTE, name)
+        return self.module.outside(name)
 
     def _python(self, name: str, *given: Any) -> Any:
         result, parameters = _PYTHON[name]
-        return self.b.call(declared(self.module, name, result, parameters), given)
+        return self.b.call(self.module.declare(name, result, parameters), given)
 
     def _shared(self, name: str) -> Any:
         """Return an object that lives as long as Python, with a reference of the caller's."""
@@ -188,8 +185,8 @@ class Entry:
         return found
 
     def _field(self, given: Any, at: int, type_: Any) -> Any:
-        place = self.b.gep(given, [ir.Constant(_WORD, at)])
-        return self.b.load(self.b.bitcast(place, type_.as_pointer()))
+        place = self.b.gep(given, ir.constant(_WORD, at))
+        return self.b.load(self.b.bitcast(place, ir.pointer(type_)))
 
     def _require(self, test: Any) -> None:
         after = self.b.append_basic_block("after")
@@ -206,21 +203,21 @@ class Entry:
         dtype = self._field(given, _DTYPE_AT, _OBJECT)
         number, order = self._field(dtype, _NUM_AT, _INT), self._field(dtype, _ORDER_AT, _BYTE)
         tests = [
-            self.b.icmp_signed("==", number, ir.Constant(_INT, num))
+            self.b.icmp_signed("==", number, ir.constant(_INT, num))
             for num in _numbers_of(type_.item)
         ]
         self._require(functools.reduce(self.b.or_, tests))
-        self._require(self.b.icmp_signed("!=", order, ir.Constant(_BYTE, ord(">"))))
+        self._require(self.b.icmp_signed("!=", order, ir.constant(_BYTE, ord(">"))))
         ndim = self._field(given, _NDIM_AT, _INT)
-        self._require(self.b.icmp_signed("==", ndim, ir.Constant(_INT, type_.ndim)))
+        self._require(self.b.icmp_signed("==", ndim, ir.constant(_INT, type_.ndim)))
         wanted = _ALIGNED | (_CONTIGUOUS if type_.is_contiguous else 0)
-        flags = self.b.and_(self._field(given, _FLAGS_AT, _INT), ir.Constant(_INT, wanted))
-        self._require(self.b.icmp_signed("==", flags, ir.Constant(_INT, wanted)))
-        parts = [self._field(given, _DATA_AT, type_.item.memory.as_pointer())]
+        flags = self.b.and_(self._field(given, _FLAGS_AT, _INT), ir.constant(_INT, wanted))
+        self._require(self.b.icmp_signed("==", flags, ir.constant(_INT, wanted)))
+        parts = [self._field(given, _DATA_AT, ir.pointer(type_.item.memory))]
         for field in (_SHAPE_AT,) if type_.is_contiguous else (_SHAPE_AT, _STRIDES_AT):
-            words = self._field(given, field, _WORD.as_pointer())
+            words = self._field(given, field, ir.pointer(_WORD))
             parts += [
-                self.b.load(self.b.gep(words, [ir.Constant(_WORD, axis)]))
+                self.b.load(self.b.gep(words, ir.constant(_WORD, axis)))
                 for axis in range(type_.ndim)
             ]
         return parts
@@ -248,7 +245,7 @@ class Entry:
         held = self._either(
             kind, "type.python_bool", "type.bool", byte, lambda: self.b.zext(is_true, _BYTE), given
         )
-        return self.b.icmp_signed("!=", held, ir.Constant(_BYTE, 0))
+        return self.b.icmp_signed("!=", held, ir.constant(_BYTE, 0))
 
     def _either(
         self, kind: Any, own: str, numpy_name: str, type_: Scalar, convert: Any, given: Any
@@ -260,13 +257,13 @@ class Entry:
         self.b.position_at_end(python)
         converted = convert()
         if type_.kind == "i":
-            minus = self.b.icmp_signed("==", converted, ir.Constant(_WORD, -1))
+            minus = self.b.icmp_signed("==", converted, ir.constant(_WORD, -1))
             asked = self.b.append_basic_block("asked")
             self.b.cbranch(minus, asked, read)
             arms = [(converted, self.b.block)]
             self.b.position_at_end(asked)
             error = self._python("PyErr_Occurred")
-            is_fine = self.b.icmp_unsigned("==", error, ir.Constant(_OBJECT, None))
+            is_fine = self.b.icmp_unsigned("==", error, ir.constant(_OBJECT, None))
             self.b.cbranch(is_fine, read, self.failed)
             arms.append((converted, asked))
         else:
@@ -278,17 +275,17 @@ class Entry:
         arms.append((self._field(given, _NUMBER_AT, type_.register), numpy))
         self.b.branch(read)
         self.b.position_at_end(read)
-        return phi(self.b, type_, arms)
+        return self.b.phi(type_.register, arms)
 
     def _returned(self, made: Any) -> Any:
         if self.result is None:
             return self._shared("value.None")
         if isinstance(self.result, Group):
-            number = ir.Constant(_WORD, len(self.result.items))
+            number = ir.constant(_WORD, len(self.result.items))
             group = self._python("PyTuple_New", number)
             for at, item in enumerate(self.result.items):
                 part = self._object(Value(item, self.b.extract_value(made, at)))
-                self._python("PyTuple_SetItem", group, ir.Constant(_WORD, at), part)
+                self._python("PyTuple_SetItem", group, ir.constant(_WORD, at), part)
             return group
         return self._object(Value(self.result, made))
 
@@ -297,11 +294,11 @@ class Entry:
         if type_.kind == "c":
             parts = [self.b.extract_value(held, at) for at in (0, 1)]
             if type_.bits == 64:
-                parts = [self.b.fpext(part, ir.DoubleType()) for part in parts]
+                parts = [self.b.fpext(part, ir.DOUBLE) for part in parts]
             return self._python("PyComplex_FromDoubles", *parts)
         if type_.kind == "f":
             if type_.bits == 32:
-                held = self.b.fpext(held, ir.DoubleType())
+                held = self.b.fpext(held, ir.DOUBLE)
             return self._python("PyFloat_FromDouble", held)
         if type_.kind == "b":
             return self._python("PyBool_FromLong", self.b.zext(held, _WORD))

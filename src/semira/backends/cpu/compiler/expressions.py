@@ -7,8 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
-
+from semira.backends.cpu.compiler import ir
 from semira.backends.cpu.compiler.types import (
     BOOL,
     FLOAT64,
@@ -24,7 +23,7 @@ from semira.backends.cpu.compiler.types import (
     wide,
 )
 
-_WORD = ir.IntType(64)
+_WORD = ir.integer(64)
 
 _COMPARISONS = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
@@ -36,19 +35,13 @@ _CONSTANTS = {
 }  # fmt: skip
 
 
-def declared(module: ir.Module, name: str, result: Any, parameters: list[Any]) -> Any:
-    """Return a function of another library; it is declared the first time."""
-    if name in module.globals:
-        return module.globals[name]
-    return ir.Function(module, ir.FunctionType(result, parameters), name)
-
-
-def phi(builder: ir.IRBuilder, type_: Scalar, arms: list[tuple[Any, Any]]) -> Any:
-    """Return the value that comes from one of several blocks."""
-    joined = builder.phi(type_.register)
-    for held, block in arms:
-        joined.add_incoming(held, block)
-    return joined
+def dotted(node: ast.expr) -> str:
+    """Return the text of a name, or of another expression."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
+    return ast.unparse(node)
 
 
 class Expressions:
@@ -60,7 +53,7 @@ class Expressions:
 
     def __init__(
         self,
-        builder: ir.IRBuilder,
+        builder: ir.Builder,
         call_helper: Callable[[str, list[Value]], Value],
         constants: dict[str, ast.expr],
     ) -> None:
@@ -73,7 +66,7 @@ class Expressions:
 
     def number(self, type_: Scalar, value: Any) -> Value:
         """Return a constant."""
-        return Value(type_, ir.Constant(type_.register, value))
+        return Value(type_, ir.constant(type_.register, value))
 
     def cast(self, value: Value, target: Scalar) -> Any:
         """Return LLVM's value of a number in another type: integers wrap."""
@@ -113,7 +106,7 @@ class Expressions:
             return value.held
         if value.type.kind == "c":
             return self.b.or_(*(self.truth(part) for part in self.parts(value)))
-        zero = ir.Constant(value.type.register, 0)
+        zero = ir.constant(value.type.register, 0)
         if value.type.kind == "f":
             return self.b.fcmp_unordered("!=", value.held, zero)
         return self.b.icmp_signed("!=", value.held, zero)
@@ -128,7 +121,7 @@ class Expressions:
 
     def joined_parts(self, type_: Scalar, real: Any, imaginary: Any) -> Any:
         """Return LLVM's value of a complex number."""
-        held = self.b.insert_value(ir.Constant(type_.register, ir.Undefined), real, 0)
+        held = self.b.insert_value(ir.undefined(type_.register), real, 0)
         return self.b.insert_value(held, imaginary, 1)
 
     def load(self, array: Value, index: list[Value]) -> Value:
@@ -136,7 +129,7 @@ class Expressions:
         loaded = self.b.load(self.place(array, index))
         item = array.type.item
         if item.kind == "b":
-            loaded = self.b.icmp_signed("!=", loaded, ir.Constant(item.memory, 0))
+            loaded = self.b.icmp_signed("!=", loaded, ir.constant(item.memory, 0))
         return Value(item, loaded)
 
     def store(self, array: Value, index: list[Value], value: Value) -> None:
@@ -166,7 +159,7 @@ class Expressions:
         offset = at[0]
         for part, length in zip(at[1:], words[1:ndim], strict=True):
             offset = self.b.add(self.b.mul(offset, length), part)
-        return self.b.gep(address, [offset], inbounds=True)
+        return self.b.gep(address, offset, " inbounds")
 
     # Nodes --------------------------------------------------------------------------------------
 
@@ -184,7 +177,7 @@ class Expressions:
             return self.number(BOOL, int(value))
         if isinstance(value, int) and value < 2**64:
             type_ = INT64 if value < 2**63 else UINT64
-            return Value(type_, ir.Constant(_WORD, value), value)
+            return Value(type_, ir.constant(_WORD, value), value)
         if isinstance(value, float):
             return self.number(FLOAT64, value)
         raise UnsupportedError(f"the constant {value!r}")
@@ -200,7 +193,7 @@ class Expressions:
         raise UnsupportedError(f"the name {node.id}")
 
     def _on_attribute(self, node: ast.Attribute) -> Value:
-        text = ast.unparse(node)
+        text = dotted(node)
         if text in _CONSTANTS:
             return self.number(FLOAT64, _CONSTANTS[text])
         if node.attr in ("real", "imag"):
@@ -236,7 +229,7 @@ class Expressions:
         whole = node.operand.value if isinstance(node.operand, ast.Constant) else None
         if isinstance(node.op, ast.USub) and type(whole) is int and whole <= 2**63:
             # The least number of 64 bits has no positive one.
-            return Value(INT64, ir.Constant(_WORD, -whole), -whole)
+            return Value(INT64, ir.constant(_WORD, -whole), -whole)
         value = self.value(node.operand)
         if isinstance(node.op, ast.Not):
             return Value(BOOL, self.b.not_(self.truth(value)))
@@ -316,14 +309,14 @@ class Expressions:
 
     def _divided(self, type_: Scalar, a: Any, b: Any, *, rest: bool) -> Any:
         """Return a quotient rounded down, or its remainder; 0 where the divisor is 0."""
-        zero, one = ir.Constant(_WORD, 0), ir.Constant(_WORD, 1)
+        zero, one = ir.constant(_WORD, 0), ir.constant(_WORD, 1)
         is_zero = self.b.icmp_signed("==", b, zero)
         if type_.kind == "u":
             safe = self.b.select(is_zero, one, b)
             made = self.b.urem(a, safe) if rest else self.b.udiv(a, safe)
             return self.b.select(is_zero, zero, made)
         # The smallest number divided by -1 does not fit; processors stop there.
-        minus = self.b.icmp_signed("==", b, ir.Constant(_WORD, -1))
+        minus = self.b.icmp_signed("==", b, ir.constant(_WORD, -1))
         safe = self.b.select(self.b.or_(is_zero, minus), one, b)
         quotient, left = self.b.sdiv(a, safe), self.b.srem(a, safe)
         differ = self.b.icmp_signed("<", self.b.xor(left, safe), zero)
@@ -355,7 +348,7 @@ class Expressions:
 
     def _joined(self, end: Any, type_: Scalar, arms: list[tuple[Any, Any]]) -> Any:
         self.b.position_at_end(end)
-        return phi(self.b, type_, arms)
+        return self.b.phi(type_.register, arms)
 
     def _on_ifexp(self, node: ast.IfExp) -> Value:
         test = self.truth(self.value(node.test))
@@ -383,7 +376,7 @@ class Expressions:
         op, other = node.ops[0], node.comparators[0]
         left = self.value(node.left)
         if isinstance(op, ast.In) and isinstance(other, ast.Tuple):
-            found: Any = ir.Constant(ir.IntType(1), 0)
+            found: Any = ir.constant(ir.integer(1), 0)
             for part in other.elts:
                 found = self.b.or_(found, self.compared("==", left, self.value(part)))
             return Value(BOOL, found)
@@ -413,15 +406,14 @@ class Expressions:
         signed = 0 if left.kind == "i" else 1
         same = self.b.icmp_unsigned(op, *held)
         # A negative number is below every unsigned one.
-        is_negative = self.b.icmp_signed("<", held[signed], ir.Constant(_WORD, 0))
+        is_negative = self.b.icmp_signed("<", held[signed], ir.constant(_WORD, 0))
         below = op in (("<", "<=", "!=") if signed == 0 else (">", ">=", "!="))
-        return self.b.select(is_negative, ir.Constant(ir.IntType(1), int(below)), same)
+        return self.b.select(is_negative, ir.constant(ir.integer(1), int(below)), same)
 
     def intrinsic(self, name: str, type_: Scalar, held: list[Any]) -> Value:
         """Return the value of a function of floating-point numbers."""
-        function = self.b.module.declare_intrinsic(
-            name, [type_.register], ir.FunctionType(type_.register, [type_.register] * len(held))
-        )
+        parameters = [type_.register] * len(held)
+        function = self.b.module.declare(f"{name}.f{type_.bits}", type_.register, parameters)
         return Value(type_, self.b.call(function, held))
 
 

@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
-from llvmlite import ir
-
+from semira.backends.cpu.compiler import ir
 from semira.backends.cpu.compiler.calls import Calls
+from semira.backends.cpu.compiler.expressions import dotted
 from semira.backends.cpu.compiler.types import (
     INT64,
     UINT64,
@@ -66,21 +66,22 @@ def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any,
     node = unit.functions.get(name)
     if node is None or len(node.args.args) != len(types):
         raise UnsupportedError(f"the function {name}")
-    # A function that returns nothing may call itself: a trial does not say whom it calls.
     returns = (part for part in ast.walk(node) if isinstance(part, ast.Return))
-    unit.made[key] = None if any(part.value is not None for part in returns) else (None, None)
+    if any(part.value is not None for part in returns):
+        unit.made[key] = None  # only a function that returns nothing may call itself
     variables: dict[str, Scalar] = {}
     for _ in range(_MOST_PASSES):
-        trial = _Writer(unit, node, types, variables, None, ir.Module())
-        trial.write()
-        if not trial.widened:
+        writer = _Writer(unit, node, types, variables)
+        if unit.made.get(key, ()) is not None:
+            unit.made[key] = (writer.function, None)
+        writer.write()
+        if not writer.widened:
             break
-        variables = trial.variable_types
+        unit.module.functions.remove(writer.function)
+        variables = writer.variable_types
     else:
         raise UnsupportedError(f"types of variables of {name} do not settle")
-    writer = _Writer(unit, node, types, variables, (trial.result(),), unit.module)
-    made = unit.made[key] = (writer.function, trial.result())
-    writer.write()
+    made = unit.made[key] = (writer.function, writer.result())
     return made
 
 
@@ -98,11 +99,7 @@ def flat(types: tuple[Type, ...]) -> list[Any]:
 
 
 class _Writer:
-    """Writes one function, once.
-
-    `variables` are the types that variables had in the last pass; `result` is that of the result,
-    None in a trial, which returns nothing.
-    """
+    """Writes one function, once; `variables` are the types that they had in the last pass."""
 
     def __init__(
         self,
@@ -110,27 +107,15 @@ class _Writer:
         node: ast.FunctionDef,
         types: tuple[Type, ...],
         variables: dict[str, Scalar],
-        result: tuple[Type] | None,
-        module: ir.Module,
     ) -> None:
         self.unit, self.node, self.types = unit, node, types
         self.variable_types = dict(variables)
         self.results: list[Type] = []
-        self.settled = result
-        given: Any = None if result is None else result[0]
-        register = ir.VoidType() if given is None else given.register
-        self.function = ir.Function(
-            module,
-            ir.FunctionType(register, flat(types)),
-            module.get_unique_name(f"{node.name}.{len(unit.made)}"),
-        )
-        self.function.linkage = "internal"
-        self.function.attributes.add("nounwind")
-        self.function.attributes.add("alwaysinline")
-        self.entry = self.function.append_basic_block("entry")
-        body = self.function.append_basic_block("body")
-        self.b = ir.IRBuilder(body)
-        self.body = body
+        #: Values that are returned, and the ends of the blocks that return them.
+        self.returned: list[tuple[ir.Block, Value]] = []
+        self.function = unit.module.function(node.name, flat(types))
+        self.entry, self.body = self.function.block("entry"), self.function.block("body")
+        self.b = ir.Builder(unit.module, self.function, self.body)
         self.e = Calls(self.b, self._call, unit.constants)
         self.loops: list[tuple[Any, Any]] = []
         self.depth = 0
@@ -161,13 +146,15 @@ class _Writer:
                 self.parameters[arg.arg] = type_
         self._block(self.node.body)
         if not self.b.block.is_terminated:
-            if self.settled not in (None, (None,)):
+            if self.returned:
                 # Behind a loop that never ends, or the end of a function that always returns.
                 self.b.unreachable()
             else:
                 self.b.ret_void()
         self.b.position_at_end(self.entry)
         self.b.branch(self.body)
+        if self.returned and not self.widened:
+            self._return()
 
     def _call(self, name: str, values: list[Value]) -> Value:
         function, result = write_function(self.unit, name, tuple(v.type for v in values))
@@ -231,7 +218,7 @@ class _Writer:
         self.variable_types[key] = type_
         place = self.e.variables.get(name)
         if place is None or place.type != type_:
-            place = self.e.variables[name] = Value(type_, self._room(type_, name))
+            place = self.e.variables[name] = Value(type_, self._room(type_))
         self.b.store(self.e.cast(value, type_), place.held)
 
     def _key_of(self, name: str, type_: Scalar) -> str:
@@ -246,11 +233,10 @@ class _Writer:
             self.keys[name] = f"{name} again"
         return self.keys.get(name, name)
 
-    def _room(self, type_: Scalar, name: str) -> Any:
+    def _room(self, type_: Scalar) -> Any:
         with self.b.goto_block(self.entry):
-            room = self.b.alloca(type_.register, name=name)
-            zero = [0, 0] if type_.kind == "c" else 0
-            self.b.store(ir.Constant(type_.register, zero), room)
+            room = self.b.alloca(type_.register)
+            self.b.store(ir.constant(type_.register, 0), room)
         return room
 
     def _on_augassign(self, node: ast.AugAssign) -> None:
@@ -272,21 +258,26 @@ class _Writer:
             return
         value = self.e.value(node.value)
         self.results.append(value.type)
-        if self.settled is None:
-            self.b.ret_void()
-            return
-        (type_,) = self.settled
-        if isinstance(type_, Group):
-            made: Any = ir.Constant(type_.register, ir.Undefined)
+        self.returned.append((self.b.block, value))
+        self.b.block.is_terminated = True  # by `_return`, once all results are known
+
+    def _return(self) -> None:
+        """Return the values, in the type of all of them."""
+        type_ = self.result()
+        if not isinstance(type_, Scalar | Group):
+            raise UnsupportedError("an array as a result")
+        self.function.result = type_.register
+        for block, value in self.returned:
+            self.b.position_at_end(block)
+            if isinstance(type_, Scalar):
+                self.b.ret(self.e.cast(value, type_))
+                continue
+            made = ir.undefined(type_.register)
             for at, (source, item, held) in enumerate(
                 zip(value.type.items, type_.items, value.held, strict=True)
             ):
                 made = self.b.insert_value(made, self.e.cast(Value(source, held), item), at)
             self.b.ret(made)
-        elif isinstance(type_, Scalar):
-            self.b.ret(self.e.cast(value, type_))
-        else:
-            raise UnsupportedError("an array as a result")
 
     def _on_if(self, node: ast.If) -> None:
         test = self.e.truth(self.e.value(node.test))
@@ -322,7 +313,7 @@ class _Writer:
 
     def _on_for(self, node: ast.For) -> None:
         walked = node.iter
-        is_range = isinstance(walked, ast.Call) and ast.unparse(walked.func) == "range"
+        is_range = isinstance(walked, ast.Call) and dotted(walked.func) == "range"
         if not is_range or node.orelse or not isinstance(node.target, ast.Name):
             raise UnsupportedError(f"a loop over {ast.unparse(walked)}")
         assert isinstance(walked, ast.Call)
@@ -334,7 +325,7 @@ class _Writer:
         if type_ == UINT64 and any(b.type != UINT64 and b.literal is None for b in bounds):
             raise UnsupportedError("a range of signed and unsigned positions")
         start, stop = self.e.cast(first, type_), self.e.cast(bounds[-1], type_)
-        counter = self._room(type_, f"{node.target.id}.counter")
+        counter = self._room(type_)
         self.b.store(start, counter)
         names = ("for", "each", "step", "done")
         head, body, step, end = (self.b.append_basic_block(name) for name in names)
@@ -343,8 +334,8 @@ class _Writer:
         compare = self.b.icmp_signed if type_ == INT64 else self.b.icmp_unsigned
         self.b.cbranch(compare("<", self.b.load(counter), stop), body, end)
         self.b.position_at_end(step)
-        flags = ("nsw",) if type_ == INT64 else ("nuw",)
-        more = self.b.add(self.b.load(counter), ir.Constant(ir.IntType(64), 1), flags=flags)
+        flags = " nsw" if type_ == INT64 else " nuw"
+        more = self.b.add(self.b.load(counter), ir.constant(ir.integer(64), 1), flags)
         self.b.store(more, counter)
         self.b.branch(head)
         self.b.position_at_end(body)

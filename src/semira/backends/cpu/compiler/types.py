@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
+
+from semira.backends.cpu.compiler import ir
 
 
 class UnsupportedError(Exception):
@@ -46,15 +47,15 @@ class Scalar:
     def register(self) -> Any:
         """LLVM's type of a value."""
         if self.kind == "c":
-            return ir.LiteralStructType([self.part.register] * 2)
+            return ir.struct([self.part.register] * 2)
         if self.kind == "f":
-            return ir.FloatType() if self.bits == 32 else ir.DoubleType()
-        return ir.IntType(self.bits)
+            return ir.FLOAT if self.bits == 32 else ir.DOUBLE
+        return ir.integer(self.bits)
 
     @property
     def memory(self) -> Any:
         """LLVM's type of an element of an array."""
-        return ir.IntType(8) if self.kind == "b" else self.register
+        return ir.integer(8) if self.kind == "b" else self.register
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Array:
     def parts(self) -> list[Any]:
         """LLVM's types of what describes it: address, shape and, if it needs them, strides."""
         words = self.ndim if self.is_contiguous else 2 * self.ndim
-        return [self.item.memory.as_pointer(), *[ir.IntType(64)] * words]
+        return [ir.pointer(self.item.memory), *[ir.integer(64)] * words]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class Group:
     @property
     def register(self) -> Any:
         """LLVM's type."""
-        return ir.LiteralStructType([item.register for item in self.items])
+        return ir.struct([item.register for item in self.items])
 
 
 Type = Scalar | Array | Group | None
