@@ -239,6 +239,10 @@ class DeviceBackend(Backend, Protocol):
         """
         ...
 
+    def put_all(self, listed: Sequence[Arrays]) -> list[DeviceHandle]:
+        """Take several objects over, with fewer copies than `put` makes of them; raises as it."""
+        ...
+
     def export(
         self,
         handle: Handle,

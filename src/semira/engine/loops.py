@@ -138,8 +138,10 @@ def repeat_body(
     if outer is not None:
         _append(outer, record()[0], limit, explicit=explicit)
         return _INNER
-    asked = None if described is None else described.bounded(limit, explicit=explicit)
-    known = None if asked is None else remembered.recall(asked, limit)
+    known = None
+    if described is not None:
+        described.add_limit(limit, explicit=explicit)
+        known = remembered.recall(described, limit)
     if known is not None:
         call_of = partial(_loop_call, limit=limit, explicit=explicit)
         return _result(run.run_loop(lambda: call_of(record()[0][:-1]), known))
@@ -147,8 +149,8 @@ def repeat_body(
     call = _loop_call(records[:-1], limit, explicit=explicit)
     if reading is None:
         reading = warm.read_loop(call)
-    elif asked is not None:
-        remembered.remember(asked, reading)
+    elif described is not None:
+        remembered.remember(described, reading)
     return _run(step, call, reading)
 
 

@@ -23,20 +23,20 @@ class Described:
     """What a loop body depends on."""
 
     #: Equal for bodies that record the same of their objects, in the order of `values`.
-    key: tuple[Any, ...]
+    key: list[Any]
     #: Objects that the body reaches, each once.
     values: list[Value]
     #: What the key knows by its id, beside the dtypes of `values`.
     kept: list[Any]
 
-    def bounded(self, limit: Value | Literal, *, explicit: bool) -> Described:
-        """Return the description of the loop with its limit on iterations."""
-        if isinstance(limit, Literal):
-            # Its value is bound anew each time.
-            return Described((*self.key, explicit), self.values, self.kept)
-        at = self.values.index(limit) if limit in self.values else len(self.values)
-        key = (*self.key, explicit, at, id(limit.dtype))
-        return Described(key, [*self.values, limit], self.kept)
+    def add_limit(self, limit: Value | Literal, *, explicit: bool) -> None:
+        """Become the description of the loop with its limit on iterations."""
+        self.key.append(explicit)
+        if limit.__class__ is Value:
+            # The value of a literal is bound anew each time.
+            at = self.values.index(limit) if limit in self.values else len(self.values)
+            self.key += (at, id(limit.dtype))
+            self.values.append(limit)
 
 
 @dataclass(slots=True, eq=False)
@@ -58,16 +58,14 @@ _kept: Recent[tuple[Any, ...], _Kept] = Recent(_KEPT)
 
 def recall(asked: Described, limit: Value | Literal) -> Reading | None:
     """Return the reading of a loop like one recorded before, on the objects of this one."""
-    found = _kept.get(asked.key)
+    found = _kept.get(tuple(asked.key))
     if found is None:
         return None
-    reading = Reading()
-    reading.key, reading.known_by = found.key, found
-    reading.bound = bound = found.bound.copy()
-    values = asked.values
+    bound, numbers, values = found.bound.copy(), {}, asked.values
     for slot, which in found.places:
         bound[slot] = value = values[which]
-        reading.numbers[value] = slot
+        numbers[value] = slot
+    reading = Reading(found.key, bound, numbers, found)
     if isinstance(limit, Literal):
         # The first slot of a loop is its limit.
         bound[0] = limit.value
@@ -84,7 +82,7 @@ def remember(asked: Described, reading: Reading) -> None:
     for slot, _ in places:
         bound[slot] = None
     dtypes = [value.dtype for value in (*asked.values, *reading.temporaries)]
-    _kept[asked.key] = _Kept(reading.key, bound, places, (*asked.kept, *dtypes))
+    _kept[tuple(asked.key)] = _Kept(reading.key, bound, places, (*asked.kept, *dtypes))
 
 
 def forget_recordings() -> None:

@@ -86,7 +86,7 @@ def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome
 def _find_loop(
     recorded: Callable[[], LoopCall],
     reading: warm.Reading,
-    facts: tuple[str, frozenset[int], frozenset[int], tuple[Any, ...]],
+    facts: tuple[str, tuple[int, ...], tuple[int, ...], tuple[Any, ...]],
 ) -> warm.Found:
     """Look a loop up by all that it is made of; prepare it the first time."""
     key, (device, empty, present, methods) = (*reading.key, *facts), facts
@@ -108,30 +108,33 @@ def loop_program(call: LoopCall, reading: warm.Reading) -> tuple[Program, Facts]
 def _with_facts(
     call: LoopCall,
     reading: warm.Reading,
-    empty: frozenset[int],
-    present: frozenset[int],
+    empty: tuple[int, ...],
+    present: tuple[int, ...],
     methods: tuple[Any, ...],
 ) -> tuple[Program, Facts]:
     lowering = Lowering()
     program = lowering.program((lowering.loop(call),))
-    return program, Facts(empty, present | _given(program, reading.bound), "", methods)
+    given = _given(program, reading.bound)
+    return program, Facts(frozenset(empty), given.union(present), "", methods)
 
 
-def _known(reading: warm.Reading) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the vectors known to be empty and the scalars known to have a value.
+def _known(reading: warm.Reading) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the vectors known to be empty and the scalars known to have a value, in order.
 
     Known to the host without asking a device.
     """
-    empty, present = set(), set()
+    empty: tuple[int, ...] = ()
+    present: tuple[int, ...] = ()
     for value, number in reading.numbers.items():
-        if value.kind == "matrix":
+        kind = value.kind
+        if kind == "matrix" or value._handle is not None:
             continue
         known = value.known_nvals()
-        if known == 0 and value.kind == "vector":
-            empty.add(number)
-        elif known == 1 and value.kind == "scalar":
-            present.add(number)
-    return frozenset(empty), frozenset(present)
+        if known == 0 and kind == "vector":
+            empty += (number,)
+        elif known == 1 and kind == "scalar":
+            present += (number,)
+    return empty, present
 
 
 def _given(program: Program, bound: list[Any]) -> frozenset[int]:

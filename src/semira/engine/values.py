@@ -115,8 +115,11 @@ class Value:
 
     def forget_facts(self) -> None:
         """Say that the contents are others now."""
-        with _moving:
-            self._facts = self.count = None
+        self.count = None
+        # Whoever asks for facts from here on is told of the new contents.
+        if self._facts is not None:
+            with _moving:
+                self._facts = None
 
     @property
     def where(self) -> str:
@@ -142,11 +145,13 @@ class Value:
                 raise_with_figures(error, f"moving a {self.kind} to {device!r}")
             # The new place before the old one is given up: a forked child may see any step.
             old, home = self._handle, self._home
-            self._handle, self._home, self._arrays = handle, device, None
-            self.count = arrays.nvals
+            self._settle(handle, device, arrays.nvals)
             if old is not None and home is not None:
                 backend_for(home).release(old)
             return handle
+
+    def _settle(self, handle: Any, device: str, count: int) -> None:
+        self._handle, self._home, self._arrays, self.count = handle, device, None, count
 
     def place(self, device: str) -> None:
         """Place it on `device` for good."""
@@ -314,6 +319,25 @@ class Value:
             backend = backend_for(self._home)
             if backend.capabilities().own_memory:
                 backend.release(handle)
+
+
+def handles_on(device: str, values: list[Value]) -> list[Any]:
+    """Return what `Value.handle_on` does of each; new ones go there together where that helps."""
+    put_all = getattr(backend_for(device), "put_all", None) if len(values) > 1 else None
+    if put_all is None:
+        return [value.handle_on(device) for value in values]
+    with _moving:
+        for value in values:
+            if value._handle is not None or value.kind == "matrix" or value.recording is not None:
+                return [value.handle_on(device) for value in values]
+        listed = [value.read() for value in values]
+        try:
+            handles: list[Any] = put_all(listed)
+        except MemoryError as error:
+            raise_with_figures(error, f"moving {len(values)} objects to {device!r}")
+        for value, handle, arrays in zip(values, handles, listed, strict=True):
+            value._settle(handle, device, arrays.nvals)
+        return handles
 
 
 def device_backend(name: str) -> DeviceBackend:

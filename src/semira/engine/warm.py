@@ -17,7 +17,7 @@ from semira.base.recent import Recent
 from semira.contract import Backend, Executable, Program
 from semira.contract.hints import NO_HINTS
 from semira.engine.calls import Call, Literal, LoopCall, Lowering, effective_hints
-from semira.engine.values import Value, common_device, default_device
+from semira.engine.values import Value, common_device, default_device, handles_on
 from semira.engine.ways import Ways
 
 #: Calls remembered per process; the oldest go first.
@@ -68,12 +68,16 @@ class Asked:
     def bindings(self) -> list[Any]:
         """Return what the slots are bound to, objects as handles on the device."""
         device, bindings = self.device, self.bound.copy()
+        moving: list[Value] = []
         for value, number in self.numbers.items():
             handle = value._handle
             # A handle met before and after belongs to the home read in between: no lock.
             if value._home != device or handle is None or value._handle is not handle:
-                handle = value.handle_on(device)
+                moving.append(value)
             bindings[number] = handle
+        if moving:
+            for value, handle in zip(moving, handles_on(device, moving), strict=True):
+                bindings[self.numbers[value]] = handle
         return bindings
 
 
@@ -82,17 +86,23 @@ class Reading:
 
     __slots__ = ("bound", "key", "known_by", "numbers", "temporaries")
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        key: list[Any] | None = None,
+        bound: list[Any] | None = None,
+        numbers: dict[Value, int] | None = None,
+        known_by: Any = None,
+    ) -> None:
         #: All that the Program is made of.
-        self.key: list[Any] = []
+        self.key: list[Any] = [] if key is None else key
         #: A Value, literal or index region for each slot; None for a temporary.
-        self.bound: list[Any] = []
+        self.bound: list[Any] = [] if bound is None else bound
         #: Every value that outlives the call, and its slot.
-        self.numbers: dict[Value, int] = {}
+        self.numbers: dict[Value, int] = {} if numbers is None else numbers
         #: Those of a loop's body.
         self.temporaries: dict[Value, int] = {}
         #: Stands for the key, and is found sooner.
-        self.known_by: Any = None
+        self.known_by = known_by
 
     def add(self, value: Value) -> None:
         """Note where a value is read or written."""

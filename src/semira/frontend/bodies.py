@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
+from operator import itemgetter
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -23,6 +24,7 @@ from semira.base.config import config
 from semira.base.dtypes import DataType
 from semira.base.recent import Recent
 from semira.engine.remembered import Described
+from semira.engine.values import Value
 from semira.frontend.mask import Mask
 from semira.frontend.namespaces import Namespace
 from semira.frontend.objects import Matrix, TransposedMatrix, Vector
@@ -66,6 +68,9 @@ _PURE = frozenset(
                  "reversed", "sum", "tuple", "zip")
 )  # fmt: skip
 
+#: Classes of what a key holds as it is.
+_PLAIN = frozenset((int, bool, str, type(None)))
+
 #: Modules of operators and dtypes: a name in them means the same for as long as it is there.
 _SPACES = frozenset(
     f"semira.{name}" for name in ("agg", "binary", "dtypes", "indexunary", "monoid", "op", "select",
@@ -79,7 +84,9 @@ _OF_PACKAGE = {name.removeprefix("semira.") for name in _SPACES} | {"fused", "re
 _RECORDERS = (("semira.frontend.repeat", "repeat"), ("semira.frontend.fused", "fused"))
 
 #: Options that a recording depends on.
-_OPTIONS = ("autocompute", "mapnumpy", "memory", "deterministic", "hot_columns", "diagonals")
+_OPTIONS = itemgetter(
+    "autocompute", "mapnumpy", "memory", "deterministic", "hot_columns", "diagonals"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,8 +111,8 @@ def describe(step: Callable[[], Any]) -> Described | None:
     found = _Description()
     if not found.add(step) or not found.is_whole():
         return None
-    found.key += config.read(_OPTIONS)
-    return Described(tuple(found.key), found.values, found.kept)
+    found.key.append(config.read(_OPTIONS))
+    return Described(found.key, found.values, found.kept)
 
 
 def _look_at(code: CodeType) -> _Looked | None:
@@ -173,14 +180,18 @@ class _Description:
     def _add_object(self, given: Any) -> bool:
         value = given._value
         number = self._met.get(value)
-        if number is not None:
-            self.key += (given.__class__, number)
-            return True
+        if number is None:
+            return self._add_value(value, given.__class__)
+        self.key += (given.__class__, number)
+        return True
+
+    def _add_value(self, value: Value, its_class: type) -> bool:
+        """Add an object that was not met yet."""
         if value.recording is not None:
             return False
         self._met[value] = len(self.values)
         self.values.append(value)
-        self.key += (given.__class__, id(value.dtype), value.shape, value.lean)
+        self.key += (its_class, id(value.dtype), value.shape, value.lean)
         return True
 
     def _add_scalar(self, given: Scalar) -> bool:
@@ -250,11 +261,23 @@ class _Description:
         return is_known
 
     def _add_all(self, things: list[Any]) -> bool:
-        """Add each; as `add` does, without a call in between where the class says it all."""
+        """Add each; as `add` does, without a call where the class says it all."""
+        key, met = self.key, self._met
         for given in things:
-            adding = _ADDING.get(given.__class__)
-            if not (self.add(given) if adding is None else adding(self, given)):
-                return False
+            its_class = given.__class__
+            if its_class is Vector or its_class is Matrix:
+                value = given._value
+                number = met.get(value)
+                if number is not None:
+                    key += (its_class, number)
+                elif not self._add_value(value, its_class):
+                    return False
+            elif its_class in _PLAIN:
+                key += (its_class, given)
+            else:
+                adding = _ADDING.get(its_class)
+                if not (self.add(given) if adding is None else adding(self, given)):
+                    return False
         return True
 
 
@@ -270,6 +293,8 @@ def _reached(function: FunctionType, looked: _Looked) -> list[Any]:
     except ValueError:
         # A name that has no value yet: nothing that can be described.
         return [Ellipsis]
+    if not looked.names:
+        return found
     names = function.__globals__
     found += [
         names[name] if name in names else getattr(builtins, name, Ellipsis) for name in looked.names
@@ -279,7 +304,7 @@ def _reached(function: FunctionType, looked: _Looked) -> list[Any]:
 
 _ADDING: dict[type, Callable[[_Description, Any], bool]] = {
     **dict.fromkeys((Matrix, Vector), _Description._add_object),
-    **dict.fromkeys((int, bool, str, type(None)), _Description._add_plain),
+    **dict.fromkeys(_PLAIN, _Description._add_plain),
     **dict.fromkeys((float, complex), _Description._add_float),
     **dict.fromkeys((ModuleType, Namespace), _Description._add_module),
     **dict.fromkeys((*LASTING, IndexUnaryOp, SelectOp, Replace), _Description._add_lasting),

@@ -19,6 +19,7 @@ from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.own_launches import OwnExecutable, execute_own, is_own, prepare_own
 from semira.backends.cuda.preview import phases_of
 from semira.backends.cuda.rearrange.kronecker import kronecker
+from semira.backends.cuda.runtime.bundle import put_together
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
 from semira.backends.cuda.runtime.free_memory import free_bytes
@@ -165,6 +166,13 @@ class CudaBackend:
                 vector.is_new = not arrays.nvals
                 return vector
             return put_matrix(self.runtime, arrays)
+
+    def put_all(self, listed: Sequence[Arrays]) -> list[Handle]:
+        """Copy several new objects to the device, small ones in one copy; raises as `put` does."""
+        with self._lock:
+            self.runtime.check_process()
+            together = put_together(self.runtime, listed)
+            return [self.put(arrays) for arrays in listed] if together is None else together
 
     def get(self, handle: Handle) -> Arrays:
         """Copy an object to the host; waits for the device."""
