@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from semira.base.dtypes import DataType
 from semira.contract.methods import has_part
@@ -120,8 +120,7 @@ class TellsSymmetry(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What `Backend.execute` reports besides the changed handles.
 
     Attributes

@@ -8,12 +8,12 @@ placed partner it meets.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, ContextDecorator, nullcontext
+from contextvars import ContextVar, Token
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from semira.backends.registry import backend_for
 from semira.base import locks
@@ -25,9 +25,6 @@ from semira.base.settings import DEVICES, settings
 from semira.contract.backend import Arrays, DeviceBackend, TellsSymmetry
 from semira.formats import MatrixArrays, RawArrays, ScalarArrays, VectorArrays
 from semira.formats.raw import on_gpu
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: Numbers values in the order they were made.
 _serials = count()
@@ -76,13 +73,13 @@ class Value:
 
         `RawArrays` are built at once, on the device that they name.
         """
-        if isinstance(arrays, RawArrays):
-            return cls._built(arrays)
-        if isinstance(arrays, MatrixArrays):
+        if isinstance(arrays, VectorArrays):
+            value = cls("vector", arrays.dtype, (arrays.size,))
+        elif isinstance(arrays, MatrixArrays):
             value = cls("matrix", arrays.dtype, arrays.shape)
             value.lean = arrays.orientation if value.lean or arrays.lean else None
-        elif isinstance(arrays, VectorArrays):
-            value = cls("vector", arrays.dtype, (arrays.size,))
+        elif isinstance(arrays, RawArrays):
+            return cls._built(arrays)
         else:
             value = cls("scalar", arrays.dtype, ())
         value._arrays = arrays
@@ -358,8 +355,30 @@ def default_device() -> str:
     return _context_device.get() or settings().device
 
 
-@contextmanager
-def device(name: str) -> Iterator[None]:
+class _Placing(ContextDecorator):
+    """Places what is made inside of a block, or of a function, on a device."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        # Of the blocks that are open, the inner one last.
+        self._tokens: list[Token[str | None]] = []
+
+    def _recreate_cm(self) -> _Placing:
+        # A function may be called in two threads.
+        return _Placing(self._name)
+
+    def __enter__(self) -> None:
+        name = self._name
+        if name not in DEVICES:
+            raise DeviceUnavailable(f"no device {name!r}; choose one of {', '.join(DEVICES)}")
+        backend_for(name)
+        self._tokens.append(_context_device.set(name))
+
+    def __exit__(self, *error: object) -> None:
+        _context_device.reset(self._tokens.pop())
+
+
+def device(name: str) -> _Placing:
     """Place every object made inside the block on the device `name`.
 
     Examples
@@ -375,14 +394,7 @@ def device(name: str) -> Iterator[None]:
     DeviceUnavailable
         There is no such device, or this machine lacks it.
     """
-    if name not in DEVICES:
-        raise DeviceUnavailable(f"no device {name!r}; choose one of {', '.join(DEVICES)}")
-    backend_for(name)
-    token = _context_device.set(name)
-    try:
-        yield
-    finally:
-        _context_device.reset(token)
+    return _Placing(name)
 
 
 def beside(item: Any) -> AbstractContextManager[None]:
@@ -397,7 +409,7 @@ def beside(item: Any) -> AbstractContextManager[None]:
     'cpu'
     """
     where = item.device
-    return _nothing if where == default_device() else device(where)
+    return _nothing if where == default_device() else _Placing(where)
 
 
 #: What `beside` returns where nothing changes.

@@ -46,7 +46,7 @@ from semira.backends.cuda.staged import (
 from semira.backends.cuda.wide.store import CudaStore
 from semira.backends.renumbering import exchange
 from semira.backends.renumbering.objects import WideObject
-from semira.backends.renumbering.programs import has_wide, run_program
+from semira.backends.renumbering.programs import run_program
 from semira.backends.renumbering.rearrangements import rearrange
 from semira.base import locks
 from semira.base.errors import InvalidValue, NotImplementedException
@@ -263,24 +263,31 @@ class CudaBackend:
 
     def _dispatch(self, executable: Prepared, bindings: list[Binding]) -> Outcome:
         """Run a prepared Program; the lock is held."""
+        is_wide, new = False, []
+        for thing in bindings:
+            if thing.__class__ is CudaVector:
+                if thing.is_new:
+                    new.append(thing)
+            elif thing.__class__ is WideObject:
+                is_wide = True
         try:
-            return self._dispatched(executable, bindings)
+            if is_wide:
+                with self.store.stream():
+                    return run_program(self.store, executable.program, bindings)
+            if executable.__class__ is CudaExecutable:
+                return execute(self.runtime, executable, bindings, self.blocks)
+            return self._in_pieces(executable, bindings)
         finally:
-            for thing in bindings:
-                if thing.__class__ is CudaVector:
-                    thing.is_new = False
+            for thing in new:
+                thing.is_new = False
 
-    def _dispatched(self, executable: Prepared, bindings: list[Binding]) -> Outcome:
-        if has_wide(bindings):
-            with self.store.stream():
-                return run_program(self.store, executable.program, bindings)
+    def _in_pieces(self, executable: Prepared, bindings: list[Binding]) -> Outcome:
         if isinstance(executable, HostedExecutable):
             return execute_hosted(self.runtime, executable, bindings, self._dispatch)
         if isinstance(executable, StagedExecutable):
             return execute_staged(self.runtime, executable, bindings)
-        if isinstance(executable, OwnExecutable):
-            return execute_own(self.runtime, executable, bindings, self._dispatch)
-        return execute(self.runtime, executable, bindings, self.blocks)
+        assert isinstance(executable, OwnExecutable)
+        return execute_own(self.runtime, executable, bindings, self._dispatch)
 
     def rearrange(
         self, handle: Handle, request: Rearrangement, *, transposed: bool
