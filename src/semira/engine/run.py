@@ -72,8 +72,8 @@ def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome
     """
     asked = warm.Asked(reading.bound, reading.numbers)
     methods = cheaper_methods(asked.numbers, asked.device) if COSTED else ()
-    facts = (asked.device, *_known(reading), methods)
-    short = None if reading.known_by is None else (reading.known_by, *facts)
+    facts = (asked.device, *_known(asked), methods)
+    short = None if reading.known_by is None else (reading.known_by, facts)
     found = None if short is None else warm.look_up(short)
     if found is None:
         found = _find_loop(recorded, reading, facts)
@@ -100,9 +100,9 @@ def _find_loop(
 
 def loop_program(call: LoopCall, reading: warm.Reading) -> tuple[Program, Facts]:
     """Return the Program of a recorded loop, and what is known of its objects."""
-    device = warm.Asked(reading.bound, reading.numbers).device
-    methods = cheaper_methods(reading.numbers, device) if COSTED else ()
-    return _with_facts(call, reading, *_known(reading), methods)
+    asked = warm.Asked(reading.bound, reading.numbers)
+    methods = cheaper_methods(reading.numbers, asked.device) if COSTED else ()
+    return _with_facts(call, reading, *_known(asked), methods)
 
 
 def _with_facts(
@@ -118,22 +118,19 @@ def _with_facts(
     return program, Facts(frozenset(empty), given.union(present), "", methods)
 
 
-def _known(reading: warm.Reading) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _known(asked: warm.Asked) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the vectors known to be empty and the scalars known to have a value, in order.
 
     Known to the host without asking a device.
     """
     empty: tuple[int, ...] = ()
     present: tuple[int, ...] = ()
-    for value, number in reading.numbers.items():
-        kind = value.kind
-        if kind == "matrix" or value._handle is not None:
-            continue
-        known = value.known_nvals()
+    for value in asked.resting:
+        kind, known = value.kind, value.known_nvals()
         if known == 0 and kind == "vector":
-            empty += (number,)
+            empty += (asked.numbers[value],)
         elif known == 1 and kind == "scalar":
-            present += (number,)
+            present += (asked.numbers[value],)
     return empty, present
 
 

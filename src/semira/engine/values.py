@@ -318,23 +318,23 @@ class Value:
                 backend.release(handle)
 
 
-def handles_on(device: str, values: list[Value]) -> list[Any]:
-    """Return what `Value.handle_on` does of each; new ones go there together where that helps."""
-    put_all = getattr(backend_for(device), "put_all", None) if len(values) > 1 else None
-    if put_all is None:
-        return [value.handle_on(device) for value in values]
+def take_to(device: str, values: list[Value]) -> None:
+    """Take new vectors and scalars to a device together, where that helps; others stay."""
+    put_all = getattr(backend_for(device), "put_all", None)
+    if put_all is None or len(values) == 1:
+        return
     with _moving:
+        listed = []
         for value in values:
             if value._handle is not None or value.kind == "matrix" or value.recording is not None:
-                return [value.handle_on(device) for value in values]
-        listed = [value.read() for value in values]
+                return
+            listed.append(value._arrays or value.read())
         try:
-            handles: list[Any] = put_all(listed)
+            handles = put_all(listed)
         except MemoryError as error:
             raise_with_figures(error, f"moving {len(values)} objects to {device!r}")
         for value, handle, arrays in zip(values, handles, listed, strict=True):
             value._settle(handle, device, arrays.nvals)
-        return handles
 
 
 def device_backend(name: str) -> DeviceBackend:

@@ -24,7 +24,6 @@ from semira.base.config import config
 from semira.base.dtypes import DataType
 from semira.base.recent import Recent
 from semira.engine.remembered import Described
-from semira.engine.values import Value
 from semira.frontend.mask import Mask
 from semira.frontend.namespaces import Namespace
 from semira.frontend.objects import Matrix, TransposedMatrix, Vector
@@ -67,6 +66,9 @@ _PURE = frozenset(
     for name in ("abs", "bool", "dict", "enumerate", "float", "int", "len", "max", "min", "range",
                  "reversed", "sum", "tuple", "zip")
 )  # fmt: skip
+
+#: Classes of objects, of which a key holds what they are and not what they hold.
+_OBJECTS = frozenset((Matrix, Vector, Scalar))
 
 #: Classes of what a key holds as it is.
 _PLAIN = frozenset((int, bool, str, type(None)))
@@ -146,7 +148,7 @@ class _Description:
 
     def __init__(self) -> None:
         self.key: list[Any] = []
-        #: Objects in the order they were met.
+        #: Objects in the order they were met, each once.
         self.values: list[Any] = []
         #: What must stay alive for as long as the key is remembered, beside the dtypes of the
         #: objects: it holds their ids.
@@ -178,25 +180,7 @@ class _Description:
         return self._package is None or self._names & _public(self._package) <= _OF_PACKAGE
 
     def _add_object(self, given: Any) -> bool:
-        value = given._value
-        number = self._met.get(value)
-        if number is None:
-            return self._add_value(value, given.__class__)
-        self.key += (given.__class__, number)
-        return True
-
-    def _add_value(self, value: Value, its_class: type) -> bool:
-        """Add an object that was not met yet."""
-        if value.recording is not None:
-            return False
-        self._met[value] = len(self.values)
-        self.values.append(value)
-        self.key += (its_class, id(value.dtype), value.shape, value.lean)
-        return True
-
-    def _add_scalar(self, given: Scalar) -> bool:
-        self.key.append(given.is_cscalar)
-        return self._add_object(given)
+        return self._add_all([given])
 
     def _add_transposed(self, given: TransposedMatrix) -> bool:
         self.key.append("T")
@@ -244,9 +228,8 @@ class _Description:
         if (given.__module__, given.__name__) in _RECORDERS:
             # Recording a loop in a loop calls the inner body, which is looked at as well.
             return self._add_lasting(given)
-        number = self._met.get(given)
-        if number is not None:
-            self.key += (FunctionType, number)
+        if given in self._met:
+            self.key += (FunctionType, self._met[given])
             return True
         looked = _look_at(given.__code__)
         is_plain = given.__defaults__ is None and given.__kwdefaults__ is None
@@ -265,19 +248,20 @@ class _Description:
         key, met = self.key, self._met
         for given in things:
             its_class = given.__class__
-            if its_class is Vector or its_class is Matrix:
+            if its_class in _OBJECTS:
                 value = given._value
-                number = met.get(value)
-                if number is not None:
-                    key += (its_class, number)
-                elif not self._add_value(value, its_class):
+                if value in met:
+                    key.append((its_class, met[value]))
+                elif value.recording is not None:
                     return False
+                else:
+                    met[value] = len(met)
+                    self.values.append(value)
+                    key.append((its_class, id(value.dtype), value.shape, value.lean))
             elif its_class in _PLAIN:
-                key += (its_class, given)
-            else:
-                adding = _ADDING.get(its_class)
-                if not (self.add(given) if adding is None else adding(self, given)):
-                    return False
+                key.append((its_class, given))
+            elif not self.add(given):
+                return False
         return True
 
 
@@ -303,12 +287,11 @@ def _reached(function: FunctionType, looked: _Looked) -> list[Any]:
 
 
 _ADDING: dict[type, Callable[[_Description, Any], bool]] = {
-    **dict.fromkeys((Matrix, Vector), _Description._add_object),
+    **dict.fromkeys(_OBJECTS, _Description._add_object),
     **dict.fromkeys(_PLAIN, _Description._add_plain),
     **dict.fromkeys((float, complex), _Description._add_float),
     **dict.fromkeys((ModuleType, Namespace), _Description._add_module),
     **dict.fromkeys((*LASTING, IndexUnaryOp, SelectOp, Replace), _Description._add_lasting),
-    Scalar: _Description._add_scalar,
     TransposedMatrix: _Description._add_transposed,
     Mask: _Description._add_mask,
     DataType: _Description._add_dtype,
