@@ -47,8 +47,9 @@ class _Kept:
     key: list[Any]
     #: Of the reading, None in the place of objects.
     bound: list[Any]
-    #: Slot, and which of the described values it is bound to.
-    places: tuple[tuple[int, int], ...]
+    #: Slots of objects, and which of the described values they are bound to.
+    slots: tuple[int, ...]
+    places: tuple[int, ...]
     #: What both keys know by its id.
     alive: tuple[Any, ...]
 
@@ -61,15 +62,14 @@ def recall(asked: Described, limit: Value | Literal) -> Reading | None:
     found = _kept.get(tuple(asked.key))
     if found is None:
         return None
-    bound, numbers, values = found.bound.copy(), {}, asked.values
-    for slot, which in found.places:
-        bound[slot] = value = values[which]
-        numbers[value] = slot
-    reading = Reading(found.key, bound, numbers, found)
-    if isinstance(limit, Literal):
+    bound = found.bound.copy()
+    if limit.__class__ is Literal:
         # The first slot of a loop is its limit.
         bound[0] = limit.value
-    return reading
+    numbers = dict(zip(map(asked.values.__getitem__, found.places), found.slots, strict=True))
+    for value, slot in numbers.items():
+        bound[slot] = value
+    return Reading(found.key, bound, numbers, found)
 
 
 def remember(asked: Described, reading: Reading) -> None:
@@ -77,12 +77,12 @@ def remember(asked: Described, reading: Reading) -> None:
     numbers = {value: number for number, value in reversed(list(enumerate(asked.values)))}
     if not reading.numbers.keys() <= numbers.keys():
         return
-    places = tuple((slot, numbers[value]) for value, slot in reading.numbers.items())
-    bound = list(reading.bound)
-    for slot, _ in places:
+    slots, bound = tuple(reading.numbers.values()), list(reading.bound)
+    for slot in slots:
         bound[slot] = None
+    places = tuple(map(numbers.__getitem__, reading.numbers))
     dtypes = [value.dtype for value in (*asked.values, *reading.temporaries)]
-    _kept[tuple(asked.key)] = _Kept(reading.key, bound, places, (*asked.kept, *dtypes))
+    _kept[tuple(asked.key)] = _Kept(reading.key, bound, slots, places, (*asked.kept, *dtypes))
 
 
 def forget_recordings() -> None:

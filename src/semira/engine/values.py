@@ -142,13 +142,11 @@ class Value:
                 raise_with_figures(error, f"moving a {self.kind} to {device!r}")
             # The new place before the old one is given up: a forked child may see any step.
             old, home = self._handle, self._home
-            self._settle(handle, device, arrays.nvals)
+            self._handle, self._home, self._arrays = handle, device, None
+            self.count = arrays.nvals
             if old is not None and home is not None:
                 backend_for(home).release(old)
             return handle
-
-    def _settle(self, handle: Any, device: str, count: int) -> None:
-        self._handle, self._home, self._arrays, self.count = handle, device, None, count
 
     def place(self, device: str) -> None:
         """Place it on `device` for good."""
@@ -334,7 +332,8 @@ def take_to(device: str, values: list[Value]) -> None:
         except MemoryError as error:
             raise_with_figures(error, f"moving {len(values)} objects to {device!r}")
         for value, handle, arrays in zip(values, handles, listed, strict=True):
-            value._settle(handle, device, arrays.nvals)
+            value._handle, value._home, value._arrays = handle, device, None
+            value.count = arrays.nvals
 
 
 def device_backend(name: str) -> DeviceBackend:

@@ -111,7 +111,7 @@ def describe(step: Callable[[], Any]) -> Described | None:
     if step.__class__ is not FunctionType:
         return None
     found = _Description()
-    if not found.add(step) or not found.is_whole():
+    if not found.add_function(step) or not found.is_whole():
         return None
     found.key.append(config.read(_OPTIONS))
     return Described(found.key, found.values, found.kept)
@@ -155,7 +155,7 @@ class _Description:
         self.kept: list[Any] = []
         self._met: dict[Any, int] = {}
         self._names: frozenset[str] = frozenset()
-        self._depth = 0
+        self._depth = 1
         self._has_dict = False
         self._package: ModuleType | None = None
 
@@ -224,24 +224,29 @@ class _Description:
             return True
         return given.__name__ in _SPACES
 
-    def _add_function(self, given: FunctionType) -> bool:
+    def _add_inner(self, given: FunctionType) -> bool:
         if (given.__module__, given.__name__) in _RECORDERS:
             # Recording a loop in a loop calls the inner body, which is looked at as well.
             return self._add_lasting(given)
         if given in self._met:
             self.key += (FunctionType, self._met[given])
             return True
+        if self._depth == _DEPTH:
+            return False
+        self._depth += 1
+        is_known = self.add_function(given)
+        self._depth -= 1
+        return is_known
+
+    def add_function(self, given: FunctionType) -> bool:
+        """Add a body, or a function that is called in one and was not met yet."""
         looked = _look_at(given.__code__)
-        is_plain = given.__defaults__ is None and given.__kwdefaults__ is None
-        if looked is None or not is_plain or self._depth == _DEPTH:
+        if looked is None or given.__defaults__ is not None or given.__kwdefaults__ is not None:
             return False
         self._met[given] = len(self._met)
         self._names |= looked.attributes
         self.key.append(looked)
-        self._depth += 1
-        is_known = self._add_all(_reached(given, looked))
-        self._depth -= 1
-        return is_known
+        return self._add_all(_reached(given, looked))
 
     def _add_all(self, things: list[Any]) -> bool:
         """Add each; as `add` does, without a call where the class says it all."""
@@ -260,6 +265,8 @@ class _Description:
                     key.append((its_class, id(value.dtype), value.shape, value.lean))
             elif its_class in _PLAIN:
                 key.append((its_class, given))
+            elif its_class in LASTING:
+                key.append(given)
             elif not self.add(given):
                 return False
         return True
@@ -297,5 +304,5 @@ _ADDING: dict[type, Callable[[_Description, Any], bool]] = {
     DataType: _Description._add_dtype,
     tuple: _Description._add_tuple,
     dict: _Description._add_dict,
-    FunctionType: _Description._add_function,
+    FunctionType: _Description._add_inner,
 }

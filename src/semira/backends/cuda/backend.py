@@ -263,23 +263,22 @@ class CudaBackend:
 
     def _dispatch(self, executable: Prepared, bindings: list[Binding]) -> Outcome:
         """Run a prepared Program; the lock is held."""
-        is_wide, new = False, []
-        for thing in bindings:
-            if thing.__class__ is CudaVector:
-                if thing.is_new:
-                    new.append(thing)
-            elif thing.__class__ is WideObject:
-                is_wide = True
+        is_wide = WideObject in map(type, bindings)
+        if executable.__class__ is CudaExecutable and not is_wide:
+            try:
+                return execute(self.runtime, executable, bindings, self.blocks)
+            finally:
+                for slot in executable.outputs:
+                    bindings[slot].is_new = False
         try:
             if is_wide:
                 with self.store.stream():
                     return run_program(self.store, executable.program, bindings)
-            if executable.__class__ is CudaExecutable:
-                return execute(self.runtime, executable, bindings, self.blocks)
             return self._in_pieces(executable, bindings)
         finally:
-            for thing in new:
-                thing.is_new = False
+            for thing in bindings:
+                if thing.__class__ is CudaVector:
+                    thing.is_new = False
 
     def _in_pieces(self, executable: Prepared, bindings: list[Binding]) -> Outcome:
         if isinstance(executable, HostedExecutable):
@@ -394,8 +393,9 @@ class CudaBackend:
         if _is_finalizing():
             return
         with self._lock:
-            held = handle.small if isinstance(handle, WideObject) else handle
-            held.release()
+            if handle.__class__ is WideObject:
+                handle = handle.small
+            handle.release()
 
 
 def open_backend() -> Backend:

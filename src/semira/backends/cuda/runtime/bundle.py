@@ -35,7 +35,9 @@ MOST_MEMBERS = 6
 class Bundle:
     """Memory of small vectors and scalars, given and taken together."""
 
-    __slots__ = ("_address", "_empty", "_image", "_key", "_members", "_out", "_starts", "_whole")
+    __slots__ = (
+        "_address", "_empty", "_image", "_key", "_members", "_out", "_place", "_starts", "_whole",
+    )  # fmt: skip
 
     def __init__(self, runtime: Runtime, listed: Sequence[Any], key: tuple[int, ...]) -> None:
         """Make the members; raises OutOfMemory if they do not fit."""
@@ -48,6 +50,7 @@ class Bundle:
         starts, end = laid_out(tuple(ALIGNMENT if form is None else form.end for form in forms))
         self._key, self._starts = key, starts
         self._whole = runtime.allocate(end)
+        self._place = int(self._whole.handle)
         # The bytes of vectors without entries and scalars without a value, and what is sent.
         self._empty, self._image = bytearray(end), bytearray(end)
         self._address = ctypes.addressof(ctypes.c_char.from_buffer(self._image))
@@ -62,11 +65,11 @@ class Bundle:
             self._members.append((made, made.stamp))
 
     def _scalar(self, runtime: Runtime, dtype: DataType, start: int) -> Any:
-        cell = Part(self._whole, int(self._whole.handle), start, CELL_BYTES)
+        cell = Part(self._whole, self._place, start, CELL_BYTES)
         return CudaScalar(runtime, dtype, cell)
 
     def _vector(self, runtime: Runtime, arrays: VectorArrays, form: Form, start: int) -> Any:
-        whole, place, size = self._whole, int(self._whole.handle), arrays.size
+        whole, place, size = self._whole, self._place, arrays.size
         self._empty[start : start + len(form.empty)] = form.empty
         offsets, _ = laid_out(form.sizes)
         parts = [
@@ -80,25 +83,22 @@ class Bundle:
 
     def fill(self, runtime: Runtime, listed: Sequence[Any]) -> list[Any]:
         """Give the members out, with what these hold."""
-        image, made, place = self._image, [], 0
+        image, made = self._image, []
         image[:] = self._empty
-        for handle, stamp in self._members:
-            arrays, start = listed[place], self._starts[place]
+        for (handle, stamp), start, arrays in zip(self._members, self._starts, listed, strict=True):
             if handle.__class__ is CudaScalar:
                 value = arrays.value
                 handle.begin(stamp, has_value=value is not None)
                 if value is not None:
                     enter_value(image, start, start + LITERAL_BYTES, handle.dtype, value)
             else:
-                nvals = arrays.nvals
-                handle.stamp, handle.is_new, handle.built = stamp, not nvals, 0
-                if nvals:
+                handle.stamp, handle.is_new = stamp, not arrays.nvals
+                if arrays.nvals:
                     form = form_of(handle.size, handle.dtype.itemsize)
                     enter(memoryview(image)[start:], arrays, form, with_values=True)
             made.append(handle)
-            place += 1
-        self._members, self._out = [None] * place, place
-        runtime.send(int(self._whole.handle), self._address, len(image))
+        self._members, self._out = [None] * len(made), len(made)
+        runtime.send(self._place, self._address, len(image))
         return made
 
     def take_back(self, runtime: Runtime, place: int, member: tuple[Any, int]) -> None:

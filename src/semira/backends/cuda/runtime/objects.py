@@ -60,7 +60,7 @@ class CudaVector:
     planes: list[tuple[Buffer, Buffer, Buffer]]
     #: Number of entries, plane in use, and whether its list is complete.
     state: Buffer
-    #: `CudaBackend.put` made it without entries, and no program has seen it since.
+    #: The backend made it without entries, and no program has written it since.
     is_new: bool = False
     #: Entries that it was built of where they lie; statements since do not count.
     built: int = 0
