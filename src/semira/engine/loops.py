@@ -144,7 +144,7 @@ def repeat_body(
         known = remembered.recall(described, limit)
     if known is not None:
         call_of = partial(_loop_call, limit=limit, explicit=explicit)
-        return _result(run.run_loop(lambda: call_of(record()[0][:-1]), known))
+        return result_of(run.run_loop(lambda: call_of(record()[0][:-1]), known))
     records, reading = record()
     call = _loop_call(records[:-1], limit, explicit=explicit)
     if reading is None:
@@ -152,6 +152,14 @@ def repeat_body(
     elif described is not None:
         remembered.remember(described, reading)
     return _run(step, call, reading)
+
+
+def prepared_loop(
+    step: Callable[[], Any], condition_value: ConditionValue, max_iterations: int
+) -> tuple[warm.Found, warm.Asked]:
+    """Return what `repeat_body` would run, and on what; the body rebinds no names."""
+    call = recorded_loop(step, condition_value, max_iterations)
+    return run.prepare_loop(lambda: call, warm.read_loop(call))
 
 
 def recorded_loop(
@@ -186,12 +194,13 @@ def _run(step: Callable[[], Any], call: LoopCall, reading: warm.Reading) -> Loop
     except BaseException as error:
         _turn_names(step, getattr(error, "semira_iterations", 0) - period - 1, period)
         raise
-    result = _result(outcome)
+    result = result_of(outcome)
     _turn_names(step, result.iterations - period - 1, period)
     return result
 
 
-def _result(outcome: Outcome) -> LoopResult:
+def result_of(outcome: Outcome) -> LoopResult:
+    """Return how a loop ended that was all there was to run."""
     report = outcome.loops[-1]
     return LoopResult(report.iterations, report.stopped_by, outcome.trace)
 

@@ -85,6 +85,11 @@ def remember(asked: Described, reading: Reading) -> None:
     _kept[tuple(asked.key)] = _Kept(reading.key, bound, slots, places, (*asked.kept, *dtypes))
 
 
+#: How often recordings were forgotten: one kept elsewhere is of no use after that.
+GENERATION = [0]
+
+
 def forget_recordings() -> None:
     """Record every body anew: a name in one may have come to mean something else."""
     _kept.clear()
+    GENERATION[0] += 1

@@ -23,7 +23,7 @@ _KEPT = 2048
 
 _NO_FACTS = Facts()
 
-_REMEDY = (
+REMEDY = (
     "the operands are unchanged. Release objects, use smaller ones or a mask, or another device"
 )
 
@@ -47,7 +47,7 @@ def submit(call: Call) -> None:
     found = warm.look_up(key)
     if found is None:
         found = _find_call(call, key, asked.device, methods)
-    _carry_out(found, asked)
+    carry_out(found, asked)
 
 
 def _find_call(
@@ -70,6 +70,13 @@ def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome
     values are placed on different devices. Raises OutOfMemory if an allocation failed: every object
     is as it was before the iteration.
     """
+    return carry_out(*prepare_loop(recorded, reading))
+
+
+def prepare_loop(
+    recorded: Callable[[], LoopCall], reading: warm.Reading
+) -> tuple[warm.Found, warm.Asked]:
+    """Return what `run_loop` runs, and what its slots are to be bound to."""
     asked = warm.Asked(reading.bound, reading.numbers)
     methods = cheaper_methods(asked.numbers, asked.device) if COSTED else ()
     facts = (asked.device, *_known(asked), methods)
@@ -80,7 +87,7 @@ def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome
         if short is not None:
             assert found.executable is not None
             warm.remember(short, found.executable.program, found.backend, found.executable)
-    return _carry_out(found, asked)
+    return found, asked
 
 
 def _find_loop(
@@ -143,7 +150,7 @@ def _given(program: Program, bound: list[Any]) -> frozenset[int]:
     )
 
 
-def _carry_out(found: warm.Found, asked: warm.Asked) -> Outcome:
+def carry_out(found: warm.Found, asked: warm.Asked) -> Outcome:
     """Bind what was asked, run it, and let its values stay where they are now."""
     executable = found.executable
     if executable is None:
@@ -168,7 +175,7 @@ def _execute(backend: Backend, executable: Executable, asked: warm.Asked) -> Out
     try:
         return backend.execute(executable, asked.bindings())
     except MemoryError as error:
-        raise_with_figures(error, asked.device, _REMEDY)
+        raise_with_figures(error, asked.device, REMEDY)
 
 
 def _told(backend: Backend, executable: Executable, asked: warm.Asked) -> Outcome:

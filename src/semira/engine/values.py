@@ -26,6 +26,9 @@ from semira.contract.backend import Arrays, DeviceBackend, TellsSymmetry
 from semira.formats import MatrixArrays, RawArrays, ScalarArrays, VectorArrays
 from semira.formats.raw import on_gpu
 
+#: Kinds of values by the number of their dimensions.
+_KINDS = ("scalar", "vector", "matrix")
+
 #: Numbers values in the order they were made.
 _serials = count()
 
@@ -98,7 +101,7 @@ class Value:
     @classmethod
     def held(cls, handle: Any, dtype: DataType, shape: tuple[int, ...], like: Value) -> Value:
         """Return the value of a handle that the device of `like` has made; placed as that is."""
-        value = cls("vector" if len(shape) == 1 else "matrix", dtype, shape)
+        value = cls(_KINDS[len(shape)], dtype, shape)
         value._handle, value._home, value.device = handle, like._home, like.device
         return value
 
@@ -316,10 +319,16 @@ class Value:
                 backend.release(handle)
 
 
+def put_on(backend: Any, listed: list[Arrays]) -> list[Any]:
+    """Return handles of arrays on a device, which may take several of them together."""
+    if len(listed) > 1 and hasattr(backend, "put_all"):
+        return backend.put_all(listed)  # type: ignore[no-any-return]
+    return [backend.put(arrays) for arrays in listed]
+
+
 def take_to(device: str, values: list[Value]) -> None:
     """Take new vectors and scalars to a device together, where that helps; others stay."""
-    put_all = getattr(backend_for(device), "put_all", None)
-    if put_all is None or len(values) == 1:
+    if len(values) == 1 or not hasattr(backend_for(device), "put_all"):
         return
     with _moving:
         listed = []
@@ -328,7 +337,7 @@ def take_to(device: str, values: list[Value]) -> None:
                 return
             listed.append(value._arrays or value.read())
         try:
-            handles = put_all(listed)
+            handles = put_on(backend_for(device), listed)
         except MemoryError as error:
             raise_with_figures(error, f"moving {len(values)} objects to {device!r}")
         for value, handle, arrays in zip(values, handles, listed, strict=True):

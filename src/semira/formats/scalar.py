@@ -23,6 +23,11 @@ class ScalarArrays:
     value: Any
 
     @property
+    def shape(self) -> tuple[()]:
+        """No dimensions."""
+        return ()
+
+    @property
     def nvals(self) -> int:
         """1 if there is a value, else 0."""
         return 0 if self.value is None else 1

@@ -86,7 +86,7 @@ _OF_PACKAGE = {name.removeprefix("semira.") for name in _SPACES} | {"fused", "re
 _RECORDERS = (("semira.frontend.repeat", "repeat"), ("semira.frontend.fused", "fused"))
 
 #: Options that a recording depends on.
-_OPTIONS = itemgetter(
+OPTIONS = itemgetter(
     "autocompute", "mapnumpy", "memory", "deterministic", "hot_columns", "diagonals"
 )
 
@@ -113,7 +113,7 @@ def describe(step: Callable[[], Any]) -> Described | None:
     found = _Description()
     if not found.add_function(step) or not found.is_whole():
         return None
-    found.key.append(config.read(_OPTIONS))
+    found.key.append(config.read(OPTIONS))
     return Described(found.key, found.values, found.kept)
 
 
