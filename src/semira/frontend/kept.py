@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 from semira.base.config import config
 from semira.base.errors import InvalidValue
 from semira.contract import COSTED
-from semira.engine import remembered
+from semira.engine import recording, remembered
 from semira.engine.kept import KeptLoop
 from semira.engine.loops import LoopResult, prepared_loop, result_of
 from semira.engine.ways import cheaper_methods
 from semira.formats import VectorArrays
 from semira.frontend import construct, raw
 from semira.frontend.bodies import OPTIONS, describe
-from semira.frontend.facts import derived
+from semira.frontend.facts import cached
 from semira.frontend.kinds import wrap
 from semira.frontend.objects import Matrix, Vector
 from semira.frontend.repeat import condition_of
@@ -99,10 +99,11 @@ def kept_loop(
     2 {2: True, 3: True}
     3 {1: True, 2: True, 3: True}
     """
+    recording.refuse_host_read("a kept loop runs at once", "run it before the loop")
     value = matrix._value
     methods = cheaper_methods({value: 0}, value.where) if COSTED else ()
     facts = value.where, config.read(OPTIONS), remembered.GENERATION[0], methods
-    kept = derived(value, (kept_loop, key, facts), lambda: _kept(matrix, *make()))
+    kept = cached(value, (kept_loop, key, facts), lambda: _kept(matrix, *make()))
     starts = [kept.starts[each] for each in kept.given]
     contents = [_contents(each, start) for each, start in zip(given, starts, strict=True)]
     outcome, results = kept.run(value, contents)
