@@ -104,6 +104,11 @@ def kept_loop(
     methods = cheaper_methods({value: 0}, value.where) if COSTED else ()
     facts = value.where, config.read(OPTIONS), remembered.GENERATION[0], methods
     kept = cached(value, (kept_loop, key, facts), lambda: _kept(matrix, *make()))
+    if len(given) != len(kept.given):
+        raise InvalidValue(
+            f"contents for {len(given)} of the vectors that are given to a kept loop, of which it "
+            f"has {len(kept.given)}"
+        )
     starts = [kept.starts[each] for each in kept.given]
     contents = [_contents(each, start) for each, start in zip(given, starts, strict=True)]
     outcome, results = kept.run(value, contents)
@@ -117,12 +122,13 @@ def _kept(
     results: tuple[Vector | Scalar, ...],
     max_iterations: int,
 ) -> KeptLoop:
-    if describe(step) is None:
+    described = describe(step)
+    if described is None:
         raise InvalidValue(
             "the body of a kept loop may change from call to call, or change something that "
             "outlives its call; run it with `repeat`"
         )
-    found, asked = prepared_loop(step, condition_of, max_iterations)
+    found, asked = prepared_loop(step, condition_of, max_iterations, described)
     return KeptLoop.of(
         found, asked, matrix._value,
         [each._value for each in given], [each._value for each in results],
