@@ -68,10 +68,10 @@ _PURE = frozenset(
 )  # fmt: skip
 
 #: Classes of objects, of which a key holds what they are and not what they hold.
-_OBJECTS = frozenset((Matrix, Vector, Scalar))
+_OBJECTS: frozenset[type] = frozenset((Matrix, Vector, Scalar))
 
 #: Classes of what a key holds as it is.
-_PLAIN = frozenset((int, bool, str, type(None)))
+_PLAIN: frozenset[type] = frozenset((int, bool, str, type(None)))
 
 #: Modules of operators and dtypes: a name in them means the same for as long as it is there.
 _SPACES = frozenset(

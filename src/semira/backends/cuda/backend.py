@@ -393,9 +393,8 @@ class CudaBackend:
         if _is_finalizing():
             return
         with self._lock:
-            if handle.__class__ is WideObject:
-                handle = handle.small
-            handle.release()
+            held = handle.small if isinstance(handle, WideObject) else handle
+            held.release()
 
 
 def open_backend() -> Backend:
