@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from semira.frontend.explain import explain
     from semira.frontend.fused import fused
     from semira.frontend.hints import CALL_OPTIONS
+    from semira.frontend.kept import Kept, kept_loop
     from semira.frontend.objects import Matrix, Vector
     from semira.frontend.recorder import Recorder
     from semira.frontend.repeat import repeat
@@ -100,6 +101,8 @@ _NAMES = {
     "free_memory": "semira.frontend.estimate",
     "fused": "semira.frontend.fused",
     "init": "semira.frontend.startup",
+    "Kept": "semira.frontend.kept",
+    "kept_loop": "semira.frontend.kept",
     "lost_rows": "semira.contract.trace",
     "repeat": "semira.frontend.repeat",
     "replace": "semira.frontend.updater",
@@ -109,6 +112,7 @@ _NAMES = {
 __all__ = [
     "CALL_OPTIONS",
     "MAX_SIZE",
+    "Kept",
     "LateRows",
     "LoopResult",
     "Matrix",
@@ -128,6 +132,7 @@ __all__ = [
     "free_memory",
     "fused",
     "init",
+    "kept_loop",
     "lost_rows",
     "repeat",
     "replace",

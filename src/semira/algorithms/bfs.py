@@ -6,11 +6,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, ProductOptions, Scalar, Vector, dtypes, repeat, semiring
+from semira import Kept, Matrix, ProductOptions, Scalar, Vector, kept_loop, semiring
 from semira.algorithms.checks import check_square, check_vertex, vertex_dtype
 from semira.algorithms.levels import search_levels
 from semira.algorithms.naming import Vertex, takes_graph, vertex
-from semira.algorithms.results import BFSResult, finished
+from semira.algorithms.results import BFSResult
 from semira.algorithms.sequential import runs_loops
 
 
@@ -80,13 +80,19 @@ def bfs(
     if runs_loops(A, opts):
         found = search_levels(A, np.array([source]), n, parents)
         return BFSResult(found.iterations, found.trace, found.level, found.parent)
+    key = ("bfs", parents, *sorted(opts.items()))
+    loop, (level, *parent) = kept_loop(
+        A, key, lambda: _search(A, n, parents, opts), ([source], source if parents else True)
+    )
+    return BFSResult(loop.iterations, loop.trace, level, parent[0] if parents else None)
+
+
+def _search(A: Matrix, n: int, parents: bool, opts: Any) -> Kept:
+    """Return the loop of all searches of a matrix; this one begins at vertex 0."""
     number = vertex_dtype(n)
-    level = Vector(number, n)
-    parent: Any = Vector(number, n) if parents else None
-    depth = Scalar.from_value(0, number)
-    start = (source, number) if parents else (True, dtypes.BOOL)
-    frontier = Vector.from_coo([source], *start, size=n)
+    level, parent, depth = Vector(number, n), Vector(number, n), Scalar.from_value(0, number)
     # A frontier of vertex numbers carries the vertex that each of its members was found from.
+    frontier = Vector.from_coo([0], 0 if parents else True, number if parents else None, size=n)
     product = semiring.any_secondi[number] if parents else semiring.any_pair
 
     def step() -> Any:
@@ -100,5 +106,4 @@ def bfs(
         frontier(~level.S, replace=True, **opts) << frontier.vxm(A, product)
         return frontier.nvals > 0
 
-    loop = finished(repeat(step, max_iterations=n))
-    return BFSResult(loop.iterations, loop.trace, level, parent)
+    return Kept(step, (frontier,), (level, parent) if parents else (level,), n)

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira import (
+    Kept,
     LoopResult,
     Matrix,
     ProductOptions,
     Scalar,
     TraceRow,
     Vector,
+    kept_loop,
     monoid,
     repeat,
     semiring,
@@ -183,10 +185,18 @@ def from_all(
     if runs_loops(A, opts):
         found = search_levels(A, vertices, limit)
         return found.level, found.iterations, found.trace
-    level = Vector.from_coo(vertices, 0, vertex_dtype(A.nrows), size=A.nrows)
     if limit == 0 or len(vertices) == 0:
-        return level, 0, ()
-    frontier = Vector.from_coo(vertices, True, size=A.nrows)
+        return Vector.from_coo(vertices, 0, vertex_dtype(A.nrows), size=A.nrows), 0, ()
+    key = ("hops", limit, *sorted(opts.items()))
+    given = (vertices, 0), (vertices, True)
+    loop, (level,) = kept_loop(A, key, lambda: _together(A, limit, opts), *given)
+    return level, loop.iterations, loop.trace
+
+
+def _together(A: Matrix, limit: int, opts: Any) -> Kept:
+    """Return the loop of searches that begin together; this one begins at vertex 0."""
+    level = Vector.from_coo([0], 0, vertex_dtype(A.nrows), size=A.nrows)
+    frontier = Vector.from_coo([0], True, size=A.nrows)
     depth = Scalar.from_value(0, level.dtype)
 
     def step() -> Any:
@@ -197,8 +207,7 @@ def from_all(
         level(frontier.S) << depth
         return frontier.nvals > 0
 
-    loop = finished(repeat(step, max_iterations=limit))
-    return level, loop.iterations, loop.trace
+    return Kept(step, (level, frontier), (level,), limit)
 
 
 def _from_each(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:

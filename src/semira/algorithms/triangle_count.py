@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
 
-from semira import Matrix, ProductOptions, Scalar, fused, monoid, semiring
+from semira import Kept, Matrix, ProductOptions, Scalar, kept_loop, monoid, semiring
 from semira.algorithms.checks import check_square
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.oriented_edges import oriented_edges
 from semira.algorithms.ranked_rows import has_long_rows, triangles_by_bits
-from semira.algorithms.results import TriangleResult, finished
+from semira.algorithms.results import TriangleResult
 from semira.algorithms.sequential import runs_kernels, runs_loops
 from semira.algorithms.triangle_kernels import triangles
 
@@ -85,6 +85,12 @@ def triangle_count(
         return TriangleResult(1, (), triangles(L), name)
     if runs_kernels(A, opts) and has_long_rows(graph):
         return TriangleResult(1, (), triangles_by_bits(L), name)
+    loop, (count,) = kept_loop(L, ("triangles", *sorted(opts.items())), lambda: _counting(L, opts))
+    return TriangleResult(1, loop.trace, int(count.value), name)
+
+
+def _counting(L: Matrix, opts: Any) -> Kept:
+    """Return the loop that counts once, of edges in one direction."""
     count = Scalar("INT64")
 
     def step() -> None:
@@ -92,5 +98,4 @@ def triangle_count(
         C = L.mxm(L.T, semiring.plus_pair["INT64"]).new(mask=L.S, **opts)
         count << C.reduce_scalar(monoid.plus, allow_empty=False)
 
-    loop = finished(fused(step))
-    return TriangleResult(1, loop.trace, int(count.value), name)
+    return Kept(step, (), (count,), 1)

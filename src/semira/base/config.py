@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from semira.base.errors import InvalidValue
@@ -133,10 +133,9 @@ class Config:
         except KeyError:
             return self._loaded()[key]
 
-    def read(self, keys: Iterable[str]) -> list[Any]:
-        """Return several options at once."""
-        values = self._loaded()
-        return [values[key] for key in keys]
+    def read(self, getter: Callable[[Mapping[str, Any]], Any]) -> Any:
+        """Return several options at once, by an `operator.itemgetter`."""
+        return getter(self._values or self._loaded())
 
     def __contains__(self, key: object) -> bool:
         return key in self._options

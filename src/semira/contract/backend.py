@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from semira.base.dtypes import DataType
 from semira.contract.methods import has_part
@@ -120,8 +120,7 @@ class TellsSymmetry(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What `Backend.execute` reports besides the changed handles.
 
     Attributes
@@ -237,6 +236,10 @@ class DeviceBackend(Backend, Protocol):
         OutOfMemory
             What building takes does not fit; nothing was allocated.
         """
+        ...
+
+    def put_all(self, listed: Sequence[Arrays]) -> list[DeviceHandle]:
+        """Take several objects over, with fewer copies than `put` makes of them; raises as it."""
         ...
 
     def export(

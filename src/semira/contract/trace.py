@@ -293,8 +293,7 @@ class Work(NamedTuple):
     bytes_allocated: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class LoopReport:
+class LoopReport(NamedTuple):
     """How a loop ended."""
 
     #: Bodies completed.

@@ -130,26 +130,55 @@ def repeat_body(
     returned.
     """
     limit, explicit = _limit(max_iterations), max_iterations is not None
-
-    def record() -> tuple[list[Recording], warm.Reading | None]:
-        return _record_cycle(step, condition_value, limit, explicit=explicit)
-
     outer = recording.current()
     if outer is not None:
-        _append(outer, record()[0], limit, explicit=explicit)
+        records, _ = _record_cycle(step, condition_value, limit, explicit=explicit)
+        _append(outer, records, limit, explicit=explicit)
         return _INNER
-    asked = None if described is None else described.bounded(limit, explicit=explicit)
-    known = None if asked is None else remembered.recall(asked, limit)
-    if known is not None:
-        call_of = partial(_loop_call, limit=limit, explicit=explicit)
-        return _result(run.run_loop(lambda: call_of(record()[0][:-1]), known))
-    records, reading = record()
-    call = _loop_call(records[:-1], limit, explicit=explicit)
+    recorded, reading = _read(step, condition_value, limit, described, explicit=explicit)
+    if isinstance(recorded, LoopCall):
+        return _run(step, recorded, reading)
+    return result_of(run.run_loop(recorded, reading))
+
+
+def prepared_loop(
+    step: Callable[[], Any],
+    condition_value: ConditionValue,
+    max_iterations: int,
+    described: Described,
+) -> tuple[warm.Found, warm.Asked]:
+    """Return what `repeat_body` would run, and on what."""
+    limit = _limit(max_iterations)
+    recorded, reading = _read(step, condition_value, limit, described, explicit=True)
+    call_of = (lambda: recorded) if isinstance(recorded, LoopCall) else recorded
+    return run.prepare_loop(call_of, reading)
+
+
+def _read(
+    step: Callable[[], Any],
+    condition_value: ConditionValue,
+    limit: Value | Literal,
+    described: Described | None,
+    *,
+    explicit: bool,
+) -> tuple[LoopCall | Callable[[], LoopCall], warm.Reading]:
+    """Return a recorded loop and its reading; of one known before, what would record it."""
+
+    def record() -> tuple[LoopCall, warm.Reading | None]:
+        records, reading = _record_cycle(step, condition_value, limit, explicit=explicit)
+        return _loop_call(records[:-1], limit, explicit=explicit), reading
+
+    if described is not None:
+        described.add_limit(limit, explicit=explicit)
+        known = remembered.recall(described, limit)
+        if known is not None:
+            return lambda: record()[0], known
+    call, reading = record()
     if reading is None:
-        reading = warm.read_loop(call)
-    elif asked is not None:
-        remembered.remember(asked, reading)
-    return _run(step, call, reading)
+        return call, warm.read_loop(call)
+    if described is not None:
+        remembered.remember(described, reading)
+    return call, reading
 
 
 def recorded_loop(
@@ -184,12 +213,13 @@ def _run(step: Callable[[], Any], call: LoopCall, reading: warm.Reading) -> Loop
     except BaseException as error:
         _turn_names(step, getattr(error, "semira_iterations", 0) - period - 1, period)
         raise
-    result = _result(outcome)
+    result = result_of(outcome)
     _turn_names(step, result.iterations - period - 1, period)
     return result
 
 
-def _result(outcome: Outcome) -> LoopResult:
+def result_of(outcome: Outcome) -> LoopResult:
+    """Return how a loop ended that was all there was to run."""
     report = outcome.loops[-1]
     return LoopResult(report.iterations, report.stopped_by, outcome.trace)
 

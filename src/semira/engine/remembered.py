@@ -23,20 +23,20 @@ class Described:
     """What a loop body depends on."""
 
     #: Equal for bodies that record the same of their objects, in the order of `values`.
-    key: tuple[Any, ...]
+    key: list[Any]
     #: Objects that the body reaches, each once.
     values: list[Value]
     #: What the key knows by its id, beside the dtypes of `values`.
     kept: list[Any]
 
-    def bounded(self, limit: Value | Literal, *, explicit: bool) -> Described:
-        """Return the description of the loop with its limit on iterations."""
-        if isinstance(limit, Literal):
-            # Its value is bound anew each time.
-            return Described((*self.key, explicit), self.values, self.kept)
-        at = self.values.index(limit) if limit in self.values else len(self.values)
-        key = (*self.key, explicit, at, id(limit.dtype))
-        return Described(key, [*self.values, limit], self.kept)
+    def add_limit(self, limit: Value | Literal, *, explicit: bool) -> None:
+        """Become the description of the loop with its limit on iterations."""
+        self.key.append(explicit)
+        if limit.__class__ is Value:
+            # The value of a literal is bound anew each time.
+            at = self.values.index(limit) if limit in self.values else len(self.values)
+            self.key += (at, id(limit.dtype))
+            self.values.append(limit)
 
 
 @dataclass(slots=True, eq=False)
@@ -47,8 +47,9 @@ class _Kept:
     key: list[Any]
     #: Of the reading, None in the place of objects.
     bound: list[Any]
-    #: Slot, and which of the described values it is bound to.
-    places: tuple[tuple[int, int], ...]
+    #: Slots of objects, and which of the described values they are bound to.
+    slots: tuple[int, ...]
+    places: tuple[int, ...]
     #: What both keys know by its id.
     alive: tuple[Any, ...]
 
@@ -58,20 +59,17 @@ _kept: Recent[tuple[Any, ...], _Kept] = Recent(_KEPT)
 
 def recall(asked: Described, limit: Value | Literal) -> Reading | None:
     """Return the reading of a loop like one recorded before, on the objects of this one."""
-    found = _kept.get(asked.key)
+    found = _kept.get(tuple(asked.key))
     if found is None:
         return None
-    reading = Reading()
-    reading.key, reading.known_by = found.key, found
-    reading.bound = bound = found.bound.copy()
-    values = asked.values
-    for slot, which in found.places:
-        bound[slot] = value = values[which]
-        reading.numbers[value] = slot
-    if isinstance(limit, Literal):
+    bound = found.bound.copy()
+    if limit.__class__ is Literal:
         # The first slot of a loop is its limit.
         bound[0] = limit.value
-    return reading
+    numbers = dict(zip(map(asked.values.__getitem__, found.places), found.slots, strict=True))
+    for value, slot in numbers.items():
+        bound[slot] = value
+    return Reading(found.key, bound, numbers, found)
 
 
 def remember(asked: Described, reading: Reading) -> None:
@@ -79,14 +77,19 @@ def remember(asked: Described, reading: Reading) -> None:
     numbers = {value: number for number, value in reversed(list(enumerate(asked.values)))}
     if not reading.numbers.keys() <= numbers.keys():
         return
-    places = tuple((slot, numbers[value]) for value, slot in reading.numbers.items())
-    bound = list(reading.bound)
-    for slot, _ in places:
+    slots, bound = tuple(reading.numbers.values()), list(reading.bound)
+    for slot in slots:
         bound[slot] = None
+    places = tuple(map(numbers.__getitem__, reading.numbers))
     dtypes = [value.dtype for value in (*asked.values, *reading.temporaries)]
-    _kept[asked.key] = _Kept(reading.key, bound, places, (*asked.kept, *dtypes))
+    _kept[tuple(asked.key)] = _Kept(reading.key, bound, slots, places, (*asked.kept, *dtypes))
+
+
+#: How often recordings were forgotten: one kept elsewhere is of no use after that.
+GENERATION = [0]
 
 
 def forget_recordings() -> None:
     """Record every body anew: a name in one may have come to mean something else."""
     _kept.clear()
+    GENERATION[0] += 1

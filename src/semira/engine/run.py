@@ -23,7 +23,7 @@ _KEPT = 2048
 
 _NO_FACTS = Facts()
 
-_REMEDY = (
+REMEDY = (
     "the operands are unchanged. Release objects, use smaller ones or a mask, or another device"
 )
 
@@ -47,7 +47,7 @@ def submit(call: Call) -> None:
     found = warm.look_up(key)
     if found is None:
         found = _find_call(call, key, asked.device, methods)
-    _carry_out(found, asked)
+    carry_out(found, asked)
 
 
 def _find_call(
@@ -70,23 +70,30 @@ def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome
     values are placed on different devices. Raises OutOfMemory if an allocation failed: every object
     is as it was before the iteration.
     """
+    return carry_out(*prepare_loop(recorded, reading))
+
+
+def prepare_loop(
+    recorded: Callable[[], LoopCall], reading: warm.Reading
+) -> tuple[warm.Found, warm.Asked]:
+    """Return what `run_loop` runs, and what its slots are to be bound to."""
     asked = warm.Asked(reading.bound, reading.numbers)
     methods = cheaper_methods(asked.numbers, asked.device) if COSTED else ()
-    facts = (asked.device, *_known(reading), methods)
-    short = None if reading.known_by is None else (reading.known_by, *facts)
+    facts = (asked.device, *_known(asked), methods)
+    short = None if reading.known_by is None else (reading.known_by, facts)
     found = None if short is None else warm.look_up(short)
     if found is None:
         found = _find_loop(recorded, reading, facts)
         if short is not None:
             assert found.executable is not None
             warm.remember(short, found.executable.program, found.backend, found.executable)
-    return _carry_out(found, asked)
+    return found, asked
 
 
 def _find_loop(
     recorded: Callable[[], LoopCall],
     reading: warm.Reading,
-    facts: tuple[str, frozenset[int], frozenset[int], tuple[Any, ...]],
+    facts: tuple[str, tuple[int, ...], tuple[int, ...], tuple[Any, ...]],
 ) -> warm.Found:
     """Look a loop up by all that it is made of; prepare it the first time."""
     key, (device, empty, present, methods) = (*reading.key, *facts), facts
@@ -100,38 +107,38 @@ def _find_loop(
 
 def loop_program(call: LoopCall, reading: warm.Reading) -> tuple[Program, Facts]:
     """Return the Program of a recorded loop, and what is known of its objects."""
-    device = warm.Asked(reading.bound, reading.numbers).device
-    methods = cheaper_methods(reading.numbers, device) if COSTED else ()
-    return _with_facts(call, reading, *_known(reading), methods)
+    asked = warm.Asked(reading.bound, reading.numbers)
+    methods = cheaper_methods(reading.numbers, asked.device) if COSTED else ()
+    return _with_facts(call, reading, *_known(asked), methods)
 
 
 def _with_facts(
     call: LoopCall,
     reading: warm.Reading,
-    empty: frozenset[int],
-    present: frozenset[int],
+    empty: tuple[int, ...],
+    present: tuple[int, ...],
     methods: tuple[Any, ...],
 ) -> tuple[Program, Facts]:
     lowering = Lowering()
     program = lowering.program((lowering.loop(call),))
-    return program, Facts(empty, present | _given(program, reading.bound), "", methods)
+    given = _given(program, reading.bound)
+    return program, Facts(frozenset(empty), given.union(present), "", methods)
 
 
-def _known(reading: warm.Reading) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the vectors known to be empty and the scalars known to have a value.
+def _known(asked: warm.Asked) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the vectors known to be empty and the scalars known to have a value, in order.
 
     Known to the host without asking a device.
     """
-    empty, present = set(), set()
-    for value, number in reading.numbers.items():
-        if value.kind == "matrix":
-            continue
-        known = value.known_nvals()
-        if known == 0 and value.kind == "vector":
-            empty.add(number)
-        elif known == 1 and value.kind == "scalar":
-            present.add(number)
-    return frozenset(empty), frozenset(present)
+    empty: tuple[int, ...] = ()
+    present: tuple[int, ...] = ()
+    for value in asked.resting:
+        kind, known = value.kind, value.known_nvals()
+        if known == 0 and kind == "vector":
+            empty += (asked.numbers[value],)
+        elif known == 1 and kind == "scalar":
+            present += (asked.numbers[value],)
+    return empty, present
 
 
 def _given(program: Program, bound: list[Any]) -> frozenset[int]:
@@ -143,7 +150,7 @@ def _given(program: Program, bound: list[Any]) -> frozenset[int]:
     )
 
 
-def _carry_out(found: warm.Found, asked: warm.Asked) -> Outcome:
+def carry_out(found: warm.Found, asked: warm.Asked) -> Outcome:
     """Bind what was asked, run it, and let its values stay where they are now."""
     executable = found.executable
     if executable is None:
@@ -168,7 +175,7 @@ def _execute(backend: Backend, executable: Executable, asked: warm.Asked) -> Out
     try:
         return backend.execute(executable, asked.bindings())
     except MemoryError as error:
-        raise_with_figures(error, asked.device, _REMEDY)
+        raise_with_figures(error, asked.device, REMEDY)
 
 
 def _told(backend: Backend, executable: Executable, asked: warm.Asked) -> Outcome:

@@ -8,12 +8,12 @@ placed partner it meets.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, ContextDecorator, nullcontext
+from contextvars import ContextVar, Token
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from semira.backends.registry import backend_for
 from semira.base import locks
@@ -26,8 +26,8 @@ from semira.contract.backend import Arrays, DeviceBackend, TellsSymmetry
 from semira.formats import MatrixArrays, RawArrays, ScalarArrays, VectorArrays
 from semira.formats.raw import on_gpu
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+#: Kinds of values by the number of their dimensions.
+_KINDS = ("scalar", "vector", "matrix")
 
 #: Numbers values in the order they were made.
 _serials = count()
@@ -76,13 +76,13 @@ class Value:
 
         `RawArrays` are built at once, on the device that they name.
         """
-        if isinstance(arrays, RawArrays):
-            return cls._built(arrays)
-        if isinstance(arrays, MatrixArrays):
+        if isinstance(arrays, VectorArrays):
+            value = cls("vector", arrays.dtype, (arrays.size,))
+        elif isinstance(arrays, MatrixArrays):
             value = cls("matrix", arrays.dtype, arrays.shape)
             value.lean = arrays.orientation if value.lean or arrays.lean else None
-        elif isinstance(arrays, VectorArrays):
-            value = cls("vector", arrays.dtype, (arrays.size,))
+        elif isinstance(arrays, RawArrays):
+            return cls._built(arrays)
         else:
             value = cls("scalar", arrays.dtype, ())
         value._arrays = arrays
@@ -101,7 +101,7 @@ class Value:
     @classmethod
     def held(cls, handle: Any, dtype: DataType, shape: tuple[int, ...], like: Value) -> Value:
         """Return the value of a handle that the device of `like` has made; placed as that is."""
-        value = cls("vector" if len(shape) == 1 else "matrix", dtype, shape)
+        value = cls(_KINDS[len(shape)], dtype, shape)
         value._handle, value._home, value.device = handle, like._home, like.device
         return value
 
@@ -115,8 +115,11 @@ class Value:
 
     def forget_facts(self) -> None:
         """Say that the contents are others now."""
-        with _moving:
-            self._facts = self.count = None
+        self.count = None
+        # Whoever asks for facts from here on is told of the new contents.
+        if self._facts is not None:
+            with _moving:
+                self._facts = None
 
     @property
     def where(self) -> str:
@@ -316,6 +319,32 @@ class Value:
                 backend.release(handle)
 
 
+def put_on(backend: Any, listed: list[Arrays]) -> list[Any]:
+    """Return handles of arrays on a device, which may take several of them together."""
+    if len(listed) > 1 and hasattr(backend, "put_all"):
+        return backend.put_all(listed)  # type: ignore[no-any-return]
+    return [backend.put(arrays) for arrays in listed]
+
+
+def take_to(device: str, values: list[Value]) -> None:
+    """Take new vectors and scalars to a device together, where that helps; others stay."""
+    if len(values) == 1 or not hasattr(backend_for(device), "put_all"):
+        return
+    with _moving:
+        listed = []
+        for value in values:
+            if value._handle is not None or value.kind == "matrix" or value.recording is not None:
+                return
+            listed.append(value._arrays or value.read())
+        try:
+            handles = put_on(backend_for(device), listed)
+        except MemoryError as error:
+            raise_with_figures(error, f"moving {len(values)} objects to {device!r}")
+        for value, handle, arrays in zip(values, handles, listed, strict=True):
+            value._handle, value._home, value._arrays = handle, device, None
+            value.count = arrays.nvals
+
+
 def device_backend(name: str) -> DeviceBackend:
     """Return a backend that has memory of its own; raises InvalidValue if it has not."""
     backend = backend_for(name)
@@ -334,8 +363,30 @@ def default_device() -> str:
     return _context_device.get() or settings().device
 
 
-@contextmanager
-def device(name: str) -> Iterator[None]:
+class _Placing(ContextDecorator):
+    """Places what is made inside of a block, or of a function, on a device."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        # Of the blocks that are open, the inner one last.
+        self._tokens: list[Token[str | None]] = []
+
+    def _recreate_cm(self) -> _Placing:
+        # A function may be called in two threads.
+        return _Placing(self._name)
+
+    def __enter__(self) -> None:
+        name = self._name
+        if name not in DEVICES:
+            raise DeviceUnavailable(f"no device {name!r}; choose one of {', '.join(DEVICES)}")
+        backend_for(name)
+        self._tokens.append(_context_device.set(name))
+
+    def __exit__(self, *error: object) -> None:
+        _context_device.reset(self._tokens.pop())
+
+
+def device(name: str) -> _Placing:
     """Place every object made inside the block on the device `name`.
 
     Examples
@@ -351,14 +402,7 @@ def device(name: str) -> Iterator[None]:
     DeviceUnavailable
         There is no such device, or this machine lacks it.
     """
-    if name not in DEVICES:
-        raise DeviceUnavailable(f"no device {name!r}; choose one of {', '.join(DEVICES)}")
-    backend_for(name)
-    token = _context_device.set(name)
-    try:
-        yield
-    finally:
-        _context_device.reset(token)
+    return _Placing(name)
 
 
 def beside(item: Any) -> AbstractContextManager[None]:
@@ -373,7 +417,7 @@ def beside(item: Any) -> AbstractContextManager[None]:
     'cpu'
     """
     where = item.device
-    return _nothing if where == default_device() else device(where)
+    return _nothing if where == default_device() else _Placing(where)
 
 
 #: What `beside` returns where nothing changes.

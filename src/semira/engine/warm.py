@@ -17,7 +17,7 @@ from semira.base.recent import Recent
 from semira.contract import Backend, Executable, Program
 from semira.contract.hints import NO_HINTS
 from semira.engine.calls import Call, Literal, LoopCall, Lowering, effective_hints
-from semira.engine.values import Value, common_device, default_device
+from semira.engine.values import Value, common_device, default_device, take_to
 from semira.engine.ways import Ways
 
 #: Calls remembered per process; the oldest go first.
@@ -44,7 +44,7 @@ _known: Recent[tuple[Any, ...], tuple[Program, Found]] = Recent(_KEPT)
 class Asked:
     """What the slots of a Program are to be bound to, and where."""
 
-    __slots__ = ("bound", "device", "numbers", "placed")
+    __slots__ = ("bound", "device", "numbers", "placed", "resting")
 
     def __init__(self, bound: list[Any], numbers: dict[Value, int]) -> None:
         """Settle the device; raises DeviceMismatch if values are placed on different ones."""
@@ -52,23 +52,30 @@ class Asked:
         self.bound = bound
         #: Every value, and its slot.
         self.numbers = numbers
+        #: Those that no device had when they were looked at.
+        self.resting: list[Value] = []
         chosen: str | None = None
         home: str | None = None
-        for value in self.numbers:
-            if value.device is None:
+        for value in numbers:
+            where = value.device
+            if where is None:
                 home = home or value._home
             elif chosen is None:
-                chosen = value.device
-            elif chosen != value.device:
-                common_device(self.numbers)
+                chosen = where
+            elif chosen != where:
+                common_device(numbers)
+            if value._handle is None:
+                self.resting.append(value)
         #: Whether one of them was placed, and where the values agree to work.
         self.placed = chosen is not None
         self.device = chosen or home or default_device()
 
     def bindings(self) -> list[Any]:
         """Return what the slots are bound to, objects as handles on the device."""
-        device, bindings = self.device, self.bound.copy()
-        for value, number in self.numbers.items():
+        device, numbers, bindings = self.device, self.numbers, self.bound.copy()
+        if self.resting:
+            take_to(device, self.resting)
+        for value, number in numbers.items():
             handle = value._handle
             # A handle met before and after belongs to the home read in between: no lock.
             if value._home != device or handle is None or value._handle is not handle:
@@ -82,17 +89,23 @@ class Reading:
 
     __slots__ = ("bound", "key", "known_by", "numbers", "temporaries")
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        key: list[Any] | None = None,
+        bound: list[Any] | None = None,
+        numbers: dict[Value, int] | None = None,
+        known_by: Any = None,
+    ) -> None:
         #: All that the Program is made of.
-        self.key: list[Any] = []
+        self.key: list[Any] = [] if key is None else key
         #: A Value, literal or index region for each slot; None for a temporary.
-        self.bound: list[Any] = []
+        self.bound: list[Any] = [] if bound is None else bound
         #: Every value that outlives the call, and its slot.
-        self.numbers: dict[Value, int] = {}
+        self.numbers: dict[Value, int] = {} if numbers is None else numbers
         #: Those of a loop's body.
         self.temporaries: dict[Value, int] = {}
         #: Stands for the key, and is found sooner.
-        self.known_by: Any = None
+        self.known_by = known_by
 
     def add(self, value: Value) -> None:
         """Note where a value is read or written."""

@@ -83,25 +83,32 @@ def cheaper_methods(numbers: dict[Value, int], device: str) -> tuple[tuple[int, 
     `numbers` are the slots of what a program works on. Beside them are the methods that a rule
     weighs, under `NO_SLOT`.
     """
+    rows, always = _rows(device, VERSION[0])
+    if not rows:
+        return always
     found = []
-    rows, weighed = _rows(device, VERSION[0])
     for value, number in numbers.items():
-        if rows and value.kind == "matrix" and value.recording is None:
+        if value.kind == "matrix" and value.recording is None:
             ranked = _ranked(value, device, rows)
             if ranked:
                 found.append((number, ranked))
-    # Those that a rule weighs each time are in every plan: part of the key, of no matrix.
-    return (*found, (NO_SLOT, weighed)) if weighed else tuple(found)
+    return (*found, *always)
 
 
 @functools.lru_cache(8)
-def _rows(device: str, _version: int) -> tuple[tuple[tuple[str, MethodRow], ...], Ranked]:
-    """Return the rows that a function weighs and `device` runs, and the names of a rule's."""
+def _rows(
+    device: str, _version: int
+) -> tuple[tuple[tuple[str, MethodRow], ...], tuple[tuple[int, Ranked], ...]]:
+    """Return the rows that a function weighs and `device` runs, and what is found of each program.
+
+    Those that a rule weighs each time are in every plan: part of the key, of no matrix.
+    """
     runs, rows = capabilities_of(device).runs, tuple(rows_with_cost())
     by_rule = tuple((op, row.name) for op, row in rows if isinstance(row.cost, Rule))
     others = ((op, row) for op, row in rows if not isinstance(row.cost, Rule))
     is_about = ((op, row) for op, row in others if device in (row.costed_on or (device,)))
-    return tuple((op, row) for op, row in is_about if runs(row.name)), by_rule
+    weighed = tuple((op, row) for op, row in is_about if runs(row.name))
+    return weighed, ((NO_SLOT, by_rule),) if by_rule else ()
 
 
 def _ranked(value: Value, device: str, rows: tuple[tuple[str, MethodRow], ...]) -> Ranked:

@@ -8,9 +8,9 @@ from typing import Any
 from semira.base.dtypes import DataType
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ScalarArrays:
-    """A value of a dtype, or no value.
+    """A value of a dtype, or no value; nobody sets its fields.
 
     Attributes
     ----------
@@ -21,6 +21,11 @@ class ScalarArrays:
 
     dtype: DataType
     value: Any
+
+    @property
+    def shape(self) -> tuple[()]:
+        """No dimensions."""
+        return ()
 
     @property
     def nvals(self) -> int:

@@ -18,9 +18,9 @@ STORAGES = ("sparse", "bitmap", "full")
 _REMEDY = "extract a part of the vector, or write it under a mask"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class VectorArrays:
-    """The arrays of one vector.
+    """The arrays of one vector; nobody sets its fields.
 
     Attributes
     ----------

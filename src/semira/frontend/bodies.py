@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
+from operator import itemgetter
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -66,6 +67,12 @@ _PURE = frozenset(
                  "reversed", "sum", "tuple", "zip")
 )  # fmt: skip
 
+#: Classes of objects, of which a key holds what they are and not what they hold.
+_OBJECTS: frozenset[type] = frozenset((Matrix, Vector, Scalar))
+
+#: Classes of what a key holds as it is.
+_PLAIN: frozenset[type] = frozenset((int, bool, str, type(None)))
+
 #: Modules of operators and dtypes: a name in them means the same for as long as it is there.
 _SPACES = frozenset(
     f"semira.{name}" for name in ("agg", "binary", "dtypes", "indexunary", "monoid", "op", "select",
@@ -79,7 +86,9 @@ _OF_PACKAGE = {name.removeprefix("semira.") for name in _SPACES} | {"fused", "re
 _RECORDERS = (("semira.frontend.repeat", "repeat"), ("semira.frontend.fused", "fused"))
 
 #: Options that a recording depends on.
-_OPTIONS = ("autocompute", "mapnumpy", "memory", "deterministic", "hot_columns", "diagonals")
+OPTIONS = itemgetter(
+    "autocompute", "mapnumpy", "memory", "deterministic", "hot_columns", "diagonals"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,10 +111,10 @@ def describe(step: Callable[[], Any]) -> Described | None:
     if step.__class__ is not FunctionType:
         return None
     found = _Description()
-    if not found.add(step) or not found.is_whole():
+    if not found.add_function(step) or not found.is_whole():
         return None
-    found.key += config.read(_OPTIONS)
-    return Described(tuple(found.key), found.values, found.kept)
+    found.key.append(config.read(OPTIONS))
+    return Described(found.key, found.values, found.kept)
 
 
 def _look_at(code: CodeType) -> _Looked | None:
@@ -139,14 +148,14 @@ class _Description:
 
     def __init__(self) -> None:
         self.key: list[Any] = []
-        #: Objects in the order they were met.
+        #: Objects in the order they were met, each once.
         self.values: list[Any] = []
         #: What must stay alive for as long as the key is remembered, beside the dtypes of the
         #: objects: it holds their ids.
         self.kept: list[Any] = []
         self._met: dict[Any, int] = {}
         self._names: frozenset[str] = frozenset()
-        self._depth = 0
+        self._depth = 1
         self._has_dict = False
         self._package: ModuleType | None = None
 
@@ -171,21 +180,7 @@ class _Description:
         return self._package is None or self._names & _public(self._package) <= _OF_PACKAGE
 
     def _add_object(self, given: Any) -> bool:
-        value = given._value
-        number = self._met.get(value)
-        if number is not None:
-            self.key += (given.__class__, number)
-            return True
-        if value.recording is not None:
-            return False
-        self._met[value] = len(self.values)
-        self.values.append(value)
-        self.key += (given.__class__, id(value.dtype), value.shape, value.lean)
-        return True
-
-    def _add_scalar(self, given: Scalar) -> bool:
-        self.key.append(given.is_cscalar)
-        return self._add_object(given)
+        return self._add_all([given])
 
     def _add_transposed(self, given: TransposedMatrix) -> bool:
         self.key.append("T")
@@ -229,31 +224,50 @@ class _Description:
             return True
         return given.__name__ in _SPACES
 
-    def _add_function(self, given: FunctionType) -> bool:
+    def _add_inner(self, given: FunctionType) -> bool:
         if (given.__module__, given.__name__) in _RECORDERS:
             # Recording a loop in a loop calls the inner body, which is looked at as well.
             return self._add_lasting(given)
-        number = self._met.get(given)
-        if number is not None:
-            self.key += (FunctionType, number)
+        if given in self._met:
+            self.key += (FunctionType, self._met[given])
             return True
+        if self._depth == _DEPTH:
+            return False
+        self._depth += 1
+        is_known = self.add_function(given)
+        self._depth -= 1
+        return is_known
+
+    def add_function(self, given: FunctionType) -> bool:
+        """Add a body, or a function that is called in one and was not met yet."""
         looked = _look_at(given.__code__)
-        is_plain = given.__defaults__ is None and given.__kwdefaults__ is None
-        if looked is None or not is_plain or self._depth == _DEPTH:
+        if looked is None or given.__defaults__ is not None or given.__kwdefaults__ is not None:
             return False
         self._met[given] = len(self._met)
         self._names |= looked.attributes
         self.key.append(looked)
-        self._depth += 1
-        is_known = self._add_all(_reached(given, looked))
-        self._depth -= 1
-        return is_known
+        return self._add_all(_reached(given, looked))
 
     def _add_all(self, things: list[Any]) -> bool:
-        """Add each; as `add` does, without a call in between where the class says it all."""
+        """Add each; as `add` does, without a call where the class says it all."""
+        key, met = self.key, self._met
         for given in things:
-            adding = _ADDING.get(given.__class__)
-            if not (self.add(given) if adding is None else adding(self, given)):
+            its_class = given.__class__
+            if its_class in _OBJECTS:
+                value = given._value
+                if value in met:
+                    key.append((its_class, met[value]))
+                elif value.recording is not None:
+                    return False
+                else:
+                    met[value] = len(met)
+                    self.values.append(value)
+                    key.append((its_class, id(value.dtype), value.shape, value.lean))
+            elif its_class in _PLAIN:
+                key.append((its_class, given))
+            elif its_class in LASTING:
+                key.append(given)
+            elif not self.add(given):
                 return False
         return True
 
@@ -270,6 +284,8 @@ def _reached(function: FunctionType, looked: _Looked) -> list[Any]:
     except ValueError:
         # A name that has no value yet: nothing that can be described.
         return [Ellipsis]
+    if not looked.names:
+        return found
     names = function.__globals__
     found += [
         names[name] if name in names else getattr(builtins, name, Ellipsis) for name in looked.names
@@ -278,16 +294,15 @@ def _reached(function: FunctionType, looked: _Looked) -> list[Any]:
 
 
 _ADDING: dict[type, Callable[[_Description, Any], bool]] = {
-    **dict.fromkeys((Matrix, Vector), _Description._add_object),
-    **dict.fromkeys((int, bool, str, type(None)), _Description._add_plain),
+    **dict.fromkeys(_OBJECTS, _Description._add_object),
+    **dict.fromkeys(_PLAIN, _Description._add_plain),
     **dict.fromkeys((float, complex), _Description._add_float),
     **dict.fromkeys((ModuleType, Namespace), _Description._add_module),
     **dict.fromkeys((*LASTING, IndexUnaryOp, SelectOp, Replace), _Description._add_lasting),
-    Scalar: _Description._add_scalar,
     TransposedMatrix: _Description._add_transposed,
     Mask: _Description._add_mask,
     DataType: _Description._add_dtype,
     tuple: _Description._add_tuple,
     dict: _Description._add_dict,
-    FunctionType: _Description._add_function,
+    FunctionType: _Description._add_inner,
 }

@@ -266,10 +266,10 @@ def shared_entries(
     wanted = _plain_dtype(values, dtype)
     if wanted is None:
         return None
-    positions = np.array(indices, index_dtype(size))
-    return VectorArrays.sparse(
-        size, wanted, positions, np.array([values], wanted.array_dtype), iso=True
-    )
+    # Not beyond `WIDE`: positions of 32 bits.
+    positions = np.array(indices, _SIGNED[size == WIDE])
+    value = np.array([values], wanted.array_dtype)
+    return VectorArrays(size, wanted, "sparse", value, positions, None, len(positions), True)
 
 
 _SIGNED = (np.dtype(np.int32), np.dtype(np.int64))

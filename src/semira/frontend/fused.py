@@ -55,7 +55,7 @@ def fused(step: Callable[[], None]) -> LoopResult | InnerLoop:
     described = None if recording.current() is not None else describe(step)
     if described is not None:
         # A loop body may return a condition, this one may not.
-        described.key = ("fused", *described.key)
+        described.key.append("fused")
     return repeat_body(step, _nothing, 1, described)
 
 

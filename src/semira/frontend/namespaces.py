@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from semira.engine.remembered import forget_recordings
+from semira.ops.operator import Operator
 from semira.ops.registry import (
     MODULE_CLASSES,
     NAMESPACES,
@@ -123,10 +124,18 @@ def install(module: str, *opclasses: str) -> tuple[Callable[[str], Any], Callabl
         sys.modules[f"{module}.{path}"] = space
     own = [name for name in vars(sys.modules[module]) if name in _FUNCTIONS]
 
+    # Our own operators: nobody can register another of their names.
+    asked: dict[str, Operator] = {}
+
     def attribute(name: str) -> Any:
+        if name in asked:
+            return asked[name]
         if name in inside:
             return inside[name]
-        return found(opclasses, name, module)
+        answer = found(opclasses, name, module)
+        if isinstance(answer, Operator) and not any(name in REGISTERED[each] for each in opclasses):
+            asked[name] = answer
+        return answer
 
     def names() -> list[str]:
         here = {name for name in vars(sys.modules[module]) if name in _FUNCTIONS}

@@ -27,17 +27,23 @@ from semira.frontend.records import prepared
 BUILD_FROM = 2**16
 
 
-@tells_shortage("Vector.from_coo")
 def vector_from_coo(
     indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any, device: str | None = None
 ) -> VectorArrays | RawArrays:
     """Return what `Vector.from_coo` makes a vector of."""
     if dup_op is None:
-        quick: VectorArrays | None = construct.shared_entries(
-            indices, values, dtype, size, BUILD_FROM
-        )
-        if quick is None and dtype is None:
-            quick = construct.listed_entries(indices, values, size, BUILD_FROM)
+        quick = construct.shared_entries(indices, values, dtype, size, BUILD_FROM)
+        if quick is not None:
+            return quick
+    return _vector_from_coo(indices, values, dtype, size, dup_op, device)
+
+
+@tells_shortage("Vector.from_coo")
+def _vector_from_coo(
+    indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any, device: str | None
+) -> VectorArrays | RawArrays:
+    if dup_op is None and dtype is None:
+        quick = construct.listed_entries(indices, values, size, BUILD_FROM)
         if quick is not None:
             return quick
     home = _home_of((indices, values), device)

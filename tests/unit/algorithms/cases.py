@@ -162,7 +162,7 @@ def loops_without_host_reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[i
     with monkeypatch.context() as patch:
         for name in MODULES:
             module = importlib.import_module(f"semira.algorithms.{name}")
-            for recorder in {"fused", "repeat"} & vars(module).keys():
+            for recorder in {"fused", "kept_loop", "repeat"} & vars(module).keys():
                 patch.setattr(module, recorder, hide(getattr(module, recorder)))
         yield ran
 

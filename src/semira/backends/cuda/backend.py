@@ -19,6 +19,7 @@ from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.own_launches import OwnExecutable, execute_own, is_own, prepare_own
 from semira.backends.cuda.preview import phases_of
 from semira.backends.cuda.rearrange.kronecker import kronecker
+from semira.backends.cuda.runtime.bundle import put_together
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
 from semira.backends.cuda.runtime.free_memory import free_bytes
@@ -45,7 +46,7 @@ from semira.backends.cuda.staged import (
 from semira.backends.cuda.wide.store import CudaStore
 from semira.backends.renumbering import exchange
 from semira.backends.renumbering.objects import WideObject
-from semira.backends.renumbering.programs import has_wide, run_program
+from semira.backends.renumbering.programs import run_program
 from semira.backends.renumbering.rearrangements import rearrange
 from semira.base import locks
 from semira.base.errors import InvalidValue, NotImplementedException
@@ -166,6 +167,13 @@ class CudaBackend:
                 return vector
             return put_matrix(self.runtime, arrays)
 
+    def put_all(self, listed: Sequence[Arrays]) -> list[Handle]:
+        """Copy several new objects to the device, small ones in one copy; raises as `put` does."""
+        with self._lock:
+            self.runtime.check_process()
+            together = put_together(self.runtime, listed)
+            return [self.put(arrays) for arrays in listed] if together is None else together
+
     def get(self, handle: Handle) -> Arrays:
         """Copy an object to the host; waits for the device."""
         with self._lock:
@@ -255,24 +263,30 @@ class CudaBackend:
 
     def _dispatch(self, executable: Prepared, bindings: list[Binding]) -> Outcome:
         """Run a prepared Program; the lock is held."""
+        is_wide = WideObject in map(type, bindings)
+        if executable.__class__ is CudaExecutable and not is_wide:
+            try:
+                return execute(self.runtime, executable, bindings, self.blocks)
+            finally:
+                for slot in executable.outputs:
+                    bindings[slot].is_new = False
         try:
-            return self._dispatched(executable, bindings)
+            if is_wide:
+                with self.store.stream():
+                    return run_program(self.store, executable.program, bindings)
+            return self._in_pieces(executable, bindings)
         finally:
             for thing in bindings:
                 if thing.__class__ is CudaVector:
                     thing.is_new = False
 
-    def _dispatched(self, executable: Prepared, bindings: list[Binding]) -> Outcome:
-        if has_wide(bindings):
-            with self.store.stream():
-                return run_program(self.store, executable.program, bindings)
+    def _in_pieces(self, executable: Prepared, bindings: list[Binding]) -> Outcome:
         if isinstance(executable, HostedExecutable):
             return execute_hosted(self.runtime, executable, bindings, self._dispatch)
         if isinstance(executable, StagedExecutable):
             return execute_staged(self.runtime, executable, bindings)
-        if isinstance(executable, OwnExecutable):
-            return execute_own(self.runtime, executable, bindings, self._dispatch)
-        return execute(self.runtime, executable, bindings, self.blocks)
+        assert isinstance(executable, OwnExecutable)
+        return execute_own(self.runtime, executable, bindings, self._dispatch)
 
     def rearrange(
         self, handle: Handle, request: Rearrangement, *, transposed: bool

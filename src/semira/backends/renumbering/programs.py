@@ -38,15 +38,6 @@ from semira.formats.index import WIDE
 from semira.ops import TypedMonoid
 
 
-def has_wide(bindings: list[Binding]) -> bool:
-    """Whether a huge object is among what is bound."""
-    # A plain loop: every execution asks.
-    for given in bindings:  # noqa: SIM110
-        if type(given) is WideObject:
-            return True
-    return False
-
-
 def run_program(store: Store, program: Program, bindings: list[Binding]) -> Outcome:
     """Run a program with huge objects: a statement as a whole, anything else through the loops."""
     if len(program.body) == 1 and isinstance(program.body[0], Statement):

@@ -230,15 +230,16 @@ class Runtime:
         if array.nbytes:
             contiguous = np.ascontiguousarray(array)
             place = int(buffer.handle) + offset
-            self._send(place, _address(contiguous), contiguous.nbytes)
+            self.send(place, _address(contiguous), contiguous.nbytes)
         return buffer
 
     def upload_image(self, image: bytearray, buffer: Any, offset: int = 0) -> None:
         """Copy bytes into a buffer; they may be changed once this returns."""
         memory = ctypes.c_char.from_buffer(image)
-        self._send(int(buffer.handle) + offset, ctypes.addressof(memory), len(image))
+        self.send(int(buffer.handle) + offset, ctypes.addressof(memory), len(image))
 
-    def _send(self, place: int, source: int, nbytes: int) -> None:
+    def send(self, place: int, source: int, nbytes: int) -> None:
+        """Copy bytes to the GPU, from and to addresses; a few may be changed once this returns."""
         (status,) = self._driver.cuMemcpyHtoDAsync(place, source, nbytes, self._queue)
         if status:
             raise translate(status.name, f"copying {nbytes} bytes to the GPU")

@@ -56,6 +56,8 @@ class CudaExecutable:
     frame: Frame = field(init=False)
     #: Whether a statement names positions.
     has_regions: bool = field(init=False)
+    #: Slots of the vectors that it writes and others see.
+    outputs: tuple[int, ...] = field(init=False)
     #: Slot of the limit, if the program is a loop that nothing but its limit ends.
     once: int | None = field(init=False)
     #: Whether its results are long, and all such programs take turns with them.
@@ -87,6 +89,11 @@ class CudaExecutable:
             spec.slot is not None
             for statement in walk_statements(self.program.body)
             for spec in statement.indices
+        )
+        self.outputs = tuple(
+            number
+            for number, slot in enumerate(self.program.slots)
+            if slot.kind == "vector" and slot.role != "temp" and number in self.lowered.written
         )
         self.once = _limit_of_plain_loop(self.program)
         products = len(self.lowered.products)

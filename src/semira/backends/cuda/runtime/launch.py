@@ -401,7 +401,7 @@ def _launch(runtime: Runtime, executable: CudaExecutable, frame: Frame) -> None:
         runtime.upload(np.frombuffer(frame.words, np.int64), executable.table)
         runtime.statistics.uploads += 1
     kernel, shared = frame.kernel, frame.shared
-    started = runtime.mark()
+    started = None if runtime.profile is None else runtime.mark()
     runtime.launch(kernel, frame.blocks, frame.threads, frame.parameters, shared)
     if started is not None:
         facts = (kernel.loaded, executable, frame.blocks, frame.threads, shared)

@@ -60,7 +60,7 @@ class CudaVector:
     planes: list[tuple[Buffer, Buffer, Buffer]]
     #: Number of entries, plane in use, and whether its list is complete.
     state: Buffer
-    #: `CudaBackend.put` made it without entries, and no program has seen it since.
+    #: The backend made it without entries, and no program has written it since.
     is_new: bool = False
     #: Entries that it was built of where they lie; statements since do not count.
     built: int = 0
@@ -70,6 +70,9 @@ class CudaVector:
     stamp: int = field(default_factory=stamps.__next__)
     _words: array[int] | None = None
     _memory: VectorMemory | None = None
+    #: What its memory is part of with that of other objects, and where (`bundle.Bundle`).
+    bundle: Any = None
+    place: int = 0
 
     @classmethod
     def in_memory(
@@ -116,6 +119,9 @@ class CudaVector:
         if not self.stamp:
             return
         stamp, self.stamp = self.stamp, 0
+        if self.bundle is not None:
+            self.bundle.take_back(self.runtime, self.place, (self, stamp))
+            return
         memory, self._memory = self._memory, None
         stream = self.runtime.stream
         if memory is not None:
@@ -164,7 +170,7 @@ class CudaVector:
     def become(self, other: CudaVector) -> None:
         """Take the buffers of a copy made earlier."""
         self.planes, self.state, self.is_new = other.planes, other.state, False
-        self._words, self._memory, self.stamp = None, None, next(stamps)
+        self._words, self._memory, self.stamp, self.bundle = None, None, next(stamps), None
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False)

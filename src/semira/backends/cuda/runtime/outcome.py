@@ -44,14 +44,13 @@ class DeviceTrace(UnreadRows):
         if self._result is not None:
             self._executable.give_result(self._runtime, self._result)
 
-    def keep(self, written: int | None = None) -> None:
+    def keep(self, written: int, begun_ns: int) -> None:
         """Copy the rows of a finished launch, so that its memory can be used again.
 
-        `written` is their number, if it was read before.
+        `written` is their number, and `begun_ns` the time from which they count.
         """
         if self._result is not None:
-            written = int(self._result[WRITTEN]) if written is None else written
-            self._begun_ns = int(self._result[BEGUN])
+            self._begun_ns = begun_ns
             self._raw = _words_of_rows(self._executable, self._result, written)
             self._lost = written - len(self._raw)
             self._executable.give_result(self._runtime, self._result)
@@ -70,7 +69,8 @@ class DeviceTrace(UnreadRows):
         """Return what the rows are decoded from: their number is known without that."""
         if self._raw is None:
             self._runtime.synchronise()
-            self.keep()
+            assert self._result is not None
+            self.keep(int(self._result[WRITTEN]), int(self._result[BEGUN]))
         assert self._raw is not None
         return self._raw
 
@@ -122,7 +122,7 @@ def read_outcome(words: list[int], result: NDArray[np.int64], trace: DeviceTrace
     an index vector of a gather or scatter names a position that is not there. Raises InvalidValue
     if the limit of a loop is below 1. Raises IterationLimit if a loop reached its default limit.
     """
-    loops, written, limit, empty, outside, number, bad_limit, _, solo, _, done, reason = words
+    loops, written, limit, empty, outside, number, bad_limit, _, solo, begun, done, reason = words
     if empty >= 0:
         raise EmptyObject(f"{EMPTY} (statement {empty} of the program)")
     if outside >= 0:
@@ -142,5 +142,5 @@ def read_outcome(words: list[int], result: NDArray[np.int64], trace: DeviceTrace
         reports = tuple(map(_report, listed[::2], listed[1::2]))
     if trace is None:
         return Outcome(reports, solo=solo)
-    trace.keep(written)
+    trace.keep(written, begun)
     return Outcome(reports, trace, solo)

@@ -42,6 +42,9 @@ class CudaScalar:
     is_sent: bool = True
     #: The stamp that it had when the host last knew of a value in this cell.
     valued: int = 0
+    #: What its cell is part of with memory of other objects, and where (`bundle.Bundle`).
+    bundle: Any = None
+    place: int = 0
 
     def know(self, has_value: bool) -> None:
         """Note that a launch writes it, and whether there is a value for sure then.
@@ -68,6 +71,9 @@ class CudaScalar:
         if not self.stamp:
             return
         stamp, self.stamp = self.stamp, 0
+        if self.bundle is not None:
+            self.bundle.take_back(self.runtime, self.place, (self, stamp))
+            return
         spares, stream = self.runtime.spares, self.runtime.stream
         if self.is_reused and spares.give(id(self.dtype), (self, stamp), self.cell, stream):
             return
@@ -80,13 +86,17 @@ class CudaScalar:
         if found is None or found[0].dtype is not dtype:
             return None
         scalar, stamp = found
-        scalar.stamp = stamp
-        scalar.know(has_value)
-        if has_value:
-            # For launches that relied on the value before it is as it was.
-            scalar.stamp = scalar.valued or scalar.stamp
+        scalar.begin(stamp, has_value=has_value)
         scalar.is_sent = has_value
         return scalar
+
+    def begin(self, stamp: int, *, has_value: bool) -> None:
+        """Be a scalar again that was released with a stamp."""
+        self.stamp = stamp
+        self.know(has_value)
+        if has_value:
+            # For launches that relied on the value before it is as it was.
+            self.stamp = self.valued or stamp
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of its buffers, together."""
@@ -105,7 +115,7 @@ class CudaScalar:
     def become(self, other: CudaScalar) -> None:
         """Take the cell of a copy made earlier."""
         self.cell, self.has_value, self.stamp = other.cell, other.has_value, next(stamps)
-        self.is_reused, self.is_sent, self.valued = False, other.is_sent, 0
+        self.is_reused, self.is_sent, self.valued, self.bundle = False, other.is_sent, 0, None
 
 
 @dataclass(slots=True)
@@ -146,8 +156,13 @@ def scalar_image(dtype: DataType, value: Any) -> bytearray:
     """Return the bytes of a scalar's cell."""
     image = bytearray(cell_bytes(dtype))
     if value is not None:
-        is_exact = dtype.kind != "V" and value.__class__ is dtype.array_dtype.type
-        held = (value if is_exact else np.array(value, dtype.array_dtype)).tobytes()
-        image[: len(held)] = held
-        image[-8] = 1
+        enter_value(image, 0, len(image) - 8, dtype, value)
     return image
+
+
+def enter_value(image: bytearray, start: int, flag: int, dtype: DataType, value: Any) -> None:
+    """Enter the value of a cell, and that it has one."""
+    is_exact = dtype.kind != "V" and value.__class__ is dtype.array_dtype.type
+    held = (value if is_exact else np.array(value, dtype.array_dtype)).tobytes()
+    image[start : start + len(held)] = held
+    image[flag] = 1

@@ -40,6 +40,9 @@ STAGED = 60 << 10
 #: Bytes of values that the device fills with one that entries share, rather than copy each.
 FILLED = 1 << 23
 
+#: A position in the list of a vector.
+_POSITION = struct.Struct("i")
+
 #: Bytes of the cell of a scalar of at most 8 bytes: the value, and whether there is one.
 SHORT_CELL = 16
 
@@ -79,17 +82,27 @@ def _put_paired(runtime: Runtime, arrays: VectorArrays, form: Form) -> CudaVecto
     is_sparse, is_whole = arrays.storage == "sparse", form.end <= SMALL
     begin = form.listed + 4 * nvals if is_sparse else form.listed
     image = bytearray(form.values + form.sizes[4] if is_whole else begin)
-    STATE.pack_into(image, form.state, *_state(arrays))
-    if arrays.storage == "full":
-        _enter_all(image, arrays, form, with_values=is_whole)
-    elif nvals <= FEW:
-        _enter_few(image, arrays, form, with_values=is_whole)
-    else:
-        _enter_many(image, arrays, form, with_values=is_whole)
+    enter(image, arrays, form, with_values=is_whole)
     runtime.upload_image(image, memory.whole)
     if not is_whole:
         _upload_values(vector, arrays)
     return vector
+
+
+def enter(
+    image: bytearray | memoryview, arrays: VectorArrays, form: Form, *, with_values: bool
+) -> None:
+    """Enter a vector with entries into the bytes of its form, which are 0 or of one without."""
+    if arrays.nvals == 1 and arrays.indices is not None and with_values:
+        _enter_one(image, arrays.indices.item(), arrays.values.tobytes(), form)
+        return
+    STATE.pack_into(image, form.state, *_state(arrays))
+    if arrays.storage == "full":
+        _enter_all(image, arrays, form, with_values=with_values)
+    elif arrays.nvals <= FEW:
+        _enter_few(image, arrays, form, with_values=with_values)
+    else:
+        _enter_many(image, arrays, form, with_values=with_values)
 
 
 def _put_filled(runtime: Runtime, arrays: VectorArrays, form: Form) -> CudaVector:
@@ -153,7 +166,9 @@ def fill_words(vector: CudaVector) -> None:
         runtime.upload(last, words, 4 * (vector.num_words - 1))
 
 
-def _enter_all(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
+def _enter_all(
+    image: bytearray | memoryview, arrays: VectorArrays, form: Form, *, with_values: bool
+) -> None:
     """Enter a full vector."""
     _enter_every(image, arrays.size)
     if with_values:
@@ -161,7 +176,7 @@ def _enter_all(image: bytearray, arrays: VectorArrays, form: Form, *, with_value
         image[form.values : form.values + len(held)] = held
 
 
-def _enter_every(image: bytearray, size: int) -> None:
+def _enter_every(image: bytearray | memoryview, size: int) -> None:
     """Set the bits of so many positions."""
     whole, rest = divmod(size, 8)
     image[:whole] = b"\xff" * whole
@@ -169,7 +184,18 @@ def _enter_every(image: bytearray, size: int) -> None:
         image[whole] = (1 << rest) - 1
 
 
-def _enter_few(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
+def _enter_one(image: bytearray | memoryview, index: int, held: bytes, form: Form) -> None:
+    """Enter the only entry of a sparse vector: most searches begin with one."""
+    STATE.pack_into(image, form.state, 1, 0, 1, -1, -1)
+    _POSITION.pack_into(image, form.listed, index)
+    image[index >> 3] = 1 << (index & 7)
+    start = form.values + len(held) * index
+    image[start : start + len(held)] = held
+
+
+def _enter_few(
+    image: bytearray | memoryview, arrays: VectorArrays, form: Form, *, with_values: bool
+) -> None:
     """Enter entries one by one, which is quicker than arrays of NumPy for a few."""
     width, (indices, held) = arrays.dtype.itemsize, _few(arrays)
     if arrays.storage == "sparse":
@@ -181,7 +207,9 @@ def _enter_few(image: bytearray, arrays: VectorArrays, form: Form, *, with_value
             image[start : start + width] = held[width * number : width * (number + 1)]
 
 
-def _enter_many(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
+def _enter_many(
+    image: bytearray | memoryview, arrays: VectorArrays, form: Form, *, with_values: bool
+) -> None:
     indices = arrays.entry_indices()
     present = np.zeros(8 * form.sizes[0], bool)
     present[indices] = True

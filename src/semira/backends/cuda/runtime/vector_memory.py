@@ -73,6 +73,16 @@ class VectorMemory:
     last: Any = None
     stamp: int = 0
 
+    @classmethod
+    def of_parts(
+        cls, size: int, itemsize: int, whole: Buffer, parts: Sequence[Any]
+    ) -> VectorMemory:
+        """Return the memory whose parts have the sizes of a form, one behind the other."""
+        words, spare_words, state, listed, values, spare_list, spare = parts
+        planes = (values, words, listed), (spare, spare_words, spare_list)
+        described = descriptor(planes, state, size)
+        return cls((size, itemsize), whole, planes, state, described)
+
 
 def take_memory(runtime: Runtime, size: int, itemsize: int) -> VectorMemory:
     """Return memory that a vector of the same form left, or new memory, of unknown contents."""
@@ -81,11 +91,8 @@ def take_memory(runtime: Runtime, size: int, itemsize: int) -> VectorMemory:
     if found is not None:
         return found
     require(runtime, form_of(size, itemsize).end, f"a vector of size {size}")
-    words, spare_words, state, listed, values, spare_list, spare = allocate_parts(
-        runtime, form_of(size, itemsize).sizes
-    )
-    planes = (values, words, listed), (spare, spare_words, spare_list)
-    return VectorMemory(key, state.whole, planes, state, descriptor(planes, state, size))
+    parts = allocate_parts(runtime, form_of(size, itemsize).sizes)
+    return VectorMemory.of_parts(size, itemsize, parts[0].whole, parts)
 
 
 def descriptor(planes: Sequence[tuple[Any, Any, Any]], state: Any, size: int) -> array[int]:

@@ -8,7 +8,7 @@ import time
 
 # Not `signal.signal`, which looks every handler up among the constants: as long as a launch takes.
 from _signal import signal as _set_handler  # type: ignore[import-not-found]
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,24 +18,28 @@ from semira.backends.cuda.layout import STOP_WORD
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import CudaExecutable
 
+#: As a plain number: an enumeration is looked up in its class.
+_SIGINT = int(signal.SIGINT)
+
 #: Seconds the host looks for the end without sleeping, and sleeps between looks after that.
 SPIN_S = 1e-2
 SLEEP_S = 5e-5
 
 
-@dataclass(slots=True)
 class Interrupt:
     """Lets Ctrl-C end a loop at the end of its iteration; as a block, raises it when that is left.
 
     What leaves the block says how far the loop came: whoever rebinds names after it needs to know.
     """
 
-    #: Ctrl-C was pressed.
-    seen: bool = False
-    #: Complete iterations of the outermost loop so far.
-    completed: int = 0
-    _is_heard: bool = field(default=False, init=False)
-    _before: Any = field(default=None, init=False)
+    __slots__ = ("_before", "_is_heard", "completed", "seen")
+
+    def __init__(self, *, seen: bool = False) -> None:
+        #: Ctrl-C was pressed.
+        self.seen = seen
+        #: Complete iterations of the outermost loop so far.
+        self.completed = 0
+        self._is_heard = False
 
     def note(self, signum: int, frame: Any) -> None:
         """Take the signal."""
@@ -44,14 +48,14 @@ class Interrupt:
 
     def __enter__(self) -> Interrupt:
         if threading.get_ident() == threading.main_thread().ident:
-            self._before = _set_handler(signal.SIGINT, self.note)
+            self._before = _set_handler(_SIGINT, self.note)
             self._is_heard = True
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if self._is_heard:
             before = self._before
-            _set_handler(signal.SIGINT, signal.SIG_DFL if before is None else before)
+            _set_handler(_SIGINT, signal.SIG_DFL if before is None else before)
         if error is None and self.seen:
             error = KeyboardInterrupt()
             error.semira_iterations = self.completed  # type: ignore[attr-defined]
