@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from semira.frontend.explain import explain
     from semira.frontend.fused import fused
     from semira.frontend.hints import CALL_OPTIONS
-    from semira.frontend.kept import Kept, kept_loop
+    from semira.frontend.kept_loops import Kept, kept_loop
     from semira.frontend.objects import Matrix, Vector
     from semira.frontend.recorder import Recorder
     from semira.frontend.repeat import repeat
@@ -101,8 +101,8 @@ _NAMES = {
     "free_memory": "semira.frontend.estimate",
     "fused": "semira.frontend.fused",
     "init": "semira.frontend.startup",
-    "Kept": "semira.frontend.kept",
-    "kept_loop": "semira.frontend.kept",
+    "Kept": "semira.frontend.kept_loops",
+    "kept_loop": "semira.frontend.kept_loops",
     "lost_rows": "semira.contract.trace",
     "repeat": "semira.frontend.repeat",
     "replace": "semira.frontend.updater",

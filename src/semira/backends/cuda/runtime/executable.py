@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,6 @@ class CudaExecutable:
     frame: Frame = field(init=False)
     #: Whether a statement names positions.
     has_regions: bool = field(init=False)
-    #: Slots of the vectors that it writes and others see.
-    outputs: tuple[int, ...] = field(init=False)
     #: Slot of the limit, if the program is a loop that nothing but its limit ends.
     once: int | None = field(init=False)
     #: Whether its results are long, and all such programs take turns with them.
@@ -90,15 +89,19 @@ class CudaExecutable:
             for statement in walk_statements(self.program.body)
             for spec in statement.indices
         )
-        self.outputs = tuple(
-            number
-            for number, slot in enumerate(self.program.slots)
-            if slot.kind == "vector" and slot.role != "temp" and number in self.lowered.written
-        )
         self.once = _limit_of_plain_loop(self.program)
         products = len(self.lowered.products)
         self.shares_results = self.lowered.has_loop and products > 0
         self.row_capacity = TRACE_ROWS if self.shares_results else power_above(products)
+
+    @cached_property
+    def outputs(self) -> tuple[int, ...]:
+        """Slots of the vectors that it writes and others see."""
+        return tuple(
+            number
+            for number, slot in enumerate(self.program.slots)
+            if slot.kind == "vector" and slot.role != "temp" and number in self.lowered.written
+        )
 
     @property
     def workspace_bytes(self) -> int:

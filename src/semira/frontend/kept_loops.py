@@ -9,7 +9,7 @@ from semira.base.config import config
 from semira.base.errors import InvalidValue
 from semira.contract import COSTED
 from semira.engine import recording, remembered
-from semira.engine.kept import KeptLoop
+from semira.engine.kept_loops import KeptLoop
 from semira.engine.loops import LoopResult, prepared_loop, result_of
 from semira.engine.ways import cheaper_methods
 from semira.formats import VectorArrays
