@@ -268,7 +268,7 @@ class CudaBackend:
             try:
                 return execute(self.runtime, executable, bindings, self.blocks)
             finally:
-                for slot in executable.outputs:
+                for slot in executable.lowered.outputs:
                     bindings[slot].is_new = False
         try:
             if is_wide:

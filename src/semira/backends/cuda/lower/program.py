@@ -109,6 +109,8 @@ class Lowered:
     products: dict[int, tuple[str, tuple[str, ...]]]
     #: Slots that a statement writes.
     written: frozenset[int]
+    #: Slots of the vectors among them that others see.
+    outputs: tuple[int, ...]
     #: Scalar slots that must not be empty.
     valued: frozenset[int]
     #: Whether a statement may turn out to be impossible while it runs.
@@ -157,12 +159,17 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         _assemble(ctx, chosen), chosen, ctx.table, tuple(ctx.workspaces.values()),
         frozenset(ctx.swapped), frozenset(ctx.orientations), frozenset(ctx.sliced),
         frozenset(ctx.scattered), tuple(ctx.made), tuple(ctx.variants.values()), ctx.products,
-        written,
-        frozenset(ctx.valued), ctx.may_fail, _kept(ctx),
+        written, _outputs(program, written), frozenset(ctx.valued), ctx.may_fail, _kept(ctx),
         any(isinstance(item, Loop) for item in program.body),
         any(s.op == "reduce" and s.plan and s.plan.ordered for s in walk_statements(program.body)),
         bool(ctx.solo_loops), tuple(ctx.notes.steps), *_rooms_of(ctx),
     )  # fmt: skip
+
+
+def _outputs(program: Program, written: frozenset[int]) -> tuple[int, ...]:
+    """Return the slots of the vectors among the written ones that others see."""
+    slots = program.slots
+    return tuple(k for k in written if slots[k].kind == "vector" and slots[k].role != "temp")
 
 
 def _rooms_of(ctx: Context) -> tuple[int, int]:

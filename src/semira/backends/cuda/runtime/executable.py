@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -93,15 +92,6 @@ class CudaExecutable:
         products = len(self.lowered.products)
         self.shares_results = self.lowered.has_loop and products > 0
         self.row_capacity = TRACE_ROWS if self.shares_results else power_above(products)
-
-    @cached_property
-    def outputs(self) -> tuple[int, ...]:
-        """Slots of the vectors that it writes and others see."""
-        return tuple(
-            number
-            for number, slot in enumerate(self.program.slots)
-            if slot.kind == "vector" and slot.role != "temp" and number in self.lowered.written
-        )
 
     @property
     def workspace_bytes(self) -> int:
