@@ -220,6 +220,7 @@ def inside(call: Callable[[], Any], backend: Any) -> float:
 #: Parts of a whole call: a name, and the function that is timed.
 PARTS = {
     "put": (CudaBackend, "put"),
+    "put together": (CudaBackend, "put_all"),
     "execute": (CudaBackend, "execute"),
     "release": (CudaBackend, "release"),
     "describe": (repeat_module, "describe"),
