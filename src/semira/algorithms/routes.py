@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from semira import Matrix, Vector, binary, device, repeat, select, semiring
-from semira.algorithms import sequential
 from semira.algorithms.checks import vertex_dtype
-from semira.algorithms.sequential import runs_loops
 
 
 def predecessors(A: Matrix, distance: Vector, starts: Any, *, exact: bool = True) -> Vector:
@@ -34,8 +32,7 @@ def predecessors(A: Matrix, distance: Vector, starts: Any, *, exact: bool = True
 
     Notes
     -----
-    Two products of all edges by a diagonal matrix, O(nvals), and `tree_of`; on hosts one loop, if
-    no edge has length 0. Where it is not `exact`
+    Two products of all edges by a diagonal matrix, O(nvals), and `tree_of`. Where it is not `exact`
     also a search over what each edge leaves to be desired, ``distance_u + length - distance_v``,
     which is never negative: the tree whose paths have the least sum of these.
 
@@ -46,10 +43,7 @@ def predecessors(A: Matrix, distance: Vector, starts: Any, *, exact: bool = True
     {0: 0, 1: 2, 2: 0}
     """
     if exact:
-        found = sequential.predecessors(A, distance, starts) if runs_loops(A) else None
-        if found is None:
-            found = tree_of(A, distance, starts, semiring.any_plus, semiring.any_lt)
-        return found
+        return tree_of(A, distance, starts, semiring.any_plus, semiring.any_lt)
     number, here = distance.dtype, distance.diag()
     reach = here.mxm(A, semiring.any_plus[number]).new()
     slack = reach.mxm(here, semiring.any_minus[number]).new()

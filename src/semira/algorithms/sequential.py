@@ -28,7 +28,6 @@ _COLOUR = ArrayKernel("semira.algorithms.kernels:greedy", "colour_in_order")
 _SCAN = ArrayKernel("semira.algorithms.kernels:greedy", "join_in_scan")
 _SETTLE = ArrayKernel("semira.algorithms.kernels:heaps", "settle_paths")
 _LIST = ArrayKernel("semira.algorithms.kernels:heaps", "list_paths")
-_FIND = ArrayKernel("semira.algorithms.kernels:heaps", "find_parents")
 
 #: Entries of each row that components begin with, on matrices of so many entries and twice as many
 #: a row: nearly all vertices then lie in one component, and those of others alone are looked at.
@@ -260,7 +259,7 @@ def _settled(
     found, bounds = np.empty(count * n, kept), np.arange(count + 1) * few
     reached = np.empty(count, np.int64)
     _SETTLE(
-        count, *rows[:2], _lengths(A, kept), bounds, starts, begins, found, reached,
+        count, *rows[:2], lengths_of(A, kept), bounds, starts, begins, found, reached,
         device=A.device,
         work=count * (n + A.nvals), stops=True,
         scratch=[(index, n, None), (kept, n, None), (index, n, None)],
@@ -268,7 +267,7 @@ def _settled(
     return found, reached
 
 
-def _lengths(A: Matrix, kept: np.dtype[Any]) -> NDArray[Any]:
+def lengths_of(A: Matrix, kept: np.dtype[Any]) -> NDArray[Any]:
     """Return the values of a matrix in a dtype; a copy, if that is another one, stays with it."""
     if A.dtype.np_type == kept:
         return rows_of(A).values  # type: ignore[no-any-return]
@@ -283,25 +282,6 @@ def distance(A: Matrix, sources: Any, number: Any) -> Vector:
         return _vector(A, found)
     places = (found >= 0).nonzero()[0]
     return _vector(A, found[places], places)
-
-
-def predecessors(A: Matrix, distance: Vector, starts: Any) -> Vector | None:
-    """Return the tree of `semira.algorithms.routes.predecessors` by one pass over the edges.
-
-    None where that finds no nearer vertex before one: edges of length 0, or infinite ones.
-    """
-    n = A.nrows
-    far = distance.to_dense(-1)
-    parent = np.full(n, -1, vertex_dtype(n).np_type)
-    parent[starts] = starts
-    _FIND(
-        1, *rows_of(A, values=False)[:2], _lengths(A, far.dtype), far, parent,
-        device=A.device, work=n + A.nvals, stops=True,
-    )  # fmt: skip
-    places = (parent >= 0).nonzero()[0]
-    if len(places) < distance.nvals:
-        return None
-    return _vector(A, parent) if len(places) == n else _vector(A, parent[places], places)
 
 
 def distances(A: Matrix, number: Any) -> Matrix:

@@ -12,7 +12,7 @@ from tests.helpers.every import every
 
 import semira as gb
 from semira import algorithms
-from semira.algorithms import routes, sequential
+from semira.algorithms import route_trees
 from semira.exceptions import IndexOutOfBound, InvalidIndex, InvalidValue, NegativeCycle
 
 nx = pytest.importorskip("networkx")
@@ -84,10 +84,10 @@ def test_a_loop_finds_the_tree_of_the_products(kind: str, monkeypatch: Any) -> N
             matrix, _ = drawn(kind, seed)
         found = algorithms.sssp(matrix, 3, predecessors=True).predecessor
         with monkeypatch.context() as patched:
-            patched.setattr(routes, "runs_loops", lambda _A: False)
+            patched.setattr(route_trees, "runs_loops", lambda _A: False)
             expected = algorithms.sssp(matrix, 3, predecessors=True).predecessor
         assert found.isequal(expected, check_dtype=True)
-        by_loop = sequential.predecessors(matrix, algorithms.sssp(matrix, 3).distance, [3])
+        by_loop = route_trees.by_loop(matrix, algorithms.sssp(matrix, 3).distance, [3])
         assert kind != "floats" or by_loop is not None
 
 
