@@ -34,7 +34,7 @@ from semira.algorithms.naming import Vertex, takes_graph
 from semira.algorithms.pairs import check_pairs
 from semira.algorithms.renamed import renamed
 from semira.algorithms.results import finished
-from semira.algorithms.routes import predecessors as route_tree
+from semira.algorithms.route_trees import route_tree
 from semira.algorithms.run import Layout, Run
 from semira.algorithms.searches import LEVELS, can_search, search
 from semira.algorithms.sequential import distances, is_sequential, runs_loops

@@ -259,7 +259,7 @@ def _settled(
     found, bounds = np.empty(count * n, kept), np.arange(count + 1) * few
     reached = np.empty(count, np.int64)
     _SETTLE(
-        count, *rows[:2], _lengths(A, kept), bounds, starts, begins, found, reached,
+        count, *rows[:2], lengths_of(A, kept), bounds, starts, begins, found, reached,
         device=A.device,
         work=count * (n + A.nvals), stops=True,
         scratch=[(index, n, None), (kept, n, None), (index, n, None)],
@@ -267,7 +267,7 @@ def _settled(
     return found, reached
 
 
-def _lengths(A: Matrix, kept: np.dtype[Any]) -> NDArray[Any]:
+def lengths_of(A: Matrix, kept: np.dtype[Any]) -> NDArray[Any]:
     """Return the values of a matrix in a dtype; a copy, if that is another one, stays with it."""
     if A.dtype.np_type == kept:
         return rows_of(A).values  # type: ignore[no-any-return]

@@ -19,7 +19,7 @@ from semira.algorithms.checks import (
 from semira.algorithms.delta_stepping import delta_stepping
 from semira.algorithms.moving_window import begin_near, moving_window, window_width
 from semira.algorithms.results import Chained, SSSPResult
-from semira.algorithms.routes import predecessors as route_tree
+from semira.algorithms.route_trees import route_tree
 from semira.algorithms.sequential import distance as distance_by_heap
 from semira.algorithms.sequential import is_sequential, runs_loops
 from semira.exceptions import InvalidValue, NegativeCycle

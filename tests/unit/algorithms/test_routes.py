@@ -12,6 +12,7 @@ from tests.helpers.every import every
 
 import semira as gb
 from semira import algorithms
+from semira.algorithms import route_trees
 from semira.exceptions import IndexOutOfBound, InvalidIndex, InvalidValue, NegativeCycle
 
 nx = pytest.importorskip("networkx")
@@ -74,6 +75,20 @@ def test_paths_are_as_long_as_the_distances(kind: str, method: str, device: str)
         distance = found.distance.to_dict()
         assert distance == pytest.approx(expected, rel=1e-15)
         check_routes(found, distance, lengths, 3)
+
+
+@every("kind", ["zeros", "floats", "absorbed"])
+def test_a_loop_finds_the_tree_of_the_products(kind: str, monkeypatch: Any) -> None:
+    for seed in range(20):
+        with gb.device("cpu"):
+            matrix, _ = drawn(kind, seed)
+        found = algorithms.sssp(matrix, 3, predecessors=True).predecessor
+        with monkeypatch.context() as patched:
+            patched.setattr(route_trees, "runs_loops", lambda _A: False)
+            expected = algorithms.sssp(matrix, 3, predecessors=True).predecessor
+        assert found.isequal(expected, check_dtype=True)
+        by_loop = route_trees.by_loop(matrix, algorithms.sssp(matrix, 3).distance, [3])
+        assert kind != "floats" or by_loop is not None
 
 
 def test_negative_lengths_and_cycles_of_length_0(device: str) -> None:

@@ -105,3 +105,23 @@ def list_paths(low, high, n, distance, ends, indices, values):
                 indices[at] = v
                 values[at] = far
                 at += 1
+
+
+@kernel
+def find_parents(low, high, indptr, indices, values, distance, parent, stop):
+    """Give each vertex the smallest one that it gets its distance from, if that one is nearer.
+
+    `distance` is -1 where no path leads, and `parent` where there is none yet.
+    """
+    n = np.int64(len(indptr) - 1)
+    for _ in range(low, high):
+        for u in range(n):
+            if u & 4095 == 0 and atomic_add(stop, 0, 0) != 0:
+                break
+            far = distance[u]
+            if far < 0.0:
+                continue
+            for p in range(indptr[u], indptr[u + 1]):
+                v = np.int64(indices[p])
+                if parent[v] < 0 and far < distance[v] and far + values[p] == distance[v]:
+                    parent[v] = u
