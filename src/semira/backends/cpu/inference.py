@@ -14,6 +14,11 @@ from semira.base.errors import DomainMismatch
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
+#: Kinds of dtypes whose functions compile if their types can be told; of complex numbers and
+#: records, Numba refuses some only when it writes code.
+_PLAIN = frozenset("biuf")
+
+
 @functools.lru_cache(maxsize=128)
 def _compiled(function: Callable[..., Any]) -> Any:
     import numba
@@ -30,13 +35,57 @@ def infer_dtype(function: Callable[..., Any], operands: tuple[DataType, ...]) ->
     dispatcher = _compiled(function)
     try:
         with quiet_numba():
-            dispatcher.compile(signature)
-        result = dispatcher.overloads[signature].signature.return_type
+            if all(dtype.array_dtype.kind in _PLAIN for dtype in operands):
+                result = _typed(dispatcher, signature)
+            else:
+                dispatcher.compile(signature)
+                result = dispatcher.overloads[signature].signature.return_type
         if isinstance(result, numba.types.Literal):
             result = result.literal_type
         return lookup_dtype(numba.np.numpy_support.as_dtype(result))
     except (NumbaError, NotImplementedError, DomainMismatch) as error:
         return _one_line(error)
+
+
+def _typed(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
+    """Return the type of a function's result: a sixth of the time that compiling it takes."""
+    from numba.core.compiler import Flags, compile_extra
+
+    target, flags = dispatcher.targetdescr, Flags()
+    target.options.parse_as_flags(flags, dispatcher.targetoptions)
+    return compile_extra(
+        target.typing_context, target.target_context, dispatcher.py_func, signature, None, flags,
+        {}, pipeline_class=_typing(),
+    )  # fmt: skip
+
+
+@functools.cache
+def _typing() -> Any:
+    """Return Numba's compiler up to where all types are known; it returns that of the result."""
+    from numba.core.compiler import CompilerBase, DefaultPassBuilder
+    from numba.core.compiler_machinery import AnalysisPass, register_pass
+    from numba.core.typed_passes import NopythonTypeInference
+
+    @register_pass(mutates_CFG=False, analysis_only=True)
+    class TellType(AnalysisPass):  # type: ignore[misc]
+        _name = "semira_tell_type"
+
+        def __init__(self) -> None:
+            AnalysisPass.__init__(self)
+
+        def run_pass(self, state: Any) -> bool:
+            state.cr = state.return_type
+            return False
+
+    class Typing(CompilerBase):  # type: ignore[misc]
+        def define_pipelines(self) -> list[Any]:
+            passes = DefaultPassBuilder.define_untyped_pipeline(self.state)
+            passes.add_pass(NopythonTypeInference, "types")
+            passes.add_pass(TellType, "the result's")
+            passes.finalize()
+            return [passes]
+
+    return Typing
 
 
 def _one_line(error: Exception) -> str:
