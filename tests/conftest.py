@@ -87,6 +87,8 @@ class Examples:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # What is tested is what stays: no kernel that another one is about to replace.
+    os.environ.setdefault("SEMIRA_QUICK", "0")
     config.pluginmanager.register(Examples())
     _draw_the_same_everywhere()
     every.chosen = config.getoption("--case")

@@ -37,6 +37,9 @@ class Settings:
     optimise : bool
         Kernels of cpu are optimised (``SEMIRA_OPTIMISE``); ``0`` compiles them in a fifth of the
         time, and they run slower.
+    quick : bool
+        A long kernel of cuda that is compiled for the first time runs hardly optimised until
+        another process has compiled it for good (``SEMIRA_QUICK``); ``0`` waits for that.
     no_compile : bool
         A kernel missing from the cache is an error (``SEMIRA_NO_COMPILE=1``).
     max_iterations : int
@@ -51,6 +54,7 @@ class Settings:
     data_dir: Path
     threads: int
     optimise: bool
+    quick: bool
     no_compile: bool
     max_iterations: int
     max_bytes: int
@@ -79,6 +83,7 @@ SETTING_OPTIONS = {
     "data_dir": Option(lambda: _cache_folder() / "data", folder),
     "threads": Option(_available_cpus, at_least(1)),
     "optimise": Option(True, boolean),
+    "quick": Option(True, boolean),
     "no_compile": Option(False, boolean),
     "max_iterations": Option(1_000_000, at_least(1)),
     "max_bytes": Option(_half_of_memory, at_least(0)),

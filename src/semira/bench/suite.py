@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from semira.base.errors import DeviceUnavailable, InvalidValue, MissingFile
-from semira.base.settings import settings
+from semira.base.settings import override, settings
 from semira.bench.copies import measure_copies
 from semira.bench.device import array_module, free_memory
 from semira.bench.environment import describe_environment
@@ -80,6 +80,8 @@ def run_suite(
     _check(request.algorithms, KERNELS, "algorithm")
     _check(request.peers, PEERS, "peer")
     _check([request.preset], PRESETS, "preset")
+    # What is measured is what stays.
+    override(quick=False)
     # First: without the device, records that are there stay.
     environment, xp = describe_environment(request.device), array_module(request.device)
     if out is not None:

@@ -21,13 +21,21 @@ from semira.algorithms.registry import REGISTRY
 from semira.algorithms.row import Row
 from semira.backends import registry
 from semira.backends.cpu import cache as kernels
-from semira.backends.cuda.listing import Text, base_texts, fixed_point_texts, texts_of
+from semira.backends.cuda.listing import (
+    Text,
+    array_loop_text,
+    array_text,
+    base_texts,
+    fixed_point_texts,
+    texts_of,
+)
 from semira.backends.interpreter import interpreted_only
 from semira.backends.reference.backend import ReferenceBackend
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import GraphblasException
 from semira.cli.summaries import Answer
 from semira.contract import Capabilities, Program
+from semira.contract.array_kernels import KernelText, Launch
 from semira.generators import generate
 from semira.io import from_edges
 from semira.ops import TypedSemiring
@@ -195,6 +203,28 @@ class StandIn(ReferenceBackend):
         """Note the texts of a program."""
         self.texts |= dict.fromkeys(texts_of(program, large=self._large))
         return super().prepare(program)
+
+    def run_kernel(self, text: KernelText, launch: Launch) -> None:
+        """Note the text of a kernel over arrays, and run it here."""
+        self.texts[array_text(text, launch)] = None
+        super().run_kernel(text, launch)
+
+    def run_kernel_loop(
+        self,
+        state: Any,
+        launches: Sequence[tuple[KernelText, Launch]],
+        before: Sequence[tuple[KernelText, Launch]],
+        most_blocks: int | None,
+    ) -> None:
+        """Note the text of kernels that run in turn, and run them here."""
+        del most_blocks
+        self.texts[array_loop_text(launches, before)] = None
+        turn = before
+        while not state[0]:
+            for text, launch in turn:
+                if launch.items:
+                    super().run_kernel(text, launch)
+            turn = launches
 
     def fixed_point(
         self, vector: Any, matrix: tuple[Any, bool], semiring: TypedSemiring, width: float

@@ -108,8 +108,12 @@ def _in_cpp(found: re.Match[str]) -> str:
     raise JitError(f"the emulation does not know this PTX: {text}")
 
 
-def compile_for_host(source: str, name: str, arch: str, kind: str = "cubin") -> Compiled:
+def compile_for_host(
+    source: str, name: str, arch: str, kind: str = "cubin", hurry: str | None = None
+) -> Compiled:
     """Return a shared library in place of a cubin; takes the place of the compiler.
+
+    It is always in a hurry.
 
     Raises
     ------

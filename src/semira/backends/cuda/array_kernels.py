@@ -108,8 +108,8 @@ def _loop_of(
     if key not in loops:
         rest = iter(kinds)
         calls = [(text, tuple(islice(rest, len(launch.arguments)))) for text, launch in launches]
-        source, name = loop_source_of(calls, before), "_".join(text.name for text, _ in calls)
-        code = runtime.compile(source, named(name, source), "int", ROOT)
+        name, source = _named_loop(calls, before)
+        code = runtime.compile(source, name, "int", ROOT)
         kernel, counters = runtime.load(code, name, KERNEL, calls[0][0].threads), runtime.zeroed(16)
         loops[key] = kernel, address(counters), counters
     return loops[key][:2]
@@ -219,6 +219,32 @@ def source_of(text: KernelText, types: tuple[str, ...], scratch: tuple[str, ...]
         f"  {text.name}(items, {', '.join(given)});\n"
         "}"
     )
+
+
+def text_of(text: KernelText, launch: Launch) -> tuple[str, str]:
+    """Return the name and the C++ of a kernel for such arguments, whatever device has them."""
+    scratch = tuple(ARRAY_DTYPES[np.dtype(each.dtype)] for each in launch.scratch)
+    source = source_of(text, tuple(map(_kind, launch.arguments)), scratch)
+    return named(text.name, source), source
+
+
+def loop_text_of(
+    launches: Sequence[tuple[KernelText, Launch]], before: Sequence[tuple[KernelText, Launch]]
+) -> tuple[str, str]:
+    """Return the name and the C++ of kernels that run in turn, whatever device has the arrays."""
+    calls = [(text, tuple(map(_kind, launch.arguments))) for text, launch in (*before, *launches)]
+    return _named_loop(calls, len(before))
+
+
+def _named_loop(calls: Sequence[Call], before: int) -> tuple[str, str]:
+    source = loop_source_of(calls, before)
+    return named("_".join(text.name for text, _ in calls), source), source
+
+
+def _kind(argument: Any) -> str:
+    if getattr(argument, "shape", ()):
+        return _POINTERS[argument.dtype]
+    return _described(argument)[0]
 
 
 _POINTERS = {dtype: f"{text}*" for dtype, text in ARRAY_DTYPES.items()}

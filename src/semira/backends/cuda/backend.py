@@ -13,7 +13,7 @@ from semira.backends.cuda import array_kernels
 from semira.backends.cuda.build import build, export, joined
 from semira.backends.cuda.fixed_point import FixedPoints, fixed_point
 from semira.backends.cuda.hosted import HostedExecutable, execute_hosted, is_hosted, prepare_hosted
-from semira.backends.cuda.jit.compile import named
+from semira.backends.cuda.jit.compile import can_be_quick, named
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.own_launches import OwnExecutable, execute_own, is_own, prepare_own
@@ -247,7 +247,9 @@ class CudaBackend:
         executable = CudaExecutable(program, lowered, named("program", lowered.source))
         with self._lock:
             self.runtime.check_process()
-            load_kernel(self.runtime, executable, "int", lowered.shape)
+            # What it is given says later whether a quick kernel will do.
+            if not can_be_quick(lowered.source):
+                load_kernel(self.runtime, executable, ("int", lowered.shape), is_small=False)
         return executable
 
     def execute(self, executable: Prepared, bindings: list[Binding]) -> Outcome:

@@ -7,9 +7,10 @@ of matrices with 2**31 entries or more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from semira.backends.cuda import array_kernels
 from semira.backends.cuda.fixed_point import ROOT as FIXED_POINT
 from semira.backends.cuda.fixed_point import fixed_point_source, has_kernel
 from semira.backends.cuda.hosted import is_hosted, prepare_hosted
@@ -25,6 +26,7 @@ from semira.backends.cuda.staged.method_parts import own_part
 from semira.backends.cuda.staged.product_source import full_source
 from semira.base.dtypes import DataType
 from semira.contract import Program, Statement, variant_part, walk_statements
+from semira.contract.array_kernels import KernelText, Launch
 from semira.ops import TypedSemiring
 
 #: Shapes of programs that gather or scatter in large matrices; the last two where rows are short.
@@ -122,6 +124,20 @@ def _other_ways(program: Program, statement: Statement) -> Iterator[Text]:
     if part is not None:
         source = part.text(program, statement)
         yield Text(named("own", source), part.ROOT, source)
+
+
+def array_text(text: KernelText, launch: Launch) -> Text:
+    """Return what a kernel over arrays asks for."""
+    name, source = array_kernels.text_of(text, launch)
+    return Text(name, array_kernels.ROOT, source)
+
+
+def array_loop_text(
+    launches: Sequence[tuple[KernelText, Launch]], before: Sequence[tuple[KernelText, Launch]]
+) -> Text:
+    """Return what kernels over arrays that run in turn ask for."""
+    name, source = array_kernels.loop_text_of(launches, before)
+    return Text(name, array_kernels.ROOT, source)
 
 
 def fixed_point_texts(semiring: TypedSemiring, dtype: DataType) -> Iterator[Text]:

@@ -7,10 +7,11 @@ import functools
 import importlib.metadata
 import io
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from semira.backends import kernel_files
-from semira.backends.cuda.jit import cache, linking
+from semira.backends.cuda.jit import apart, cache, linking
 from semira.backends.cuda.jit.render import PROGRAM, render_source
 from semira.base import interrupts, locks
 from semira.base.compiling import compiling
@@ -19,6 +20,12 @@ from semira.base.settings import settings
 
 #: Options that change the code; part of the cache key.
 STANDARD = "c++17"
+
+#: Generated characters from which a kernel that may be quick is: half a second of compilation.
+QUICK_FROM = 5_000
+
+#: How a quick kernel is optimised.
+QUICK = "max"
 
 _lock = locks.lock()
 
@@ -34,6 +41,8 @@ class Compiled:
     #: What the compiler said; empty if it had nothing to complain about.
     log: str
     was_cached: bool
+    #: The same kernel, optimised, which another process compiles; None: it is this one.
+    better: apart.Apart | None = None
 
 
 def toolchain(arch: str) -> dict[str, str]:
@@ -47,10 +56,17 @@ def named(kind: str, source: str) -> str:
 
 
 def compile_cached(
-    generated: str, name: str, arch: str, offset_type: str, root: str = PROGRAM
+    generated: str,
+    name: str,
+    arch: str,
+    offset_type: str,
+    root: str = PROGRAM,
+    *,
+    may_be_quick: bool = False,
 ) -> Compiled:
     """Return the cubin of generated source, from the cache if it is there.
 
+    One that `may_be_quick` is hardly optimised where that saves much time, and has a better one.
     Raises JitError if it does not compile, or it is not in the cache and ``SEMIRA_NO_COMPILE`` is
     set.
     """
@@ -72,9 +88,43 @@ def compile_cached(
                 "without it"
             )
         with interrupts.deferred(), compiling():
+            if may_be_quick and (quick := _quick(source, name, arch, path)):
+                return quick
             compiled = compile_source(source, name, arch)
         cache.store(path, compiled.code)
     return compiled
+
+
+def can_be_quick(generated: str) -> bool:
+    """Return whether a quick kernel may be made of generated source: it is long, and all C++."""
+    is_long = settings().quick and len(generated) >= QUICK_FROM
+    return is_long and not linking.functions_in(generated)
+
+
+def _quick(source: str, name: str, arch: str, path: Path) -> Compiled | None:
+    """Return a kernel that is hardly optimised, while a process compiles the better one."""
+    better = apart.begin(source, name, arch, path)
+    if better is None:
+        return None
+    try:
+        return replace(compile_source(source, name, arch, hurry=QUICK), better=better)
+    except JitError:
+        # A block's shared memory may be too small for functions that are not merged.
+        return None
+
+
+def finish(better: apart.Apart) -> bytes:
+    """Wait for an optimised kernel; return it. It is compiled here if the other process failed.
+
+    Raises JitError if it does not compile.
+    """
+    with interrupts.deferred(), compiling():
+        better.wait()
+        code = cache.load(better.path)
+        if code is None:
+            code = compile_source(better.source, better.name, better.arch).code
+            cache.store(better.path, code)
+    return code
 
 
 @functools.cache
@@ -96,10 +146,13 @@ def compiler_version() -> str:
 _NO_NVRTC = "no CUDA run-time compiler (NVRTC) was found; pip install 'semira[cuda13]'"
 
 
-def compile_source(source: str, name: str, arch: str, kind: str = "cubin") -> Compiled:
+def compile_source(
+    source: str, name: str, arch: str, kind: str = "cubin", hurry: str | None = None
+) -> Compiled:
     """Compile and link a rendered source, without looking at the cache.
 
-    The kind ``ltoir`` is what the linker makes a ``cubin`` of: checked, in half of the time.
+    The kind ``ltoir`` is what the linker makes a ``cubin`` of: checked, in half of the time. In a
+    hurry (``min``, ``mid``, ``max``) it leaves optimisations out.
     Raises JitError if it does not compile; the message has the compiler's log. Raises
     DeviceUnavailable if there is no NVRTC on this machine.
     """
@@ -109,6 +162,7 @@ def compile_source(source: str, name: str, arch: str, kind: str = "cubin") -> Co
 
     functions = linking.functions_in(source)
     log = io.StringIO()
+    threads = settings().threads
     options = ProgramOptions(
         name=name,
         std=STANDARD,
@@ -116,6 +170,10 @@ def compile_source(source: str, name: str, arch: str, kind: str = "cubin") -> Co
         # NVRTC 13.0 takes lambdas with ``auto`` parameters for functions of the host otherwise.
         device_as_default_execution_space=True,
         link_time_optimization=True if functions or kind == "ltoir" else None,
+        ofast_compile=hurry,
+        # A kernel that is optimised is one function, which threads cannot share out.
+        split_compile=threads if hurry else None,
+        ptxas_options=f"--split-compile={threads}" if hurry else None,
     )
     unit = Unit(source, "c++", options)
     try:

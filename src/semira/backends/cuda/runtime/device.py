@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.backends.cuda.jit.compile import compile_cached
+from semira.backends.cuda.jit.compile import Compiled, compile_cached
 from semira.backends.cuda.jit.render import PROGRAM
 from semira.backends.cuda.runtime import free_memory
 from semira.backends.cuda.runtime.errors import DRIVER, check, reported, translate, unavailable
@@ -119,12 +119,22 @@ class Runtime:
     # kernels ---------------------------------------------------------------------------------
     def compile(self, source: str, name: str, offset_type: str, root: str = PROGRAM) -> bytes:
         """Return the cubin of generated source; counted."""
-        compiled = compile_cached(source, name, self.arch, offset_type, root)
+        return self._counted(compile_cached(source, name, self.arch, offset_type, root)).code
+
+    def compile_program(
+        self, source: str, name: str, offset_type: str, *, may_be_quick: bool
+    ) -> Compiled:
+        """Return the cubin of a Program's kernel; counted."""
+        return self._counted(
+            compile_cached(source, name, self.arch, offset_type, may_be_quick=may_be_quick)
+        )
+
+    def _counted(self, compiled: Compiled) -> Compiled:
         if compiled.was_cached:
             self.statistics.loaded += 1
         else:
             self.statistics.compiled += 1
-        return compiled.code
+        return compiled
 
     def open_code(self, code: bytes, name: str) -> Any:
         """Return a cubin, which has kernels by name."""

@@ -16,7 +16,7 @@ def free_bytes(runtime: Any) -> int:
     if own is not None:
         return int(own())
     driver, what = runtime._driver, "asking for free memory"
-    free = int(check(driver.cuMemGetInfo(), what))
+    free = free_of_driver(runtime)
     pool = check(driver.cuDeviceGetMemPool(runtime.device.device_id), what)
     reserved, used = (
         int(check(driver.cuMemPoolGetAttribute(pool, attribute), what))
@@ -26,3 +26,8 @@ def free_bytes(runtime: Any) -> int:
         )
     )
     return free + reserved - used
+
+
+def free_of_driver(runtime: Any) -> int:
+    """Return the bytes of the GPU that nobody has, and no pool."""
+    return int(check(runtime._driver.cuMemGetInfo(), "asking for free memory"))

@@ -13,10 +13,14 @@ from semira.backends.cuda.runtime import free_memory
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
 from semira.backends.cuda.runtime.kernel import Kernel
+from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.room import UNCHECKED
 from semira.backends.cuda.runtime.shares import MEAN_SHORT, gathers_many
 from semira.base.errors import OutOfMemory
 from semira.contract import variant_part
+
+#: Entries of matrices from which a launch waits for its optimised kernel.
+MANY = 1 << 20
 
 #: A copy is made only if this many times its size is free: others need memory too.
 SPARE_ROOM = 2
@@ -54,6 +58,7 @@ def choose_kernel(
     Makes what variants read, where they pay.
     """
     lowered, is_open = executable.lowered, False
+    is_small = _is_small(things)
     shape = functools.cache(lambda: _shape_for(lowered, things))
     for name in dict.fromkeys(pull.variant for pull in lowered.variants):
         pulls = [pull for pull in lowered.variants if pull.variant == name]
@@ -62,14 +67,21 @@ def choose_kernel(
         is_open = is_open or choice.is_open
         if choice.shape is None:
             continue
-        kernel = load_kernel(runtime, executable, offset_type, choice.shape)
+        kernel, is_quick = load_kernel(
+            runtime, executable, (offset_type, choice.shape), is_small=is_small
+        )
         if choice.shared is None:
-            return kernel, _shared_of(kernel, lowered, things), is_open
+            return kernel, _shared_of(kernel, lowered, things), is_open or is_quick
         # Else it does not fit a multiprocessor.
         if choice.shared <= kernel.shared:
-            return kernel, choice.shared, is_open
-    kernel = load_kernel(runtime, executable, offset_type, shape())
-    return kernel, _shared_of(kernel, lowered, things), is_open
+            return kernel, choice.shared, is_open or is_quick
+    kernel, is_quick = load_kernel(runtime, executable, (offset_type, shape()), is_small=is_small)
+    return kernel, _shared_of(kernel, lowered, things), is_open or is_quick
+
+
+def _is_small(things: list[Any]) -> bool:
+    """Return whether a launch takes less time than a compiler, even if it is hardly optimised."""
+    return sum(thing.most for thing in things if isinstance(thing, CudaMatrix)) < MANY
 
 
 def _shared_of(kernel: Kernel, lowered: Lowered, things: list[Any]) -> int:

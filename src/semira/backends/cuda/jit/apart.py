@@ -1,0 +1,82 @@
+"""A process of its own compiles an optimised kernel into the cache: whoever asked may end before.
+
+    python -m semira.backends.cuda.jit.apart SOURCE NAME ARCH PATH
+
+compiles the file SOURCE, which it removes, into the cubin PATH of the cache.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A kernel that another process compiles."""
+
+    #: Its source, name and architecture, and the file of the cache.
+    source: str
+    name: str
+    arch: str
+    path: Path
+    _process: subprocess.Popen[bytes]
+
+    def is_done(self) -> bool:
+        """Return whether that process has ended."""
+        return self._process.poll() is not None
+
+    def wait(self) -> None:
+        """Wait for its end. It may have failed: then the cache lacks the kernel."""
+        self._process.wait()
+
+
+def begin(source: str, name: str, arch: str, path: Path) -> Apart | None:
+    """Let another process compile a source into a file of the cache.
+
+    None if there can be none: no folder that can be written, or no interpreter to start.
+    """
+    if not sys.executable or getattr(sys, "frozen", False):
+        return None
+    given = path.with_suffix(f".{os.getpid()}.cu")
+    command = [sys.executable, "-m", __name__, str(given), name, arch, str(path)]
+    # The package may have been found where this process alone looks.
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    nothing: Any = subprocess.DEVNULL
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        given.write_text(source, encoding="utf-8")
+        # In a session of its own neither Ctrl-C nor the end of a terminal reaches it.
+        process = subprocess.Popen(  # noqa: S603 - this interpreter, and a module of the package
+            command, stdin=nothing, stdout=nothing, stderr=nothing, env=environment,
+            start_new_session=True,
+        )  # fmt: skip
+    except OSError:
+        with suppress(OSError):
+            given.unlink(missing_ok=True)
+        return None
+    _running.append(process)
+    return Apart(source, name, arch, path, process)
+
+
+#: Processes are not waited for: what they were asked by may be gone.
+_running: list[subprocess.Popen[bytes]] = []
+
+
+def main(given: Path, name: str, arch: str, path: Path) -> None:
+    """Compile the text of a file, which is removed."""
+    from semira.backends.cuda.jit import cache
+    from semira.backends.cuda.jit.compile import compile_source
+
+    source = given.read_text(encoding="utf-8")
+    given.unlink()
+    cache.store(path, compile_source(source, name, arch).code)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], Path(sys.argv[4]))
