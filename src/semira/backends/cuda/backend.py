@@ -21,7 +21,7 @@ from semira.backends.cuda.preview import phases_of
 from semira.backends.cuda.rearrange.kronecker import kronecker
 from semira.backends.cuda.runtime.bundle import put_together
 from semira.backends.cuda.runtime.device import Runtime, Statistics
-from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
+from semira.backends.cuda.runtime.executable import CudaExecutable
 from semira.backends.cuda.runtime.free_memory import free_bytes
 from semira.backends.cuda.runtime.kept import COPIES
 from semira.backends.cuda.runtime.launch import execute
@@ -249,7 +249,7 @@ class CudaBackend:
             self.runtime.check_process()
             # What it is given says later whether a quick kernel will do.
             if not can_be_quick(lowered.source):
-                load_kernel(self.runtime, executable, ("int", lowered.shape), is_small=False)
+                executable.kernels.get(self.runtime, ("int", lowered.shape), is_small=False)
         return executable
 
     def execute(self, executable: Prepared, bindings: list[Binding]) -> Outcome:

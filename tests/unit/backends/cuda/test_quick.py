@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 from tests.helpers.recorded_loops import looping_program
 
-from semira.backends.cuda.jit import apart, compile
+from semira.backends.cuda.jit import apart, compile, into_cache
 from semira.backends.cuda.lower import LaunchShape, lower_program
-from semira.backends.cuda.runtime.executable import load_kernel
+from semira.backends.cuda.runtime.kernels import Kernels
 from semira.base import settings
 from semira.base.errors import DeviceUnavailable, JitError
 
@@ -71,7 +71,7 @@ def test_a_kernel_is_quick_at_first_and_kept_as_it_is_for_good(compiler, tmp_pat
     assert not list(tmp_path.rglob("*.cubin"))
     # What the other process is given, and what it does.
     (given,) = tmp_path.rglob("*.cu")
-    apart.main(given, "probe", "sm_90", quick.better.path)
+    into_cache.main(given, "probe", "sm_90", quick.better.path)
     assert not given.exists()
     assert compile.finish(quick.better) == b"probe None"
     again = asked(may_be_quick=True)
@@ -130,18 +130,16 @@ class Gpu:
 
 
 class Loading:
-    """A GPU, and an executable whose kernel is asked for."""
+    """A GPU, and the kernels of a program, of which one is asked for."""
 
     def __init__(self, free: int = 1 << 20) -> None:
         lowered = SimpleNamespace(shape=LaunchShape(), source=LONG, room=0, kept_room=0)
         self.gpu = Gpu(free)
-        self.executable = SimpleNamespace(
-            kernels={}, quick={}, replaced=[], code_bytes=0, lowered=lowered, name="probe"
-        )
+        self.kernels = Kernels(None, lowered, "probe")
 
     def __call__(self, *, is_small: bool) -> tuple[bytes, bool]:
         key = "int", LaunchShape()
-        kernel, is_open = load_kernel(self.gpu, self.executable, key, is_small=is_small)
+        kernel, is_open = self.kernels.get(self.gpu, key, is_small=is_small)
         return kernel.code, is_open
 
 
@@ -150,9 +148,7 @@ def test_the_better_kernel_takes_its_place_when_it_is_there(compiler):
     assert load(is_small=True) == load(is_small=True) == (b"probe max", True)
     compiler.process.has_ended = True
     assert load(is_small=True) == load(is_small=True) == (b"probe None", False)
-    made = load.executable
-    assert ([each.code for each in made.replaced], made.quick) == ([b"probe max"], {})
-    assert made.code_bytes == len("probe max" + "probe None")
+    assert load.kernels.code_bytes == len("probe max" + "probe None")
 
 
 def test_a_launch_of_much_work_waits_for_the_better_one(compiler):

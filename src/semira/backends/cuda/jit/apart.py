@@ -1,9 +1,4 @@
-"""A process of its own compiles an optimised kernel into the cache: whoever asked may end before.
-
-    python -m semira.backends.cuda.jit.apart SOURCE NAME ARCH PATH
-
-compiles the file SOURCE, which it removes, into the cubin PATH of the cache.
-"""
+"""Processes that compile optimised kernels into the cache: whoever asked may end before."""
 
 from __future__ import annotations
 
@@ -14,6 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+#: What that process runs.
+_PROGRAM = "semira.backends.cuda.jit.into_cache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ def begin(source: str, name: str, arch: str, path: Path) -> Apart | None:
     if not sys.executable or getattr(sys, "frozen", False):
         return None
     given = path.with_suffix(f".{os.getpid()}.cu")
-    command = [sys.executable, "-m", __name__, str(given), name, arch, str(path)]
+    command = [sys.executable, "-m", _PROGRAM, str(given), name, arch, str(path)]
     # The package may have been found where this process alone looks.
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     nothing: Any = subprocess.DEVNULL
@@ -66,17 +64,3 @@ def begin(source: str, name: str, arch: str, path: Path) -> Apart | None:
 
 #: Processes are not waited for: what they were asked by may be gone.
 _running: list[subprocess.Popen[bytes]] = []
-
-
-def main(given: Path, name: str, arch: str, path: Path) -> None:
-    """Compile the text of a file, which is removed."""
-    from semira.backends.cuda.jit import cache
-    from semira.backends.cuda.jit.compile import compile_source
-
-    source = given.read_text(encoding="utf-8")
-    given.unlink()
-    cache.store(path, compile_source(source, name, arch).code)
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], Path(sys.argv[4]))

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.backends.cuda.jit.apart import Apart
-from semira.backends.cuda.jit.compile import can_be_quick, finish
-from semira.backends.cuda.lower import LaunchShape, Lowered, lower_program
-from semira.backends.cuda.lower.program import KERNEL
+from semira.backends.cuda.lower import Lowered
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.frame import Frame
-from semira.backends.cuda.runtime.free_memory import free_of_driver
-from semira.backends.cuda.runtime.kernel import Kernel
+from semira.backends.cuda.runtime.kernels import Kernels
 from semira.backends.cuda.runtime.objects import CudaVector
 from semira.backends.cuda.runtime.parts import Buffer
-from semira.backends.cuda.runtime.profile import read_attribute
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.vector_memory import NO_ENTRIES
 from semira.base.recent import Recent
-from semira.contract import TRACE_ROWS, Loop, Program, variant_part, walk_statements
+from semira.contract import TRACE_ROWS, Loop, Program, walk_statements
 
 #: Reports of loops that one execution keeps.
 REPORTS = 256
@@ -46,22 +39,8 @@ WRITTEN, BEGUN = 1, 9
 #: A Result before its launch.
 _FRESH = np.array([0, 0, -1, -1, -1, 0, 0, 0, 0, 0], np.int64)
 
-
-#: So many times the memory for their variables must be free where threads run a quick kernel.
-STACK_ROOM = 4
-
 #: Combinations of sizes that an executable remembers to fit together.
 _CHECKED = 256
-
-
-class Quick(NamedTuple):
-    """A kernel that is hardly optimised."""
-
-    kernel: Kernel
-    #: Whoever compiles the one that takes its place.
-    better: Apart
-    #: Makes a kernel of a cubin.
-    load: Callable[[bytes], Kernel]
 
 
 @dataclass(slots=True, eq=False)
@@ -81,12 +60,7 @@ class CudaExecutable:
     shares_results: bool = field(init=False)
     #: Rows of the trace that fit, a power of two: later ones take the places of the first.
     row_capacity: int = field(init=False)
-    #: By type of offsets and shape.
-    kernels: dict[tuple[str, LaunchShape], Kernel] = field(default_factory=dict)
-    #: Those of them that are not optimised yet, and what was in the place of others.
-    quick: dict[tuple[str, LaunchShape], Quick] = field(default_factory=dict)
-    replaced: list[Kernel] = field(default_factory=list)
-    code_bytes: int = 0
+    kernels: Kernels = field(init=False)
     memory: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
     temporaries: dict[int, CudaVector] = field(default_factory=dict)
     #: Sizes that fit together.
@@ -104,6 +78,7 @@ class CudaExecutable:
     _placed: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
+        self.kernels = Kernels(self.program, self.lowered, self.name)
         self.frame, self.checked = Frame(self.program, self.lowered.table), Recent(_CHECKED)
         self.has_regions = any(
             spec.slot is not None
@@ -114,6 +89,11 @@ class CudaExecutable:
         products = len(self.lowered.products)
         self.shares_results = self.lowered.has_loop and products > 0
         self.row_capacity = TRACE_ROWS if self.shares_results else power_above(products)
+
+    @property
+    def code_bytes(self) -> int:
+        """Bytes of machine code of its kernels."""
+        return self.kernels.code_bytes
 
     @property
     def workspace_bytes(self) -> int:
@@ -195,71 +175,3 @@ def power_above(count: int) -> int:
 def reset_result(result: NDArray[np.int64]) -> None:
     """Make a result what a launch expects to find."""
     result[:RESULT_WORDS] = _FRESH
-
-
-def _room(lowered: Lowered, runtime: Runtime) -> int:
-    """Return the bytes of dynamic shared memory of a kernel: with what it keeps, half at most."""
-    whole = lowered.room + lowered.kept_room
-    return whole if 2 * whole <= runtime.shared else lowered.room
-
-
-def load_kernel(
-    runtime: Runtime, executable: CudaExecutable, key: tuple[str, LaunchShape], *, is_small: bool
-) -> tuple[Kernel, bool]:
-    """Return the kernel for an offset type and a shape, and whether another will take its place.
-
-    For a launch that `is_small` one may be hardly optimised; it is replaced as soon as the other
-    one is there, and at once for a launch that is not. A variant says itself how much shared memory
-    its kernel may have; the kernel has none if that does not fit a multiprocessor.
-    """
-    found, quick = executable.kernels.get(key), executable.quick.get(key)
-    if found is None:
-        found = _load(runtime, executable, key, is_small)
-        return found, key in executable.quick
-    if quick is None or (is_small and not quick.better.is_done()):
-        return found, quick is not None
-    code = finish(quick.better)
-    found = executable.kernels[key] = quick.load(code)
-    del executable.quick[key]
-    executable.code_bytes += len(code)
-    # A launch of it may still run.
-    executable.replaced.append(quick.kernel)
-    return found, False
-
-
-def _load(
-    runtime: Runtime, executable: CudaExecutable, key: tuple[str, LaunchShape], is_small: bool
-) -> Kernel:
-    """Compile a kernel, or take it from the cache."""
-    (offset_type, shape), lowered, name = key, executable.lowered, executable.name
-    if shape != lowered.shape:
-        lowered = lower_program(executable.program, shape)
-        name = f"{name}-{shape.word}"
-    shared = _room(lowered, runtime)
-    if shape.variant:
-        shared = variant_part(shape.variant, "cuda").shared_bytes(runtime.shared, shared)
-    may_be_quick = is_small and can_be_quick(lowered.source)
-    compiled = runtime.compile_program(lowered.source, name, offset_type, may_be_quick=may_be_quick)
-    load = partial(
-        runtime.load, name=name, entry=KERNEL, threads=lowered.shape.threads, shared=shared
-    )
-    code, found = compiled.code, load(compiled.code)
-    if compiled.better is not None:
-        if _has_room(runtime, found):
-            executable.quick[key] = Quick(found, compiled.better, load)
-        else:
-            code = finish(compiled.better)
-            found = load(code)
-    executable.kernels[key] = found
-    executable.code_bytes += len(code)
-    return found
-
-
-def _has_room(runtime: Runtime, kernel: Kernel) -> bool:
-    """Return whether the GPU has much more memory than its threads need for a kernel's variables.
-
-    They lie in registers once it is optimised; the driver keeps memory for as many threads as fit.
-    """
-    nbytes = read_attribute(kernel.loaded.attributes, "local_size_bytes")
-    threads = runtime.multiprocessors * runtime.device.properties.max_threads_per_multiprocessor
-    return STACK_ROOM * nbytes * threads <= free_of_driver(runtime)

@@ -11,7 +11,7 @@ from semira.backends.cuda.lower import LaunchShape, Lowered
 from semira.backends.cuda.lower.variants import VariantPull
 from semira.backends.cuda.runtime import free_memory
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
+from semira.backends.cuda.runtime.executable import CudaExecutable
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.room import UNCHECKED
@@ -67,15 +67,14 @@ def choose_kernel(
         is_open = is_open or choice.is_open
         if choice.shape is None:
             continue
-        kernel, is_quick = load_kernel(
-            runtime, executable, (offset_type, choice.shape), is_small=is_small
-        )
+        key = (offset_type, choice.shape)
+        kernel, is_quick = executable.kernels.get(runtime, key, is_small=is_small)
         if choice.shared is None:
             return kernel, _shared_of(kernel, lowered, things), is_open or is_quick
         # Else it does not fit a multiprocessor.
         if choice.shared <= kernel.shared:
             return kernel, choice.shared, is_open or is_quick
-    kernel, is_quick = load_kernel(runtime, executable, (offset_type, shape()), is_small=is_small)
+    kernel, is_quick = executable.kernels.get(runtime, (offset_type, shape()), is_small=is_small)
     return kernel, _shared_of(kernel, lowered, things), is_open or is_quick
 
 
