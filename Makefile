@@ -26,6 +26,9 @@ demo: $(VENV)/.demo
 # Most of the time would go into optimising kernels that run for microseconds: SEMIRA_OPTIMISE=1 does it.
 UNOPTIMISED = SEMIRA_OPTIMISE=$${SEMIRA_OPTIMISE:-0} NUMBA_OPT=$$((3 * $${SEMIRA_OPTIMISE:-0}))
 
+# What runs beside `test` notes its failures elsewhere: else the last to end would forget the others'.
+APART = -o cache_dir=.pytest_cache/$@
+
 # Tests, then the examples in the docstrings. What computes for long is in `make conformance`.
 test: $(VENV)/.test
 	$(UNOPTIMISED) $(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile --no-loadscope-reorder \
@@ -91,7 +94,7 @@ test-gpu-long: $(VENV)/.gpu
 
 # No GPU needed: the suite asks for listed kernels only, and all that are new compile and link.
 kernels: $(VENV)/.test
-	SEMIRA_TEST_DATA=none $(UNOPTIMISED) $(BIN)/python -m pytest --quiet --device cuda --kernels check tests/conformance
+	SEMIRA_TEST_DATA=none $(UNOPTIMISED) $(BIN)/python -m pytest --quiet $(APART) --device cuda --kernels check tests/conformance
 	$(BIN)/python -m tests.helpers.compile_kernels $(ARGS)
 
 # No GPU needed: the cuda backend with kernels compiled for the host. Every family of kernels is among it.
@@ -136,7 +139,7 @@ EMULATED := tests/unit/methods/test_toy.py tests/gpu/test_ahead_cuda.py tests/gp
 emulated: $(VENV)/.test
 	@if $(BIN)/python -c 'import sys; from tests.helpers.emulated import build; \
 			sys.exit(not build.has_compiler())'; then \
-		$(UNOPTIMISED) $(BIN)/python -m pytest --quiet --numprocesses auto --emulate --device cuda -m 'not slow' \
+		$(UNOPTIMISED) $(BIN)/python -m pytest --quiet $(APART) --numprocesses auto --emulate --device cuda -m 'not slow' \
 			$(EMULATED) $(ARGS); \
 	else echo "emulated: skipped; it needs g++ on an x86-64 processor, and Linux"; fi
 
@@ -145,7 +148,7 @@ lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/python -m pytest --quiet tests/api/test_sizes.py
+	$(BIN)/python -m pytest --quiet $(APART) tests/api/test_sizes.py
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict
@@ -204,7 +207,7 @@ records: $(VENV)/.gpu
 # What `make test` leaves out, and python-graphblas' own tests: the score in docs/conformance.md must be that of the run.
 # Only what the former compile is optimised, as in `make test`.
 conformance: $(VENV)/.test
-	$(BIN)/python -m pytest --quiet --device cpu $(addprefix tests/conformance/test_,cover.py algorithms_real_graphs.py \
+	$(BIN)/python -m pytest --quiet $(APART) --device cpu $(addprefix tests/conformance/test_,cover.py algorithms_real_graphs.py \
 		more_algorithms_real_graphs.py)
 	$(UNOPTIMISED) $(BIN)/python -m tests.pgb --docs docs/conformance.md $(ARGS)
 
