@@ -135,7 +135,8 @@ def truss(A: Matrix, least: int, symmetric: bool) -> tuple[Matrix, int]:
             before=[_LIST.launch(m, least, support, leaves, queue, state, work=m)],
         )
         inside = support[both.values]
-        found = entries_of(ways, inside >= least, inside, dtypes.INT64)
+        # As an operator it would load SciPy, where arrays are CuPy's.
+        found = entries_of(ways, xp.greater_equal(inside, least), inside, dtypes.INT64)
         return found, int(state[4])
 
 
