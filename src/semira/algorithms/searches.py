@@ -254,8 +254,9 @@ def _long_parts(xp: Any, indptr: Any, has_own: bool) -> Any:
     if not has_own:
         return none
     lengths = xp.diff(indptr)
-    long = xp.flatnonzero(lengths > _LONG)
-    counts = _on_host(-(-lengths[long] // _LONG))
+    # An operator between an array of CuPy and a number loads SciPy.
+    long = xp.flatnonzero(xp.greater(lengths, _LONG))
+    counts = -(-_on_host(lengths[long]) // _LONG)
     vertex = np.repeat(_on_host(long), counts)
     number = np.arange(len(vertex)) - np.repeat(np.cumsum(counts) - counts, counts)
     return xp.asarray(np.column_stack([vertex, number]).astype(np.int32).ravel())

@@ -135,7 +135,8 @@ def truss(A: Matrix, least: int, symmetric: bool) -> tuple[Matrix, int]:
             before=[_LIST.launch(m, least, support, leaves, queue, state, work=m)],
         )
         inside = support[both.values]
-        found = entries_of(ways, inside >= least, inside, dtypes.INT64)
+        # As an operator it would load SciPy, where arrays are CuPy's.
+        found = entries_of(ways, xp.greater_equal(inside, least), inside, dtypes.INT64)
         return found, int(state[4])
 
 
@@ -176,8 +177,12 @@ def listed_rows(edges: Matrix) -> tuple[Rows, Any]:
 
 def degrees_of(edges: Matrix, xp: Any) -> Any:
     """Return the degrees of the vertices of oriented edges, an array of `xp`."""
-    rows, _ = listed_rows(edges)
-    return xp.diff(rows.indptr) + xp.bincount(rows.indices, minlength=edges.nrows)
+    (indptr, indices, *_), n = listed_rows(edges)[0], edges.nrows
+    if xp is np:
+        return np.diff(indptr) + np.bincount(indices, minlength=n)
+    # CuPy's `bincount` would load SciPy.
+    begins = xp.searchsorted(xp.sort(indices), xp.arange(n + 1, dtype=indices.dtype))
+    return xp.diff(indptr) + xp.diff(begins)
 
 
 def _numbered(graph: Oriented) -> tuple[Matrix, Any, Any]:

@@ -102,6 +102,12 @@ def test_what_has_no_quick_kernel_is_compiled_for_good(compiler, monkeypatch):
     assert asked(LONG + "none", may_be_quick=True).better is None
 
 
+def test_who_measures_waits_for_all_that_was_begun(compiler):
+    asked(may_be_quick=True)
+    apart.wait_for_all()
+    assert compiler.process.has_ended
+
+
 def test_which_texts_may_be_quick(compiler):
     del compiler
     assert compile.can_be_quick(LONG)

@@ -62,5 +62,11 @@ def begin(source: str, name: str, arch: str, path: Path) -> Apart | None:
     return Apart(source, name, arch, path, process)
 
 
-#: Processes are not waited for: what they were asked by may be gone.
+#: What was begun. Nobody has to wait for it.
 _running: list[subprocess.Popen[bytes]] = []
+
+
+def wait_for_all() -> None:
+    """Wait for all that this process has begun: what starts next then finds its kernels."""
+    while _running:
+        _running.pop().wait()
