@@ -7,7 +7,6 @@ VENV := .venv
 BIN  := $(VENV)/bin
 ARGS ?=
 GRAPH ?=
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # Hundreds of processes import the same modules: compiled modules are kept, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -225,7 +224,7 @@ $(VENV)/.ci:    EXTRAS := test,docs
 $(VENV)/.bench: EXTRAS := bench
 $(addprefix $(VENV)/.,demo test gpu docs ci bench): $(VENV)/.made pyproject.toml
 	@echo "installing semira[$(EXTRAS)] into $(VENV)"
-	@$(PIP_INSTALL) --editable '.[$(EXTRAS)]'
+	@$(BIN)/python tools/install.py '$(EXTRAS)'
 	@touch $@
 
 $(VENV)/.made:
