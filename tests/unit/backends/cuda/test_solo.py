@@ -62,6 +62,10 @@ def alike(source: str) -> set[str]:
     return set(re.findall(r"(\w+);", struct))
 
 
+#: What the list of programs is dealt out to; all of them, when tests are collected, take seconds.
+PARTS = 8
+
+
 @cache
 def programs_with_loops() -> list[Program]:
     """Return programs whose loops may go alone: those that gather whole matrices do not."""
@@ -188,15 +192,17 @@ def assigned_in_loop(source: str) -> set[str]:
     return names & changed
 
 
-@every("number", range(len(programs_with_loops())))
-def test_all_that_a_loop_changes_is_handed_over(number):
-    program = pinned(programs_with_loops()[number])
-    source = lower_program(program).source
-    temporary = {f"x{k}" for k, slot in enumerate(program.slots) if slot.role == "temp"}
-    changed = assigned_in_loop(source) - temporary - {"stop_word"}
-    assert len(changed) > 3
-    taken = source[source.index("auto take_over") : source.index("auto run")]
-    assert changed <= set(re.findall(r"^ +(\w+) = ", taken, re.MULTILINE))
+@every("part", range(PARTS))
+def test_all_that_a_loop_changes_is_handed_over(part):
+    dealt = programs_with_loops()[part::PARTS]
+    assert dealt
+    for number, program in enumerate(map(pinned, dealt)):
+        source = lower_program(program).source
+        temporary = {f"x{k}" for k, slot in enumerate(program.slots) if slot.role == "temp"}
+        changed = assigned_in_loop(source) - temporary - {"stop_word"}
+        assert len(changed) > 3, number
+        taken = source[source.index("auto take_over") : source.index("auto run")]
+        assert changed <= set(re.findall(r"^ +(\w+) = ", taken, re.MULTILINE)), number
 
 
 def test_at_the_end_of_the_program_nothing_is_handed_over_but_the_end():
