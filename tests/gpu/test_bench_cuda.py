@@ -85,6 +85,15 @@ def test_a_loop_is_one_launch_and_its_kernel_has_figures(host: BenchGraph) -> No
     assert loop.workspace_bytes > 0
 
 
+def test_a_loop_of_array_kernels_is_one_launch(host: BenchGraph) -> None:
+    matrix = host.undirected.matrix.to("cuda")
+    gb.algorithms.graph_colouring(matrix, symmetric=True)
+    with backend_for("cuda").profiled() as profile:
+        gb.algorithms.graph_colouring(matrix, symmetric=True).colour.wait()
+    assert any(use.launches == 1 and use.device_ms > 0 for use in profile.kernels())
+    assert profile.device_ms > 0
+
+
 def test_a_profile_ends_with_its_block(host: BenchGraph) -> None:
     backend = backend_for("cuda")
     with pytest.raises(ValueError, match="stop"), backend.profiled():

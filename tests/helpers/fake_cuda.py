@@ -295,8 +295,13 @@ def fake_cuda(monkeypatch: pytest.MonkeyPatch) -> FakeCuda:
         is_parameter = "__grid_constant__" in source
         return f"{words} {int(is_parameter)} {int('journal.loop' in source)}".encode()
 
+    def compile_program(runtime: Runtime, source: str, *given: Any, **how: Any) -> Any:
+        del how
+        return SimpleNamespace(code=compile_(runtime, source, *given), better=None)
+
     core = SimpleNamespace(Device=lambda number: FakeDevice(driver))
     monkeypatch.setattr(device_module, "_load", lambda: (driver, core))
     monkeypatch.setattr(Runtime, "load", load)
     monkeypatch.setattr(Runtime, "compile", compile_)
+    monkeypatch.setattr(Runtime, "compile_program", compile_program)
     return FakeCuda(CudaBackend(), driver)

@@ -92,7 +92,9 @@ def run_loop(
     given = array("q", words)
     first = given.buffer_info()[0]
     places = array("q", range(first, first + 8 * len(words), 8))
-    runtime.launch(kernel, blocks, calls[0][0].threads, places.buffer_info()[0])
+    threads, started = calls[0][0].threads, runtime.mark()
+    runtime.launch(kernel, blocks, threads, places.buffer_info()[0])
+    runtime.note_launch(started, kernel.name, kernel.loaded, None, blocks, threads)
 
 
 def _loop_of(
