@@ -9,7 +9,14 @@ from tests.docs.line_tables import FOLDER, PACKAGE, SHARED, called_by, lines_of_
 
 def test_called_files_are_found_through_others() -> None:
     assert called_by("bfs") == {"levels", "searches", "sequential"}
-    called = {"delta_stepping", "moving_window", "routes", "sequential", "sssp_choice"}
+    called = {
+        "delta_stepping",
+        "moving_window",
+        "route_trees",
+        "routes",
+        "sequential",
+        "sssp_choice",
+    }
     assert called_by("sssp") == called
     assert called_by("label_propagation") == {"ballots", "neighbours", "sequential", "voting"}
 
