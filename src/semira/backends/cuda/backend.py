@@ -247,7 +247,7 @@ class CudaBackend:
         executable = CudaExecutable(program, lowered, named("program", lowered.source))
         with self._lock:
             self.runtime.check_process()
-            # What it is given says later whether a quick kernel will do.
+            # Whether a quick kernel will do depends on the operands of the first run.
             if not can_be_quick(lowered.source):
                 executable.kernels.get(self.runtime, ("int", lowered.shape), is_small=False)
         return executable

@@ -62,7 +62,7 @@ def begin(source: str, name: str, arch: str, path: Path) -> Apart | None:
     return Apart(source, name, arch, path, process)
 
 
-#: What was begun. Nobody has to wait for it.
+#: Processes that were started. They need not be waited for.
 _running: list[subprocess.Popen[bytes]] = []
 
 

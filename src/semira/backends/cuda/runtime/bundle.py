@@ -25,7 +25,7 @@ from semira.backends.cuda.runtime.vector_memory import Form, VectorMemory, form_
 from semira.base.dtypes import DataType
 from semira.formats import ScalarArrays, VectorArrays
 
-#: Bytes of values and list that a vector has room for at the most: all of it is sent.
+#: Most bytes of values and list of a vector: its whole capacity is copied.
 MOST_BYTES = 4096
 
 #: Members at the most: the driver takes so many bytes from memory that is not page-locked at once.

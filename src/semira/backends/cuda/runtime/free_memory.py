@@ -29,5 +29,5 @@ def free_bytes(runtime: Any) -> int:
 
 
 def free_of_driver(runtime: Any) -> int:
-    """Return the bytes of the GPU that nobody has, and no pool."""
+    """Return the bytes of the GPU that are allocated neither by a process nor by a pool."""
     return int(check(runtime._driver.cuMemGetInfo(), "asking for free memory"))

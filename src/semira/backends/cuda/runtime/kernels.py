@@ -16,7 +16,7 @@ from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.profile import read_attribute
 from semira.contract import Program, variant_part
 
-#: So many times the memory for their variables must be free where threads run a quick kernel.
+#: A quick kernel runs if this many times its local memory, over all threads, is free.
 STACK_ROOM = 4
 
 #: Type of offsets, and shape.
