@@ -112,6 +112,8 @@ def _measured(name: str, device: str, graph: BenchGraph) -> Record:
         command = [sys.executable, "-m", "benchmarks.first_call", name, device, graph.name]
         # NVRTC keeps what it compiles in a cache of its own, which would answer for an empty one.
         own = {"SEMIRA_CACHE_DIR": folder, "CUDA_CACHE_DISABLE": "1", "SEMIRA_QUICK": "1"}
+        # As in an installed package, modules are compiled.
+        own["PYTHONDONTWRITEBYTECODE"] = ""
         told = []
         for _ in ("empty", "filled"):
             ran = subprocess.run(  # noqa: S603 - this interpreter, and names of the registry

@@ -83,7 +83,7 @@ import semira as gb
 from semira.backends.cuda.jit import compile
 from semira.backends.cuda.jit.cache import digest
 asked = []
-compile.witnesses.append(lambda root, offset, source: asked.append(digest(root, source)))
+compile.witnesses.append(lambda text: asked.append(digest(text.root, text.source)))
 A = gb.Matrix.from_coo([0, 1, 2, 2, 5], [1, 2, 0, 3, 4], 1.5, nrows=6, ncols=6).to("cuda")
 for parents in (False, True):
     gb.algorithms.bfs(A, 2, parents=parents).level.wait()

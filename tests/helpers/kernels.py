@@ -27,6 +27,7 @@ from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.hosted import is_hosted, prepare_hosted
 from semira.backends.cuda.jit import compile
 from semira.backends.cuda.jit.cache import digest
+from semira.backends.cuda.jit.known import Known
 from semira.backends.cuda.jit.linking import functions_in
 from semira.backends.cuda.jit.render import BASE, BLOCK, FULL, PROGRAM, STAGED
 from semira.backends.cuda.lower import LaunchShape, Lowered, lower_program
@@ -321,9 +322,9 @@ def watched(recorder: Recorder | None) -> Iterator[list[Kernel]]:
         finally:
             inside.pop()
 
-    def witness(root: str, offset_type: str, source: str) -> None:
+    def witness(text: Known) -> None:
         if not inside:
-            asked.append(Kernel(root, offset_type, source))
+            asked.append(Kernel(text.root, text.offset_type, text.source))
 
     compile.witnesses.append(witness)
     with pytest.MonkeyPatch.context() as patch:

@@ -72,14 +72,14 @@ def by_name(
     It says what is wrong with a first parameter that is no Matrix. `numberings` are as those of
     `takes_graph`; `told` makes the result of what it returned, and the Graph or None.
     """
-    parameters = function.__code__.co_varnames
+    name, parameters = function.__name__, function.__code__.co_varnames
     places = {parameters.index(each) - 1: each for each in numberings}
 
     # Not by position alone, so that A may be given by name.
     @functools.wraps(function)
     def call(A: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(A, Matrix):
-            with beside(A):
+            with beside(A, name):
                 return told(function(A, *args, **kwargs), None)
         from semira.io import Graph
 
@@ -91,7 +91,7 @@ def by_name(
                 kwargs[parameter] = numberings[parameter](A, kwargs[parameter])
             elif place < len(given):
                 given[place] = numberings[parameter](A, given[place])
-        with beside(A.matrix):
+        with beside(A.matrix, name):
             return told(function(A.matrix, *given, **kwargs), A)
 
     return call

@@ -75,19 +75,20 @@ def triangles_by_bits(edges: Matrix) -> int:
 def _ranked(edges: Matrix, xp: Any) -> RankedRows:
     n, degrees = edges.nrows, degrees_of(edges, xp)
     rows, heads = listed_rows(edges)
-    # Edges lead to the higher degree, among equal ones to the greater number.
-    order = xp.argsort(degrees * n + xp.arange(n))[::-1]
+    # Edges lead to the higher degree, among equal ones to the greater number. CuPy's operators on
+    # numbers import half of SciPy; its functions do not.
+    order = xp.argsort(xp.multiply(degrees, n) + xp.arange(n))[::-1]
     ranks = xp.empty(n, xp.int64)
     ranks[order] = xp.arange(n)
-    keys = ranks[heads] * n + ranks[rows.indices]
+    keys = xp.multiply(ranks[heads], n) + ranks[rows.indices]
     keys.sort()
-    lengths = xp.bincount(keys // n, minlength=n)
+    lengths = xp.bincount(xp.floor_divide(keys, n), minlength=n)
     indptr = xp.zeros(n + 1, rows.indptr.dtype)
     indptr[1:] = xp.cumsum(lengths)
-    indices = (keys % n).astype(rows.indices.dtype)
+    indices = xp.remainder(keys, n).astype(rows.indices.dtype)
     most = min(n, math.isqrt(16 * max(indices.nbytes, _SPARE_BYTES)))
-    dense = _last(32 * lengths[:most] >= xp.arange(most), xp)
-    items = _last(lengths > 1, xp)
+    dense = _last(xp.multiply(lengths[:most], 32) >= xp.arange(most), xp)
+    items = _last(xp.greater(lengths, 1), xp)
     words = xp.zeros(_UNIT // 32 * _units_before(dense), xp.uint32)
     _FILL(dense, indptr, indices, words, device=edges.device)
     near = min(-(-items // _UNIT) * _UNIT, _NEAR)

@@ -118,7 +118,7 @@ def options_of(row: Row, given: dict[str, Any], *, symmetric: bool) -> dict[str,
 
 
 @cache
-def _graph(spec: str, dtype: str, *, undirected: bool) -> Matrix:
+def graph_of(spec: str, dtype: str, *, undirected: bool) -> Matrix:
     """Return a generated graph with weights of a dtype, or as a pattern."""
     weights = "" if dtype == PATTERN else ",weights=uniform"
     edges = generate(f"{spec}{weights}")
@@ -133,7 +133,7 @@ def _run(row: Row, where: str, dtype: str, specs: Sequence[str]) -> tuple[str, .
     refused: dict[str, None] = {}
     for spec in (*specs, *MORE.get(row.name, ())):
         with device("reference"):
-            matrix = _graph(spec, dtype, undirected=not row.directed)
+            matrix = graph_of(spec, dtype, undirected=not row.directed)
         if row.cost(matrix.nrows, matrix.nvals) > MOST_READ[where]:
             continue
         for symmetric in (False, True)[: 1 + ("symmetric" in row.parameters)]:
@@ -198,6 +198,9 @@ class StandIn(ReferenceBackend):
     def capabilities(self) -> Capabilities:
         """Return what the cuda backend can do, so that programs are planned for it."""
         return registry.capabilities_of("cuda")
+
+    def expect(self, algorithm: str, dtype: str, entries: int) -> None:
+        """Expect nothing: all texts are noted."""
 
     def prepare(self, program: Program) -> Any:
         """Note the texts of a program."""

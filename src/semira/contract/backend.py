@@ -242,6 +242,10 @@ class DeviceBackend(Backend, Protocol):
         """Take several objects over, with fewer copies than `put` makes of them; raises as it."""
         ...
 
+    def expect(self, algorithm: str, dtype: str, entries: int) -> None:
+        """Expect the kernels of an algorithm, which now runs on a matrix; nothing is done yet."""
+        ...
+
     def export(
         self,
         handle: Handle,

@@ -405,8 +405,11 @@ def device(name: str) -> _Placing:
     return _Placing(name)
 
 
-def beside(item: Any) -> AbstractContextManager[None]:
+def beside(item: Any, algorithm: str | None = None) -> AbstractContextManager[None]:
     """Place every object made inside the block where `item` lies.
+
+    If the block is an algorithm, its name lets a GPU compile the kernels that it is known to ask
+    for side by side, should one of them be missing.
 
     Examples
     --------
@@ -417,11 +420,23 @@ def beside(item: Any) -> AbstractContextManager[None]:
     'cpu'
     """
     where = item.device
+    if algorithm is not None and (algorithm, where, item.dtype.name) not in _announced:
+        _announce(algorithm, item, where)
     return _nothing if where == default_device() else _Placing(where)
 
 
 #: What `beside` returns where nothing changes.
 _nothing = nullcontext()
+
+#: Algorithms that devices have been told of, on matrices of a dtype.
+_announced: set[tuple[str, str, str]] = set()
+
+
+def _announce(algorithm: str, item: Any, where: str) -> None:
+    _announced.add((algorithm, where, item.dtype.name))
+    backend = backend_for(where)
+    if backend.capabilities().own_memory:
+        device_backend(where).expect(algorithm, item.dtype.name, item.nvals)
 
 
 def common_device(values: Iterable[Value]) -> str:

@@ -157,5 +157,5 @@ def numbered(xp: Any, graph: Graph, given: Any, name: str) -> tuple[Any, int]:
     marks = xp.zeros(most + 1, xp.int32)
     labels = labels.astype(xp.int64, copy=False)
     marks[labels] = 1
-    numbers = xp.cumsum(marks, dtype=xp.int32) - 1
+    numbers = xp.subtract(xp.cumsum(marks, dtype=xp.int32), 1)
     return numbers[labels], int(numbers[-1]) + 1 if graph.n else 0

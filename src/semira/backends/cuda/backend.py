@@ -13,7 +13,7 @@ from semira.backends.cuda import array_kernels
 from semira.backends.cuda.build import build, export, joined
 from semira.backends.cuda.fixed_point import FixedPoints, fixed_point
 from semira.backends.cuda.hosted import HostedExecutable, execute_hosted, is_hosted, prepare_hosted
-from semira.backends.cuda.jit.compile import can_be_quick, named
+from semira.backends.cuda.jit.compile import can_be_quick, expect, named
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.own_launches import OwnExecutable, execute_own, is_own, prepare_own
@@ -24,6 +24,7 @@ from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.backends.cuda.runtime.executable import CudaExecutable
 from semira.backends.cuda.runtime.free_memory import free_bytes
 from semira.backends.cuda.runtime.kept import COPIES
+from semira.backends.cuda.runtime.kernel_choice import MANY
 from semira.backends.cuda.runtime.launch import execute
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaVector, check_alive
 from semira.backends.cuda.runtime.primitives import array_library
@@ -120,6 +121,10 @@ class CudaBackend:
     def capabilities(self) -> Capabilities:
         """Return what the backend can do."""
         return CAPABILITIES
+
+    def expect(self, algorithm: str, dtype: str, entries: int) -> None:
+        """Expect an algorithm on a matrix of a dtype with so many entries; see `DeviceBackend`."""
+        expect(algorithm, dtype, is_small=entries < MANY)
 
     def describe(self) -> dict[str, str]:
         """Return the names of GPU and driver, for records of measurements."""

@@ -85,7 +85,7 @@ def _best(lines: Lines, how: str, k: int | None) -> Array:
     """Return the k most wanted entries of each line, line by line."""
     ranked = _ranked(lines, how)
     if k is not None:
-        ranked = ranked[lines.place < k]
+        ranked = ranked[lines.store.library.less(lines.place, k)]
     # Which entries is random, not their order.
     return lines.store.library.sort(ranked) if how == "random" else ranked
 
@@ -100,7 +100,7 @@ def _compact(store: Store, x: WideObject, request: Rearrangement) -> list[WideOb
     lines = lines_of(store, x, by_columns=request.by_columns)
     length = lines.longest if request.k is None else request.k
     chosen = _best(lines, request.how, request.k)
-    kept = lines.place < length
+    kept = store.library.less(lines.place, length)
     line, place = lines.line[kept], lines.place[kept]
     if request.reverse:
         lengths = store.library.minimum(lines.lengths, length)
@@ -190,7 +190,9 @@ class Lines:
     @cached_property
     def line(self) -> Array:
         """Number of each entry's line among those with entries."""
-        return self.store.library.cumsum(self.heads, dtype=np.int64) - 1
+        library = self.store.library
+        # CuPy's operators on numbers import half of SciPy; its functions do not.
+        return library.subtract(library.cumsum(self.heads, dtype=np.int64), 1)
 
     @cached_property
     def place(self) -> Array:

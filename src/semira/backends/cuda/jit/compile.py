@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from semira.backends import kernel_files
-from semira.backends.cuda.jit import apart, cache, linking
+from semira.backends.cuda.jit import apart, cache, known, linking
 from semira.backends.cuda.jit.render import PROGRAM, render_source
 from semira.base import interrupts, locks
 from semira.base.compiling import compiling
@@ -29,8 +29,8 @@ QUICK = "max"
 
 _lock = locks.lock()
 
-#: Told of every kernel that is asked for, in the cache or not: root, type of offsets, source.
-witnesses: list[Callable[[str, str, str], None]] = []
+#: Told of every kernel that is asked for, in the cache or not.
+witnesses: list[Callable[[known.Known], None]] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,12 @@ def compile_cached(
     set.
     """
     for witness in witnesses:
-        witness(root, offset_type, generated)
-    source = render_source(generated, offset_type, root)
-    linked = [linking.compiler_version()] if linking.functions_in(generated) else []
-    key = cache.digest(source, STANDARD, arch, compiler_version(), *linked)
-    path = cache.cache_path(name, key)
+        witness(known.Known(name, root, offset_type, generated))
+    source, path = _rendered(generated, name, arch, offset_type, root)
     with _lock:
         code = cache.load(path)
         if code is not None:
+            _quick_ones.pop(path, None)
             return Compiled(code, "", was_cached=True)
         why = kernel_files.why_missing("cuda", path.name, lambda: toolchain(arch))
         if settings().no_compile:
@@ -87,11 +85,77 @@ def compile_cached(
                 f"set: {why}; unset it, or fill the cache first by `semira compile`, or by a run "
                 "without it"
             )
-        with interrupts.deferred(), compiling():
-            if may_be_quick and (quick := _quick(source, name, arch, path)):
-                return quick
-            compiled = compile_source(source, name, arch)
-        cache.store(path, compiled.code)
+        quick = _quick_ones.get(path)
+        if quick is None:
+            with interrupts.deferred(), compiling():
+                _begin_expected(path, arch)
+                made = _beside.take(path) or _compile(source, name, arch, path, may_be_quick)
+            if made.better is None:
+                return made
+            quick = _quick_ones[path] = made
+        if may_be_quick:
+            return quick
+        assert quick.better is not None
+        return Compiled(finish(quick.better), "", was_cached=False)
+
+
+def expect(algorithm: str, dtype: str, *, is_small: bool) -> None:
+    """Say which algorithm runs now, on matrices of a dtype, few entries of which are small.
+
+    If a kernel is missing from the cache, all that it is known to ask for are compiled at once.
+    """
+    global _expected
+    _expected = (algorithm, dtype, is_small)
+
+
+#: The algorithm that runs, until a kernel of it is missing.
+_expected: tuple[str, str, bool] | None = None
+
+#: Kernels that threads compile.
+_beside: known.SideBySide[Compiled] = known.SideBySide()
+
+
+#: Quick kernels by the file of the better one, which the cache lacks.
+_quick_ones: dict[Path, Compiled] = {}
+
+
+def _begin_expected(missing: Path, arch: str) -> None:
+    """Let threads compile what the algorithm will ask for, if a kernel of that is missing."""
+    global _expected
+    threads = settings().threads
+    if _expected is None or threads < 2:
+        return
+    algorithm, dtype, is_small = _expected
+    tasks = {}
+    for text in known.known_texts(algorithm, dtype):
+        quick = text.root == PROGRAM and can_be_quick(text.source)
+        # Large matrices take other shapes of long programs, and wait for optimised ones.
+        if quick and not is_small:
+            continue
+        source, path = _rendered(text.source, text.name, arch, text.offset_type, text.root)
+        if not path.exists():
+            tasks[path] = functools.partial(_compile, source, text.name, arch, path, quick)
+    if missing in tasks:
+        _expected = None
+        _beside.begin(tasks, threads)
+
+
+def _rendered(
+    generated: str, name: str, arch: str, offset_type: str, root: str
+) -> tuple[str, Path]:
+    """Return the source that is compiled, and its file in the cache."""
+    source = render_source(generated, offset_type, root)
+    linked = [linking.compiler_version()] if linking.functions_in(generated) else []
+    key = cache.digest(source, STANDARD, arch, compiler_version(), *linked)
+    return source, cache.cache_path(name, key)
+
+
+def _compile(source: str, name: str, arch: str, path: Path, may_be_quick: bool) -> Compiled:
+    """Compile a kernel that the cache lacks; the cache gets the optimised one."""
+    if may_be_quick and (quick := _quick(source, name, arch, path)):
+        return quick
+    compiled = compile_source(source, name, arch)
+    cache.store(path, compiled.code)
     return compiled
 
 

@@ -7,6 +7,7 @@ compiles the file SOURCE, which it removes, into the cubin PATH of the cache.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -21,4 +22,7 @@ def main(given: Path, name: str, arch: str, path: Path) -> None:
 
 
 if __name__ == "__main__":
+    # Somebody waits for other kernels meanwhile.
+    if hasattr(os, "nice"):
+        os.nice(10)
     main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], Path(sys.argv[4]))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +62,8 @@ class Runtime:
         self.statistics = Statistics()
         self._pid = os.getpid()
         self._driver, self._core = _load()
+        # The driver starts meanwhile, and most algorithms need it.
+        threading.Thread(target=_import_array_library, name="semira-import").start()
         try:
             self.device = self._core.Device(0)
             self.device.set_current()
@@ -446,6 +450,13 @@ def _address(array: NDArray[Any]) -> int:
 
 #: The version of CUDA that a driver must know, as it tells its own.
 _LEAST_DRIVER = 13_000
+
+
+def _import_array_library() -> None:
+    """Import CuPy: a quarter of a second. Whoever needs it says what is wrong with it."""
+    with suppress(Exception):
+        import cupy
+        import cupy.cuda.thrust  # noqa: F401 - what it sorts with
 
 
 def _load() -> tuple[Any, Any]:

@@ -20,7 +20,7 @@ from semira.base.errors import OutOfMemory
 from semira.contract import variant_part
 
 #: Entries of matrices from which a launch waits for its optimised kernel.
-MANY = 1 << 20
+MANY = 1 << 21
 
 #: A copy is made only if this many times its size is free: others need memory too.
 SPARE_ROOM = 2

@@ -1,0 +1,103 @@
+"""The texts that algorithms are known to ask for, and threads that compile them side by side.
+
+An algorithm asks for its kernels one after another, since it runs in between. The first one that
+the cache lacks starts the compilation of all that it is known to ask for.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import suppress
+from importlib import resources
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+#: What ``python -m tests.helpers.known_texts --record`` has found, compressed JSON.
+FILE = "known_texts.xz"
+
+_T = TypeVar("_T")
+
+
+class Known(NamedTuple):
+    """A text that an algorithm asks for."""
+
+    #: Of the kernel, in the cache.
+    name: str
+    #: Kernel file that includes what the source calls.
+    root: str
+    offset_type: str
+    #: What was generated.
+    source: str
+
+
+def known_texts(algorithm: str, dtype: str) -> list[Known]:
+    """Return the texts of an algorithm for matrices of a dtype, in the order of asking.
+
+    Of dtypes that were not recorded those texts that know nothing of values.
+
+    Examples
+    --------
+    >>> [text.root for text in known_texts("k_hop", "BOOL")]
+    ['semira.cuh']
+    """
+    texts, calls = _recorded()
+    exact = calls.get(f"{algorithm} {dtype}")
+    if exact is not None:
+        return [texts[number] for number in exact]
+    return [
+        texts[number] for number in calls.get(f"{algorithm} FP64", ()) if not texts[number].source
+    ]
+
+
+@functools.cache
+def _recorded() -> tuple[list[Known], dict[str, list[int]]]:
+    """Return all texts, and the numbers of those of each call."""
+    # A Python without lzma, or a package without the file, compiles one after another.
+    with suppress(ImportError, OSError):
+        import lzma
+
+        packed = resources.files(__package__).joinpath(FILE).read_bytes()
+        found = json.loads(lzma.decompress(packed))
+        return [Known(*text) for text in found["texts"]], found["calls"]
+    return [], {}
+
+
+class SideBySide(Generic[_T]):
+    """Results by path, which threads work on before anybody asks for them."""
+
+    def __init__(self) -> None:
+        self._futures: dict[Path, Future[_T]] = {}
+        # A forked child has no such threads.
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._futures.clear)
+
+    def begin(self, tasks: Mapping[Path, Callable[[], _T]], threads: int) -> None:
+        """Begin tasks, in their order, in threads that end with them."""
+        pool = ThreadPoolExecutor(threads, thread_name_prefix="semira-compile")
+        for path, task in tasks.items():
+            self._futures[path] = pool.submit(_unless_ending, task)
+        pool.shutdown(wait=False)
+
+    def take(self, path: Path) -> _T | None:
+        """Return the result of a path, once; waits for it if a thread works on it.
+
+        None if no thread does, or has begun to: then none will. Raises what the task raised.
+        """
+        future = self._futures.pop(path, None)
+        if future is None or future.cancel():
+            return None
+        with suppress(CancelledError):
+            return future.result()
+        return None
+
+
+def _unless_ending(task: Callable[[], _T]) -> _T:
+    """Run a task, unless the process ends: it waits for its threads."""
+    if not threading.main_thread().is_alive():
+        raise CancelledError
+    return task()
