@@ -75,12 +75,15 @@ def compiled(monkeypatch, tmp_path):
 
     monkeypatch.setattr(compile, "compile_source", compile_source)
     monkeypatch.setattr(compile, "compiler_version", lambda: "none")
-    monkeypatch.setattr(compile.known, "known_texts", lambda *_: [SHORT, LONG])
+    known = {"bfs": [SHORT, LONG], "inner": [SHORT]}
+    monkeypatch.setattr(compile.known, "known_texts", lambda name, _: known[name])
+    compile._known_paths.cache_clear()
     monkeypatch.setattr(compile, "_quick", lambda *_: None)
     before = settings.override(cache_dir=tmp_path, threads=2, quick=True)
     yield made
     settings.restore(before)
-    compile._expected = None
+    compile._expected.clear()
+    compile._known_paths.cache_clear()
 
 
 def asked(text):
@@ -94,6 +97,14 @@ def test_one_missing_kernel_lets_threads_compile_all(compiled):
     assert asked(LONG).code == b"long"
     assert compiled == {"short": 1, "long": 1}
     assert asked(LONG).was_cached
+
+
+def test_an_algorithm_knows_the_kernels_of_those_that_it_calls(compiled):
+    compile.expect("bfs", "FP64", is_small=True)
+    compile.expect("inner", "FP64", is_small=True)
+    assert asked(SHORT).code == b"short"
+    assert asked(LONG).code == b"long"
+    assert compiled == {"short": 1, "long": 1}
 
 
 def test_large_matrices_compile_long_programs_when_they_ask_for_them(compiled):

@@ -102,30 +102,49 @@ def compile_cached(
 def expect(algorithm: str, dtype: str, *, is_small: bool) -> None:
     """Say which algorithm runs now, on matrices of a dtype, few entries of which are small.
 
-    If a kernel is missing from the cache, all that it is known to ask for are compiled at once.
+    If a kernel that it is known to ask for is missing from the cache, all of them are compiled at
+    once.
     """
-    global _expected
-    _expected = (algorithm, dtype, is_small)
+    _expected[algorithm, dtype] = is_small
 
 
-#: The algorithm that runs, until a kernel of it is missing.
-_expected: tuple[str, str, bool] | None = None
+#: Algorithms that run, or ran, by name and dtype, until a kernel of them is missing; an algorithm
+#: comes before those that it calls, whose kernels it knows.
+_expected: dict[tuple[str, str], bool] = {}
 
 #: Kernels that threads compile.
 _beside: known.SideBySide[Compiled] = known.SideBySide()
-
 
 #: Quick kernels by the file of the better one, which the cache lacks.
 _quick_ones: dict[Path, Compiled] = {}
 
 
 def _begin_expected(missing: Path, arch: str) -> None:
-    """Let threads compile what the algorithm will ask for, if a kernel of that is missing."""
-    global _expected
+    """Let threads compile what an algorithm will ask for, if a kernel of that is missing."""
     threads = settings().threads
-    if _expected is None or threads < 2:
+    if threads < 2 or missing in _beside:
         return
-    algorithm, dtype, is_small = _expected
+    for key in list(_expected):
+        if missing in _known_paths(*key, arch, missing.parent):
+            tasks = _tasks(*key, arch, is_small=_expected.pop(key))
+            _beside.begin({path: tasks[path] for path in tasks if path not in _beside}, threads)
+            return
+
+
+@functools.cache
+def _known_paths(algorithm: str, dtype: str, arch: str, folder: Path) -> frozenset[Path]:
+    """Return the files of the cache, in its folder, that an algorithm is known to ask for."""
+    del folder  # decides about the files, as what it is derived from does
+    texts = known.known_texts(algorithm, dtype)
+    return frozenset(
+        _rendered(text.source, text.name, arch, text.offset_type, text.root)[1] for text in texts
+    )
+
+
+def _tasks(
+    algorithm: str, dtype: str, arch: str, *, is_small: bool
+) -> dict[Path, Callable[[], Compiled]]:
+    """Return what compiles the kernels of an algorithm that the cache lacks, by their files."""
     tasks = {}
     for text in known.known_texts(algorithm, dtype):
         quick = text.root == PROGRAM and can_be_quick(text.source)
@@ -135,9 +154,7 @@ def _begin_expected(missing: Path, arch: str) -> None:
         source, path = _rendered(text.source, text.name, arch, text.offset_type, text.root)
         if not path.exists():
             tasks[path] = functools.partial(_compile, source, text.name, arch, path, quick)
-    if missing in tasks:
-        _expected = None
-        _beside.begin(tasks, threads)
+    return tasks
 
 
 def _rendered(

@@ -76,6 +76,10 @@ class SideBySide(Generic[_T]):
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._futures.clear)
 
+    def __contains__(self, path: Path) -> bool:
+        """Return whether threads work on a result that nobody has taken, or will."""
+        return path in self._futures
+
     def begin(self, tasks: Mapping[Path, Callable[[], _T]], threads: int) -> None:
         """Begin tasks, in their order, in threads that end with them."""
         pool = ThreadPoolExecutor(threads, thread_name_prefix="semira-compile")
