@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections import Counter
 from pathlib import Path
@@ -61,6 +63,27 @@ def test_what_fails_fails_where_it_is_asked_for():
     assert begun.wait(60)
     with pytest.raises(JitError, match="no"):
         side.take(HERE)
+
+
+ENDING = """
+import sys, threading
+from pathlib import Path
+from semira.backends.cuda.jit.known import SideBySide
+begun = threading.Event()
+def first():
+    begun.set()
+    threading.main_thread().join()
+side = SideBySide()
+side.begin({Path("a"): first, Path("b"): lambda: print("begun after the end")}, threads=1)
+begun.wait()
+"""
+
+
+def test_a_process_that_ends_waits_for_what_has_begun_alone():
+    ran = subprocess.run(
+        [sys.executable, "-c", ENDING], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
 
 
 @pytest.fixture

@@ -145,7 +145,7 @@ def _tasks(
     algorithm: str, dtype: str, arch: str, *, is_small: bool
 ) -> dict[Path, Callable[[], Compiled]]:
     """Return what compiles the kernels of an algorithm that the cache lacks, by their files."""
-    tasks = {}
+    tasks: dict[Path, Callable[[], Compiled]] = {}
     for text in known.known_texts(algorithm, dtype):
         quick = text.root == PROGRAM and can_be_quick(text.source)
         # Large matrices take other shapes of long programs, and wait for optimised ones.

@@ -10,8 +10,9 @@ import functools
 import json
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
@@ -81,11 +82,15 @@ class SideBySide(Generic[_T]):
         return path in self._futures
 
     def begin(self, tasks: Mapping[Path, Callable[[], _T]], threads: int) -> None:
-        """Begin tasks, in their order, in threads that end with them."""
-        pool = ThreadPoolExecutor(threads, thread_name_prefix="semira-compile")
-        for path, task in tasks.items():
-            self._futures[path] = pool.submit(_unless_ending, task)
-        pool.shutdown(wait=False)
+        """Begin tasks, in their order, in threads that end with them.
+
+        A process that ends waits for those that have begun; the others never run.
+        """
+        waiting = deque((Future[_T](), task) for task in tasks.values())
+        self._futures |= {path: each[0] for path, each in zip(tasks, waiting, strict=True)}
+        # Those of an executor would run all tasks before the process ends.
+        for _ in range(min(threads, len(waiting))):
+            threading.Thread(target=_work, args=(waiting,), name="semira-compile").start()
 
     def take(self, path: Path) -> _T | None:
         """Return the result of a path, once; waits for it if a thread works on it.
@@ -93,15 +98,18 @@ class SideBySide(Generic[_T]):
         None if no thread does, or has begun to: then none will. Raises what the task raised.
         """
         future = self._futures.pop(path, None)
-        if future is None or future.cancel():
-            return None
-        with suppress(CancelledError):
-            return future.result()
-        return None
+        return None if future is None or future.cancel() else future.result()
 
 
-def _unless_ending(task: Callable[[], _T]) -> _T:
-    """Run a task, unless the process ends: it waits for its threads."""
-    if not threading.main_thread().is_alive():
-        raise CancelledError
-    return task()
+def _work(waiting: deque[tuple[Future[_T], Callable[[], _T]]]) -> None:
+    """Run tasks until none waits, or the process ends."""
+    while threading.main_thread().is_alive():
+        try:
+            future, task = waiting.popleft()
+        except IndexError:
+            return
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(task())
+            except BaseException as error:  # noqa: BLE001 - whoever asks gets it
+                future.set_exception(error)
