@@ -12,6 +12,9 @@ import pytest
 from tests.helpers.emulated import build
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
 
+from semira.backends.cuda.jit.cache import digest
+from semira.backends.cuda.jit.known import known_texts
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -104,6 +107,10 @@ def test_a_gpu_asks_for_no_other_text(tmp_path):
     assert asked.returncode == listed.returncode == 0, asked.stderr + listed.stderr
     assert len(asked.stdout.split()) >= 2
     assert not {*asked.stdout.split()} - {*listed.stdout.split()}
+    # Those that threads compile beforehand: python -m tests.helpers.known_texts --record
+    known = {digest(text.root, text.source) for text in known_texts("bfs", "FP64")}
+    assert known
+    assert not known - {*listed.stdout.split()}
 
 
 @needs_nvrtc
