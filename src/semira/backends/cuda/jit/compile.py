@@ -27,6 +27,9 @@ QUICK_FROM = 5_000
 #: How a quick kernel is optimised.
 QUICK = "max"
 
+#: Threads that compile at a time: no call needs more, and others may use the machine.
+MOST_THREADS = 16
+
 _lock = locks.lock()
 
 #: Told of every kernel that is asked for, in the cache or not.
@@ -121,7 +124,7 @@ _quick_ones: dict[Path, Compiled] = {}
 
 def _begin_expected(missing: Path, arch: str) -> None:
     """Let threads compile what an algorithm will ask for, if a kernel of that is missing."""
-    threads = settings().threads
+    threads = _threads()
     if threads < 2 or missing in _beside:
         return
     for key in list(_expected):
@@ -139,6 +142,10 @@ def _known_paths(algorithm: str, dtype: str, arch: str, folder: Path) -> frozens
     return frozenset(
         _rendered(text.source, text.name, arch, text.offset_type, text.root)[1] for text in texts
     )
+
+
+def _threads() -> int:
+    return min(MOST_THREADS, settings().threads)
 
 
 def _tasks(
@@ -243,7 +250,7 @@ def compile_source(
 
     functions = linking.functions_in(source)
     log = io.StringIO()
-    threads = settings().threads
+    threads = _threads()
     options = ProgramOptions(
         name=name,
         std=STANDARD,
