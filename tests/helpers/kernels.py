@@ -15,7 +15,7 @@ import gzip
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +113,12 @@ def kernels_of(program: Program) -> list[Kernel]:
     if is_own(program):
         root, source = own_text(program)
         return [Kernel(root, "int", source), *kernels_of(ending_of(program))]
-    return [Kernel(PROGRAM, "int", lower_program(program).source)]
+    return [Kernel(PROGRAM, "int", _lowered(program).source)]
+
+
+@lru_cache(4096)  # all of the list, which is asked for again by the shape of its kernels
+def _lowered(program: Program) -> Lowered:
+    return lower_program(program)
 
 
 def follows_from_a_program(kernel: Kernel) -> bool:
@@ -134,13 +139,15 @@ def listed_lines() -> frozenset[str]:
     return frozenset(gzip.decompress(LIST.read_bytes()).decode().splitlines())
 
 
-def listed_programs() -> Iterator[Program]:
-    """Yield the programs of the list, planned for the cuda backend, in every way they may go."""
-    for line in sorted(listed_lines()):
-        program, facts = from_line(line)
-        is_weighed = weighed_beforehand(program, CAPABILITIES) is not None
-        for way in ("", *(WAYS if is_weighed else ())):
-            yield plan_program(program, CAPABILITIES, facts=replace(facts, way=way))
+@cache
+def listed_programs() -> tuple[Program, ...]:
+    """Return the programs of the list, planned for the cuda backend, in every way they may go."""
+    found = (
+        (program, replace(facts, way=way))
+        for program, facts in map(from_line, sorted(listed_lines()))
+        for way in ("", *(WAYS if weighed_beforehand(program, CAPABILITIES) is not None else ()))
+    )
+    return tuple(plan_program(program, CAPABILITIES, facts=facts) for program, facts in found)
 
 
 @cache
@@ -219,7 +226,7 @@ def _programs_with(has: Callable[[Lowered], bool]) -> list[Program]:
         if is_hosted(program) or is_staged(program) or is_own(program):
             continue
         try:
-            lowered = lower_program(program)
+            lowered = _lowered(program)
         except NotImplementedException:
             continue
         if has(lowered):
@@ -344,12 +351,13 @@ def _listed_keys() -> frozenset[str]:
 
 def outside(asked: Iterable[Kernel]) -> list[str]:
     """Return the sources among `asked` that are not in the list."""
-    found = [one for one in asked if follows_from_a_program(one)]
-    if found:  # else the kernels of all listed programs need not be written
-        found = [one for one in found if one.key not in _listed_keys()]
-    if found:
-        found = [one for one in found if one.key not in _gathering_keys()]
-    return [one.source for one in found]
+    return [one.source for one in asked if follows_from_a_program(one) and not _is_listed(one)]
+
+
+def _is_listed(kernel: Kernel) -> bool:
+    # Of what was only planned, what is listed was left out: else all kernels would be written.
+    is_planned = kernel.root == "planned"
+    return not is_planned and (kernel.key in _listed_keys() or kernel.key in _gathering_keys())
 
 
 @cache
