@@ -44,6 +44,8 @@ def test_samples_are_entries_of_their_rows(device, replace, weighted, k):
 
 @pytest.mark.parametrize(("replace", "weighted"), WAYS)
 def test_every_device_draws_as_the_reference(device, replace, weighted):
+    if device == "reference":
+        pytest.skip("what the others are compared with")
     graph = some_matrix(60, 60)
     given = {"replace": replace, "weighted": weighted, "seed": 7}
     mine = gb.apps.sample_hops(matrix_of(graph, device), range(0, 60, 6), (7, 3, 35), **given)

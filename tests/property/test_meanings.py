@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ def _wrong_binary(name: str, dtype: str) -> list[Any]:
     if name == "floordiv" and dtype not in op.types:
         # python-graphblas leaves out dtypes for which Numba refuses its Python function. That
         # happened to one that compiles when it is asked for again, as here.
-        op = suitesparse().core.operator.BinaryOp.register_anonymous(op.orig_func, name)
+        op = _again(op, name)
     op = op[dtype]
     theirs = column(a, dtype).ewise_mult(column(b, dtype), op).new()
     left, right = (cast_array(side, typed.type.np_type) for side in (a, b))
@@ -91,6 +92,11 @@ def _wrong_binary(name: str, dtype: str) -> list[Any]:
     if name == "any":
         same |= same_values(a, expected) | same_values(b, expected)
     return list(zip(a[~same], b[~same], ours[~same], expected[~same], strict=True))[:8]
+
+
+@cache
+def _again(op: Any, name: str) -> Any:
+    return suitesparse().core.operator.BinaryOp.register_anonymous(op.orig_func, name)
 
 
 def _defined_rpow(a: Any, b: Any) -> Any:

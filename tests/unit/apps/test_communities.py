@@ -217,6 +217,8 @@ def noisy(device, directed=False):
 @BOTH
 @pytest.mark.parametrize("directed", [False, True])
 def test_labels_are_those_of_the_reference(device, name, directed):
+    if device == "reference":
+        pytest.skip("what the others are compared with")
     expected = run(name, noisy("reference", directed), directed=directed, seed=7)
     found = run(name, noisy(device, directed), directed=directed, seed=7)
     assert found.host_labels.tolist() == expected.host_labels.tolist()
@@ -291,6 +293,8 @@ def one_group_and_all_alone(device, weight, directed):
     ("weight", "directed"), [(None, False), ("weight", False), ("weight", True)]
 )
 def test_rows_of_more_labels_than_a_table_are_walked_in_parts(device, weight, directed):
+    if device == "reference" and (weight, directed) != ("weight", True):
+        pytest.skip("has no tables; Python takes a second for each")
     # Half of the vertices next to the hub are labels to merge with: more than 1,536.
     found = one_group_and_all_alone(device, weight, directed)
     expected = one_group_and_all_alone("cpu", weight, directed)

@@ -183,6 +183,8 @@ def answers(edges, n, **options):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_device_gives_the_same_bits(device, method):
+    if device == "reference":
+        pytest.skip("what the others are compared with")
     edges = drawn(90, 400, 5)
     options = {"method": method, "alpha": 0.07, "rho": 3e-5}
     found = answers(edges, 90, **options)
@@ -211,6 +213,8 @@ def test_the_number_of_threads_changes_nothing(threads):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("lacking", ["table", "device", "pool", "both", "sort"])
 def test_too_little_room_changes_nothing(device, monkeypatch, method, lacking):
+    if device == "reference" and lacking not in ("both", "sort"):
+        pytest.skip("Python takes a second for each, and runs what the cpu compiles")
     edges = drawn(90, 400, 5)
     options = {"method": method, "alpha": 0.07, "rho": 3e-5}
     expected = bits_of_reference(method)

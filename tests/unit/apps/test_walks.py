@@ -129,6 +129,8 @@ def test_moves_are_entries_and_walks_end_where_nothing_leaves(device, kind, dire
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("restart", [0.0, 0.3])
 def test_every_device_walks_as_the_reference(device, kind, restart):
+    if device == "reference":
+        pytest.skip("what the others are compared with")
     graph, scores = some_graph(), np.random.default_rng(5).random(60)
     options = {"length": 9, "walks_per_vertex": 3, "seed": 4, "restart": restart}
     if kind == "node2vec":

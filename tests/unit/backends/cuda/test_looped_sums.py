@@ -35,7 +35,7 @@ def common_divisor(x, y):
 @needs_nvrtc
 @needs_numba_cuda
 @pytest.mark.parametrize("arch", ARCHITECTURES)
-@pytest.mark.parametrize("dtype", [INT32, INT64], ids=str)
+@pytest.mark.parametrize("dtype", [INT64], ids=str)
 def test_pulls_whose_sum_is_a_loop_in_python_compile(dtype, arch):
     divisor = gb.binary.register_anonymous(common_divisor)
     program = a_pull(gb.monoid.register_anonymous(divisor, 0), dtype)
