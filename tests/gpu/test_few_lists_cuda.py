@@ -31,7 +31,7 @@ def way(request, monkeypatch) -> str:
     return request.param
 
 
-def operands(dtype, rows: int = 500):
+def operands(dtype, rows: int = 300):
     """Return A, whose rows name 0 to 10 rows of B, and B."""
     rng = np.random.default_rng(3)
     named = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import pkgutil
 from collections import deque
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from tests.helpers import emulated
 from tests.helpers.data import load_graph
 from tests.helpers.every import every
 from tests.helpers.hidden_sizes import hidden_sizes
@@ -26,12 +26,17 @@ from semira import algorithms
 #: Modules of the algorithms: what hides host reads watches the loops of all of them.
 MODULES = tuple(found.name for found in pkgutil.iter_modules(algorithms.__path__))
 
-#: A fixture that only names a device may serve every example.
-examples = functools.partial(
-    settings,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+#: Examples on the emulated GPU, at most: each launch takes a millisecond.
+EMULATED = 20
+
+
+def examples(max_examples: int) -> settings:
+    """Return settings; a fixture that only names a device may serve every example."""
+    return settings(
+        max_examples=min(max_examples, EMULATED) if emulated.is_installed else max_examples,
+        deadline=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+    )
 
 
 @dataclass(frozen=True)
