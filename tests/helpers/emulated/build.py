@@ -28,7 +28,10 @@ OPTIONS = (
     # Variables of one name in two kernels are two.
     "-fno-gnu-unique",
 )  # fmt: skip
-LINKED = ("-shared", "-s", "-Wl,-Bsymbolic")
+#: The emulator, which is loaded before, has brought all libraries but the compiler's own: to name
+#: them again would take as long as assembling a kernel.
+LINKED = ("-shared", "-s", "-Wl,-Bsymbolic", "-nostdlib")
+LIBRARIES = ("-lgcc",)
 
 #: What kernels write in PTX, and the same in C++.
 _TRANSLATED = (
@@ -124,7 +127,8 @@ def compile_for_host(
     with tempfile.TemporaryDirectory() as folder:
         unit, library = Path(folder) / "kernel.cpp", Path(folder) / "kernel.so"
         unit.write_text(f'#include "kernels.hpp"\n{text}')
-        command = ["g++", *OPTIONS, *LINKED, f"-I{_headers(header)}", str(unit), "-o", str(library)]
+        command = ["g++", *OPTIONS, *LINKED, f"-I{_headers(header)}", str(unit), *LIBRARIES]
+        command += ["-o", str(library)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             log = "\n".join(done.stderr.splitlines()[:60])
