@@ -93,7 +93,7 @@ test-gpu-long: $(VENV)/.gpu
 
 # No GPU needed: the suite asks for listed kernels only, and all that are new compile and link.
 kernels: $(VENV)/.test
-	SEMIRA_TEST_DATA=none $(UNOPTIMISED) $(BIN)/python -m pytest --quiet $(APART) --device cuda --kernels check tests/conformance
+	SEMIRA_TEST_DATA=none $(UNOPTIMISED) $(BIN)/python -m pytest --quiet $(APART) --device cuda --device-tests --kernels check tests/conformance
 	$(BIN)/python -m tests.helpers.compile_kernels $(ARGS)
 
 # No GPU needed: the cuda backend with kernels compiled for the host. Every family of kernels is among it.
@@ -141,7 +141,7 @@ LEFT_OUT := $(foreach file,jaccard_similarity multi_source_bfs,\
 emulated: $(VENV)/.test
 	@if $(BIN)/python -c 'import sys; from tests.helpers.emulated import build; \
 			sys.exit(not build.has_compiler())'; then \
-		$(UNOPTIMISED) $(BIN)/python -m pytest --quiet $(APART) --numprocesses auto --emulate --device cuda -m 'not slow' \
+		$(UNOPTIMISED) $(BIN)/python -m pytest --quiet $(APART) --numprocesses auto --emulate --device cuda --device-tests -m 'not slow' \
 			$(EMULATED) $(LEFT_OUT) $(ARGS); \
 	else echo "emulated: skipped; it needs g++ on an x86-64 processor, and Linux"; fi
 
@@ -208,7 +208,7 @@ records: $(VENV)/.gpu
 # What `make test` leaves out, and python-graphblas' own tests: the score in docs/conformance.md must be that of the run.
 # Only what the former compile is optimised, as in `make test`.
 conformance: $(VENV)/.test
-	$(BIN)/python -m pytest --quiet $(APART) --device cpu $(addprefix tests/conformance/test_,cover.py algorithms_real_graphs.py \
+	$(BIN)/python -m pytest --quiet $(APART) --device cpu --device-tests $(addprefix tests/conformance/test_,cover.py algorithms_real_graphs.py \
 		more_algorithms_real_graphs.py)
 	$(UNOPTIMISED) $(BIN)/python -m tests.pgb --docs docs/conformance.md $(ARGS)
 

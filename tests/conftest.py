@@ -39,6 +39,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help=f"run device tests here; repeatable (default: {' and '.join(DEFAULT_DEVICES)})",
     )
     parser.addoption(
+        "--device-tests",
+        action="store_true",
+        help="leave out tests that are the same whatever --device says",
+    )
+    parser.addoption(
         "--conformance-seed",
         type=int,
         default=DEFAULT_SEED,
@@ -162,12 +167,21 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let processes begin with the files of most cases: the last one to end bounds the run."""
+    if config.getoption("--device-tests"):
+        same = [item for item in items if not _depends_on_device(item)]
+        config.hook.pytest_deselected(items=same)
+        items[:] = [item for item in items if item not in {*same}]
     if not hasattr(config, "workerinput"):
         return
     cases: Counter[Path] = Counter()
     for item in items:
         cases[item.path] += every.count(getattr(item, "function", None))
     items.sort(key=lambda item: (-cases[item.path], item.path))
+
+
+def _depends_on_device(item: pytest.Item) -> bool:
+    takes = {"device", "place"} & {*getattr(item, "fixturenames", ())}
+    return bool(takes) or item.get_closest_marker("gpu") is not None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -36,7 +36,7 @@ def star(n):
     rows, columns = np.r_[hub, leaves], np.r_[leaves, hub]
     return gb.Matrix.from_coo(rows, columns, 1.0, nrows=n, ncols=n)
 
-some, few = star(20_000), star(100)
+some, few = star(20_000), star(40)
 product = few.mxm(few).new()
 row, column = gb.Matrix.from_coo([0], [0], [1]), gb.Vector.from_dense(np.arange(5000.0))
 full, long = gb.Vector.from_scalar(1.0, 2**31 - 2), gb.Matrix("FP64", 2**31 - 2, 10)

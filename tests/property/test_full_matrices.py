@@ -47,7 +47,9 @@ def written(product: Any, options: dict[str, Any]) -> gb.Matrix:
 
 
 @pytest.mark.parametrize("ring", RINGS)
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(drawn=products(), by_columns=st.booleans(), kind=st.sampled_from(("", "S", "~S")))
 def test_columns_and_rows_of_a_product(
     device: str, ring: str, drawn: Any, by_columns: bool, kind: str
