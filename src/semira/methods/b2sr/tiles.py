@@ -24,7 +24,7 @@ _BUILD = f"{_KERNELS}words+{_KERNELS}build"
 
 @dataclass(slots=True, eq=False)
 class Tiles:
-    """One orientation as lines of tiles; see `semira.methods.b2sr.arrays.B2srArrays`.
+    """One orientation as lines of tiles; see `semira.methods.b2sr.arrays`.
 
     Attributes
     ----------
