@@ -10,9 +10,9 @@ _PLACE = "semira.algorithms.kernels:ballots"
 _LONG_ROW = 128
 _BEGIN = ArrayKernel(_PLACE, "begin_ballots")
 _VOTE = ArrayKernel(_PLACE, "vote", lanes=8)
-_VOTE_LONG = ArrayKernel(_PLACE, "vote_long")
+_VOTE_LONG = ArrayKernel(_PLACE, "vote_long", skips_hosts=True)
 _SETTLE = ArrayKernel(_PLACE, "settle", lanes=8)
-_SETTLE_LONG = ArrayKernel(_PLACE, "settle_long")
+_SETTLE_LONG = ArrayKernel(_PLACE, "settle_long", skips_hosts=True)
 _NEXT = ArrayKernel(_PLACE, "next_ballot", lanes=0)
 
 

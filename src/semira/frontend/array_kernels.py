@@ -268,6 +268,8 @@ class ArrayKernel:
     blocks : int
         Of the first kernel of a loop: as many blocks fit on a multiprocessor of a GPU at the same
         time, for which the compiler saves registers. 0: any number.
+    skips_hosts : bool
+        There is no Python function: hosts have nothing to do.
 
     Notes
     -----
@@ -281,10 +283,11 @@ class ArrayKernel:
     """
 
     def __init__(
-        self, place: str, name: str, *, lanes: int = 1, threads: int = 256, blocks: int = 0
-    ) -> None:
+        self, place: str, name: str, *, lanes: int = 1, threads: int = 256, blocks: int = 0,
+        skips_hosts: bool = False,
+    ) -> None:  # fmt: skip
         package, _, file = place.partition(":")
-        self._text = KernelText(package, file, name, lanes, threads, blocks)
+        self._text = KernelText(package, file, name, lanes, threads, blocks, skips_hosts)
         self._again: dict[str, Any] = {}
 
     def __call__(

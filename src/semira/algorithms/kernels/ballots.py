@@ -86,15 +86,6 @@ def vote(
 
 
 @kernel
-def vote_long(
-    low: Any, high: Any, n: Any, indptr: Any, indices: Any, label: Any, best: Any, draw: Any,
-    queue: Any, state: Any, picks: Any, tickets: Any,
-) -> None:  # fmt: skip
-    """Do the rows that `vote` left in queues: on a GPU longer ones, on hosts none."""
-    pass  # noqa: PIE790 - docstrings are left out of compiled kernels
-
-
-@kernel
 def settle(
     low: Any, high: Any, indptr: Any, indices: Any, label: Any, best: Any, draw: Any, active: Any,
     queue: Any, state: Any,  # noqa: ARG001 - hosts leave no rows
@@ -125,15 +116,6 @@ def settle(
             active[indices[p]] = 1
     if wanted > 0:
         atomic_add(state, 2, wanted)
-
-
-@kernel
-def settle_long(
-    low: Any, high: Any, indptr: Any, indices: Any, label: Any, best: Any, draw: Any, active: Any,
-    queue: Any, state: Any,
-) -> None:  # fmt: skip
-    """Do the rows that `settle` left in a queue: on a GPU long ones, on hosts none."""
-    pass  # noqa: PIE790 - docstrings are left out of compiled kernels
 
 
 @kernel

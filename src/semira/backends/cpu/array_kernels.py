@@ -55,6 +55,8 @@ def run(text: KernelText, launch: Launch) -> Any:
 
     Returns `again` for its function; None if that was not compiled here.
     """
+    if text.skips_hosts:
+        return None
     function = _function(text)
     needed = launch.on_host()
     if launch.items == 1 and not needed and not launch.stops:
