@@ -67,8 +67,7 @@ def times_full(walk: FullWalk) -> None:
     values, stride = walk.values_of(held)
     kernels = walk.kernels(_TIMES_FULL)
 
-    def multiply_rows(part: int, lo: int, hi: int) -> None:
-        del part
+    def multiply_rows(_part: int, lo: int, hi: int) -> None:
         kernels.by_padded_row(
             lo, hi, held.height, held.starts, held.indices, values, stride,
             b.values, b.step_k, b.step_j, out.indptr, out.nminor, out.values,
