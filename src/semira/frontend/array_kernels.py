@@ -408,8 +408,8 @@ def run_loop(
     Raises
     ------
     InvalidValue
-        There is one kernel only, or a kernel has scratch, or blocks of another size; or an argument
-        is an array with gaps, or of a dtype that kernels do not take.
+        There is one kernel only, or a kernel has scratch, or blocks of another size; an argument is
+        an array with gaps, or of a dtype that kernels do not take; or hosts skip all kernels.
     JitError
         A kernel does not compile.
     """
@@ -426,6 +426,8 @@ def run_loop(
     if hasattr(backend, "run_kernel_loop"):
         backend.run_kernel_loop(state, launches, before, most_blocks)
         return
+    if all(text.skips_hosts for text, _ in launches):
+        raise InvalidValue(f"{launches[0][0].name}: the kernels of the loop are for GPUs alone")
     with interrupts.deferred():
         _run_in_turn(backend, before)
         while not state[0]:

@@ -243,6 +243,8 @@ def test_hosts_skip_kernels_of_gpus(where):
     run_loop(state, *steps, device=where)
     absent(3, values, device=where)
     assert values.tolist() == [10, 10, 10]
+    with pytest.raises(InvalidValue, match="for GPUs alone"):
+        run_loop(state, absent.launch(1, state), absent.launch(1, state), device=where)
 
 
 def test_hosts_have_scratch_that_gpus_do_not_ask_for():
