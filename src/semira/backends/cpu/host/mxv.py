@@ -228,9 +228,7 @@ def push(product: Product, mask: VectorMask | None) -> tuple[CpuVector, int]:
     kernels, edges = kernel_of("push", product, flags), product.edges
     frontier = product.vector.entry_indices()
     values, x_stride = (EVERYWHERE, 0) if iso is not None else product.frontier_values()
-    given = (
-        frontier, values, x_stride, edges.indptr, edges.indices, *product.edge_values(),
-    )  # fmt: skip
+    given = (frontier, values, x_stride, edges.indptr, edges.indices, *product.edge_values())
     bounds = _push_bounds(edges, frontier)
     return scattered(product, mask, kernels, kernels.push, given, bounds, frontier.dtype, iso)
 
