@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import count
 from operator import itemgetter
 from typing import Any
@@ -321,6 +321,7 @@ def _reads_left(kind: Kind) -> bool:
 #: A field of a partial situation without a value.
 _OPEN = object()
 _ALL_OPEN = dict.fromkeys(AXES, _OPEN)
+_ALL_FIELDS = itemgetter(*AXES)
 #: Each check, what takes the fields that it reads from a situation, and their names.
 _CHECKS = tuple(
     (check, itemgetter(*names), names)
@@ -514,11 +515,24 @@ def cover(seed: int, draws: int) -> dict[Kind, list[Case]]:
 def _rows(seed: int) -> tuple[list[Kind], list[dict[str, Any]]]:
     """Return the kinds of a cover, and its rows; the kind of a row is a number."""
     kinds = few_kinds(seed)
-    rows = pairwise(
-        {"kind": range(len(kinds)), **AXES}, seed,
-        lambda row: "kind" not in row or is_allowed(kinds[row["kind"]], row),
-    )  # fmt: skip
-    return kinds, rows
+
+    @cache
+    def takers(number: int, values: tuple[Any, ...]) -> frozenset[int]:
+        check, _, names = _CHECKS[number]
+        given = {name: x for name, x in zip(names, values, strict=True) if x is not _OPEN}
+        return frozenset(at for at, kind in enumerate(kinds) if check(kind, kind.row, given))
+
+    @lru_cache(4)
+    def takers_of_all(values: tuple[Any, ...]) -> frozenset[int]:
+        full = dict(zip(AXES, values, strict=True))
+        each = (takers(number, read(full)) for number, (_, read, _) in enumerate(_CHECKS))
+        return frozenset.intersection(*each)
+
+    def allowed(row: dict[str, Any]) -> bool:
+        # Most are rows that are asked about with one kind after the other.
+        return "kind" not in row or row["kind"] in takers_of_all(_ALL_FIELDS(_ALL_OPEN | row))
+
+    return kinds, pairwise({"kind": range(len(kinds)), **AXES}, seed, allowed)
 
 
 def _without_kind(row: dict[str, Any]) -> dict[str, Any]:

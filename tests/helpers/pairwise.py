@@ -58,15 +58,14 @@ def pairwise(
         for b in axes[second]
     }
     partners: dict[Item, set[Item]] = {(x, value): set() for x in names for value in axes[x]}
-    for one, two in open_pairs:
+    possible = {pair: allowed(dict(pair)) for pair in open_pairs}
+    # What cannot be shown attracts no row.
+    for one, two in filter(possible.get, open_pairs):
         partners[one].add(two)
         partners[two].add(one)
     rows: list[Row] = []
-    possible: dict[Pair, bool] = {}
     while open_pairs:
         start = list(open_pairs)[int(rng.integers(len(open_pairs)))]
-        if start not in possible:
-            possible[start] = allowed(dict(start))
         tries = _CANDIDATES if possible[start] else 0
         best = max(
             (_filled(axes, start, partners, rng, allowed) for _ in range(tries)),
@@ -106,15 +105,17 @@ def _filled(
     """Return a row that shows the pair `start`, and how many new pairs it shows; None if stuck."""
     row, gained = dict(start), 1
     for name in rng.permutation([name for name in axes if name not in row]):
-        choices = []
-        for at in rng.permutation(len(axes[name])):
-            value = axes[name][at]
-            if allowed({**row, name: value}):
-                shown = partners[name, value]
-                choices.append((sum(item in shown for item in row.items()), value))
-        if not choices:
+        values, shown = axes[name], row.items()
+        choices = [
+            (len(partners[name, values[at]].intersection(shown)), values[at])
+            for at in rng.permutation(len(values))
+        ]
+        # Among equals the first of the permutation: few are asked whether they are allowed.
+        choices.sort(key=lambda choice: -choice[0])
+        found = (choice for choice in choices if allowed({**row, name: choice[1]}))
+        new, value = next(found, (-1, None))
+        if new < 0:
             return None, -1
-        new, value = max(choices, key=lambda choice: choice[0])
         row[str(name)] = value
         gained += new
     return row, gained
