@@ -346,7 +346,7 @@ class ArrayKernel:
             shared=shared,
         )  # fmt: skip
         _check((launch,))
-        if items:
+        if items and (not self._text.skips_hosts or hasattr(backend, "run_kernel_loop")):
             self._again[device] = backend.run_kernel(*launch)
 
     def launch(
@@ -363,14 +363,9 @@ class ArrayKernel:
         if getattr(work, "ndim", 0) and len(work) != items + 1:
             raise DimensionMismatch(f"{len(work)} running totals of {items} items: one more")
         return self._text, Launch(
-            items,
-            arguments,
-            _workers(scratch),
-            work,
-            lambda: _workers(host_scratch()),
-            stops,
+            items, arguments, _workers(scratch), work, lambda: _workers(host_scratch()), stops,
             shared,
-        )
+        )  # fmt: skip
 
     def beside(self, other: tuple[KernelText, Launch], items: int) -> tuple[KernelText, Launch]:
         """Return a call for `run_loop` with the arguments of another one, which are checked."""
@@ -438,7 +433,7 @@ def run_loop(
 
 def _run_in_turn(backend: Any, launches: Sequence[tuple[KernelText, Launch]]) -> None:
     for text, launch in launches:
-        if launch.items:
+        if launch.items and not text.skips_hosts:
             backend.run_kernel(text, launch)
 
 

@@ -55,8 +55,6 @@ def run(text: KernelText, launch: Launch) -> Any:
 
     Returns `again` for its function; None if that was not compiled here.
     """
-    if text.skips_hosts:
-        return None
     function = _function(text)
     needed = launch.on_host()
     if launch.items == 1 and not needed and not launch.stops:
@@ -64,8 +62,7 @@ def run(text: KernelText, launch: Launch) -> Any:
         return _again_of(function)
     if not getattr(launch.work, "ndim", 0):
         total = max(int(launch.work), launch.items)
-        chunks = min(threads.num_chunks(total), max(1, launch.items))
-        bounds = threads.even_bounds(launch.items, chunks)
+        bounds = threads.even_bounds(launch.items, min(threads.num_chunks(total), launch.items))
     else:
         total = int(launch.work[-1] - launch.work[0]) + launch.items
         bounds = threads.bounds_by_work(launch.work, threads.num_chunks(total))

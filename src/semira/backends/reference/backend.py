@@ -293,8 +293,6 @@ def open_backend() -> ReferenceBackend:
 
 def run_array_kernel(text: KernelText, launch: Launch) -> None:
     """Call the function of a kernel over all of its items."""
-    if text.skips_hosts:
-        return
     needed = launch.on_host()
     scratch = [np.zeros(each.length, each.dtype) for each in needed]
     for array, each in zip(scratch, needed, strict=True):
