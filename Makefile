@@ -130,6 +130,8 @@ EMULATED := tests/unit/methods/test_toy.py tests/gpu/test_ahead_cuda.py tests/gp
 		$(addprefix test_classification.py::test_,the_planted_pattern_is_found launches_of_their_own_change_nothing) \
 		$(addprefix test_assignment.py::test_,auctions_have_the_same_bits_everywhere the_only_best_pairs_are_found_everywhere) \
 		test_fused_lasso.py::test_the_values_of_the_specification) \
+	$(addprefix tests/unit/algorithms/test_graph_colouring.py::test_,turns_make_the_colours_of_the_scan another_seed_is_another_order) \
+	tests/unit/algorithms/test_label_propagation.py::test_rounds_make_the_labels_of_lists \
 	$(addprefix tests/unit/algorithms/,test_network_flow.py::test_value_is_that_of_the_least_of_all_cuts \
 		test_ranked_rows.py $(addprefix test_searches.py::test_,as_many_sources_as_bits a_hub_with_more_edges_than_a_few_threads_walk)) \
 	$(addprefix tests/unit/methods/b2sr/test_b2sr_products.py::test_,in_a_recorded_loop shapes) \

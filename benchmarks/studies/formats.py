@@ -28,8 +28,6 @@ from semira.bench.device import profile_calls
 from semira.bench.environment import version_of
 from semira.bench.record import Dataset, Record, without_result
 from semira.bench.timer import Budget, clock, measure
-from semira.formats import sizes
-from semira.methods.coo.arrays import coo_bytes
 from semira.methods.dense.arrays import dense_bytes
 from semira.methods.ell.arrays import KINDS, ell_bytes
 
@@ -130,13 +128,13 @@ def points(options: FormatsOptions, _xp: Any, say: Say) -> Iterator[tuple[Drawn,
 
 
 def format_bytes(drawn: Drawn, storage: str) -> int:
-    """Return the bytes of a matrix in a storage, from `semira.formats.sizes`."""
+    """Return the bytes of a matrix in a storage, of numbers of 32 bits."""
     (n, m), nvals = drawn.shape, len(drawn.indices)
     if storage == "dense":
         return dense_bytes(n, m, _VALUE)
     if storage not in KINDS:
-        lines, width = (m, n) if storage == "csc" else (n, m)
-        return (coo_bytes if storage == "coo" else sizes.csr_bytes)(lines, width, nvals, _VALUE)
+        lines = {"coo": nvals, "csc": m + 1}.get(storage, n + 1)
+        return 4 * lines + nvals * (4 + _VALUE)
     # A product with a vector pulls: its lines are rows.
     height = KINDS[storage].get("slice_lines") or n
     lengths = np.diff(drawn.indptr)

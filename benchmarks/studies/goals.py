@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.studies.versus import CLOCKS
+from benchmarks.studies.versus import CLOCKS, floor_s
 from semira.bench.record import Record
 from semira.bench.report import checked, figure, markdown_table
-from semira.bench.versus import Peers, against, floor_s, is_like_peers
+from semira.bench.versus import Peers, against, is_like_peers
 
 #: Options of the case of a goal; without an entry: the defaults of the algorithm.
 _TWENTY = {"dtype": "FP32", "tol": 0, "max_iterations": 20}

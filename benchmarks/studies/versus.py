@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from semira.bench.record import Record
-from semira.bench.report import checked, figure, markdown_table, milliseconds, runs_of
-from semira.bench.traffic import ROOF
-from semira.bench.versus import (
-    Peers,
-    against,
-    best_peer,
-    case_of,
-    floor_s,
-    floor_share,
-    is_like_peers,
-    ours_of,
-    versus_table,
+from semira.bench.report import (
+    checked,
+    figure,
+    grouped,
+    machine_of,
+    markdown_table,
+    milliseconds,
+    when_of,
 )
+from semira.bench.traffic import ROOF
+from semira.bench.versus import Peers, against, best_peer, case_of, is_like_peers, is_ours
 
 #: Options of cases in the summary.
 _PLAIN = {"dtype", "tol", "max_iterations"}
@@ -29,6 +27,78 @@ _KERNELS = 3
 
 #: What each clock of the peers' file is called.
 CLOCKS = {"device_ms": "device", "call_ms": "whole call"}
+
+
+def ours_of(records: Iterable[Record]) -> list[Record]:
+    """Return the records of Semira's algorithms."""
+    return [each for each in records if is_ours(each)]
+
+
+def floor_s(record: Record) -> float | None:
+    """Return the seconds that the least bytes take at the roof; None without them."""
+    # Of shortest paths without iterations, older records say that products moved nothing.
+    return record.least_bytes / ROOF if record.least_bytes else None
+
+
+def floor_share(record: Record) -> str:
+    """Return how much of the time on the device the floor is."""
+    floor, device_s = floor_s(record), record.device_median_s
+    return f"{floor / device_s:.0%}" if floor is not None and device_s else "-"
+
+
+def state_of(record: Record) -> str:
+    """Return the dtypes of the vectors that loops carry, and of the matrix; a dash if unknown."""
+    facts = record.facts
+    return f"{facts['state']}; {facts['matrix']}" if "state" in facts else "-"
+
+
+def _kept(record: Record) -> str:
+    """Return the MiB that a first call left at its matrix."""
+    kept = record.facts.get("kept")
+    return "-" if kept is None else figure(sum(kept.values()) / 2**20)
+
+
+def versus_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows: times of ours, the best peer by each clock, the floor.
+
+    The first call of a case may load or compile kernels; the one on a fresh matrix finds them
+    loaded, and makes the copies that it keeps.
+    """
+    head = [
+        "graph", "case", "dtype", "state; matrix", "device ms", "call ms", "first call ms",
+        "fresh matrix ms", "kept MiB", "best device ms",
+        "best call ms", "goal ms", "floor ms", "share of floor", "verified",
+    ]  # fmt: skip
+    rows = []
+    for record in ours_of(records):
+        place = record.dataset.name, record.kernel
+        is_like = is_like_peers(record, peers)
+        times = peers.times.get(place, []) if is_like else []
+        device_s = record.device_median_s
+        rows.append(
+            [
+                record.dataset.name, case_of(record), record.dtype, state_of(record),
+                *map(milliseconds, (device_s, record.median_s, record.first_s)),
+                milliseconds(record.facts.get("fresh_s")), _kept(record),
+                against(times, "device_ms", device_s),
+                against(times, "call_ms", record.median_s),
+                figure(peers.goals.get(place) if is_like else None),
+                milliseconds(floor_s(record)), floor_share(record), checked(record),
+            ]
+        )  # fmt: skip
+    return head, rows
+
+
+def runs_of(records: Sequence[Record]) -> str:
+    """Return in Markdown where records were measured, and for each run its graphs and command."""
+    lines: list[str] = []
+    for machine, there in grouped(records, lambda record: machine_of(record.environment)).items():
+        lines.append(f"{'' if not lines else chr(10)}Measured on {machine}:\n")
+        for when, run in grouped(there, lambda record: when_of(record.environment)).items():
+            graphs = ", ".join(dict.fromkeys(record.dataset.name for record in run))
+            command = " ".join(run[0].environment.get("command", ()))
+            lines.append(f"- {when}: {graphs}{f' (`{command}`)' if command else ''}")
+    return "\n".join(lines)
 
 
 def summary_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], list[list[str]]]:

@@ -21,7 +21,6 @@ from benchmarks.studies.formats_tables import (
 from semira.base.errors import InvalidValue
 from semira.bench.record import Dataset, Record
 from semira.formats import MatrixArrays
-from semira.methods.coo.arrays import CoordinateArrays
 from semira.methods.dense.arrays import DenseArrays
 from semira.methods.ell.arrays import KINDS, EllArrays
 
@@ -72,9 +71,7 @@ def test_bytes_are_those_of_the_arrays() -> None:
     from semira.base.dtypes import FP32
 
     matrix = MatrixArrays(70, 70, FP32, "csr", drawn.indptr, drawn.indices, drawn.values)
-    entries = CoordinateArrays.from_matrix(matrix)
-    coo = sum(part.nbytes for part in (entries.rows, entries.cols, entries.values))
-    assert format_bytes(drawn, "coo") == coo
+    assert format_bytes(drawn, "coo") == sum(part.nbytes for part in matrix.to_coo())
     parts = matrix.indptr, matrix.indices, matrix.values
     assert format_bytes(drawn, "csr") == sum(part.nbytes for part in parts)
     for name, kind in KINDS.items():

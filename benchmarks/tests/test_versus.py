@@ -13,13 +13,73 @@ from benchmarks.studies.versus import (
     operation_table,
     overhead_table,
     render_versus,
+    runs_of,
     summary_table,
+    versus_table,
 )
 from tests.helpers.versus import OURS, PEERS
 from typer.testing import CliRunner
 
-from semira.bench.record import Dataset, append_records
-from semira.bench.versus import versus_table
+from semira.bench.record import Dataset, Record, append_records
+
+
+def row(record: Record) -> dict[str, str]:
+    head, rows = versus_table([record], PEERS)
+    return dict(zip(head, rows[0], strict=True))
+
+
+def test_each_clock_meets_its_own() -> None:
+    cells = row(OURS)
+    assert (cells["device ms"], cells["best device ms"]) == ("1", "a 3 (3.00x)")
+    assert (cells["call ms"], cells["best call ms"]) == ("2", "c 4 (2.00x)")
+    assert (cells["goal ms"], cells["floor ms"], cells["share of floor"]) == ("0.5", "0.25", "25%")
+    assert (cells["first call ms"], cells["verified"]) == ("50", "yes")
+
+
+def test_other_work_has_no_peers() -> None:
+    cells = row(replace(OURS, dataset=Dataset("star", 100, 1000, "00")))
+    assert cells["best device ms"] == cells["best call ms"] == cells["goal ms"] == "-"
+
+
+def test_record_without_a_device_clock_has_dashes() -> None:
+    cells = row(replace(OURS, device_s=None, least_bytes=None))
+    assert (cells["device ms"], cells["floor ms"], cells["share of floor"]) == ("-", "-", "-")
+    assert cells["best device ms"] == "a 3"
+
+
+def test_a_record_without_products_has_no_floor_of_nothing() -> None:
+    assert row(replace(OURS, least_bytes=0))["floor ms"] == "-"
+
+
+def test_a_wrong_result_is_said() -> None:
+    assert row(replace(OURS, verified=False, note="3 of 4"))["verified"] == "**no**: 3 of 4"
+
+
+def test_states_and_fresh_calls_stand_beside_warm_ones() -> None:
+    facts = {"state": "BOOL, INT32", "matrix": "FP32", "fresh_s": 3e-3, "kept": {"a": 2**20}}
+    head, (row,) = versus_table([replace(OURS, facts=facts)], PEERS)
+    cells = dict(zip(head, row, strict=True))
+    assert cells["state; matrix"] == "BOOL, INT32; FP32"
+    assert (cells["fresh matrix ms"], cells["kept MiB"]) == ("3", "1")
+
+
+def test_runs_name_their_graphs_and_commands_below_their_machine() -> None:
+    def record(graph: str, commit: str, gpu: str) -> Record:
+        found = {"commit": commit * 12, "time": "today", "gpu": gpu, "cpu": "C", "threads": 2,
+                 "command": ["semira", "bench", commit]}  # fmt: skip
+        return Record(
+            "algorithm", "bfs", Dataset(graph, 1, 1, "0"), "semira", "cuda", environment=found
+        )
+
+    text = runs_of([record("a", "f", "G"), record("b", "e", "G"), record("c", "f", "G"),
+                    record("a", "f", "H")])  # fmt: skip
+    assert text.splitlines() == [
+        "Measured on G, host C with 2 threads; :", "",
+        "- today at commit `ffffffffffff`: a, c (`semira bench f`)",
+        "- today at commit `eeeeeeeeeeee`: b (`semira bench e`)", "",
+        "Measured on H, host C with 2 threads; :", "",
+        "- today at commit `ffffffffffff`: a (`semira bench f`)",
+    ]  # fmt: skip
 
 
 def test_a_summary_is_over_graphs_and_names_what_is_lost() -> None:

@@ -206,7 +206,7 @@ def test_the_right_script_runs(scripts: dict[str, Path]) -> None:
     assert run.stdout.startswith("{0: 0, 1: 1, 2: 1, 3: 2, 4: 3} 4\n")
 
 
-@every("module", operator_names.MODULES)
+@every("module", (*operator_names.MODULES, operator_names.SEMIRINGS))
 def test_names_of_operators_are_those_that_there_are(module: str) -> None:
     text = operator_names.path_of(module).read_text(encoding="utf-8")
     assert text == operator_names.written(module), "python -m tests.helpers.operator_names"

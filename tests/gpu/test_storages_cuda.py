@@ -115,8 +115,8 @@ def test_lines_are_padded_as_on_the_host(storage, orientation, dtype, wide, back
                 matrix.widen()
             found = need_made(matrix, Made(0, storage, orientation))
             download = backend.runtime.download
-            slots = wanted.slots
-            assert (found.height, found.slots, found.nvals) == (wanted.height, slots, wanted.nvals)
+            slots = len(wanted.indices)
+            assert (found.height, found.slots, found.nvals) == (wanted.height, slots, made.nvals)
             starts = download(found.starts, np.int64, len(wanted.starts))
             assert starts.tolist() == wanted.starts.tolist()
             assert download(found.indices, np.int32, slots).tolist() == wanted.indices.tolist()
@@ -143,27 +143,28 @@ def test_positions_are_those_of_the_host(dtype, held, wide, backend):
         for iso, orientation in ((False, "csr"), (False, "csc"), (True, "csr")):
             if iso:
                 made = replace(made, values=np.ones(1, dtype.array_dtype), iso=True)
-            wanted = DenseArrays.from_matrix(made if orientation == "csr" else transposed(made))
+            by_rows = made if orientation == "csr" else transposed(made)
+            wanted = DenseArrays.from_matrix(by_rows)
             matrix = backend.put(made if held == "csr" else transposed(made).flipped())
             if wide:
                 matrix.widen()
             need_made(matrix, Made(0, "dense", orientation))
             found = matrix.companions.get("dense", orientation)
             assert list(matrix.orientations) == [held]
-            assert (found.width, found.slots) == (wanted.ncols, lines * minor)
+            assert (found.width, found.slots) == (by_rows.ncols, lines * minor)
             values = download(found.values, dtype.array_dtype, wanted.values.size)
             assert values.tolist() == wanted.values.ravel().tolist()
             is_shared = iso or (wanted.present is None and held == orientation)
             assert found.is_own != is_shared or not lines
             assert (found.present is None) == (wanted.present is None)
             if wanted.present is not None:
-                words = -(-wanted.ncols // 32)
-                kept = download(found.present, np.uint8, 4 * words * wanted.nrows)
-                kept = np.unpackbits(kept, bitorder="little").reshape(wanted.nrows, 32 * words)
-                assert np.array_equal(kept[:, : wanted.ncols], wanted.present)
-                assert not kept[:, wanted.ncols :].any()
+                words = -(-by_rows.ncols // 32)
+                kept = download(found.present, np.uint8, 4 * words * by_rows.nrows)
+                kept = np.unpackbits(kept, bitorder="little").reshape(by_rows.nrows, 32 * words)
+                assert np.array_equal(kept[:, : by_rows.ncols], wanted.present)
+                assert not kept[:, by_rows.ncols :].any()
             kept = dense_bytes(
-                wanted.nrows, wanted.ncols, dtype.itemsize, full=wanted.present is None, iso=iso,
+                by_rows.nrows, by_rows.ncols, dtype.itemsize, full=wanted.present is None, iso=iso,
                 bits=True,
             )  # fmt: skip
             own = 0 if found.is_own else dtype.itemsize * wanted.values.size

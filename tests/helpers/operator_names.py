@@ -42,6 +42,10 @@ _SPACES = {
 }
 
 
+#: A stub without a module: the semirings, which two modules have.
+SEMIRINGS = "_semirings"
+
+
 def path_of(module: str) -> Path:
     """Return the stub of a module of operators."""
     return Path(gb.__file__).with_name(f"{module}.pyi")
@@ -87,10 +91,14 @@ def _others(module: str) -> tuple[set[str], list[str]]:
 
 def written(module: str) -> str:
     """Return the text of a module's stub with the names as they are now."""
-    imports, lines = _others(module)
-    for kind, listed in names(module).items():
+    is_shared = module == SEMIRINGS
+    imports, lines = (set(), []) if is_shared else _others(module)
+    for kind, listed in names("semiring" if is_shared else module).items():
         own = kind.__name__
-        if own not in getattr(gb, module).__dict__.get("__all__", ()):
+        if own == "Semiring" and not is_shared:
+            imports.add(f"from semira.{SEMIRINGS} import *  # noqa: F403 - hundreds of names")
+            continue
+        if is_shared or own not in getattr(gb, module).__dict__.get("__all__", ()):
             imports.add(f"from {kind.__module__} import {own}")
         variable = f"_{own.lower()}s"
         lines += ["", f"{variable}: list[{own}]", "("]
@@ -99,9 +107,9 @@ def written(module: str) -> str:
             break_on_hyphens=False,
         )  # fmt: skip
         lines += [f") = {variable}"]
-    return _HEAD + "\n".join([*sorted(imports), "", *lines]) + "\n"
+    return _HEAD + "\n".join([*sorted(imports), *[""] * (not is_shared), *lines]) + "\n"
 
 
 if __name__ == "__main__":
-    for each in MODULES:
+    for each in (*MODULES, SEMIRINGS):
         path_of(each).write_text(written(each), encoding="utf-8")

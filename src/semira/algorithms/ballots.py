@@ -9,11 +9,11 @@ _PLACE = "semira.algorithms.kernels:ballots"
 #: Entries of a row for each part of it that waits in a queue, at least: of kernels/ballots.cuh.
 _LONG_ROW = 128
 _BEGIN = ArrayKernel(_PLACE, "begin_ballots")
-_VOTE = ArrayKernel(_PLACE, "vote", lanes=8)
-_VOTE_LONG = ArrayKernel(_PLACE, "vote_long")
-_SETTLE = ArrayKernel(_PLACE, "settle", lanes=8)
-_SETTLE_LONG = ArrayKernel(_PLACE, "settle_long")
-_NEXT = ArrayKernel(_PLACE, "next_ballot", lanes=0)
+_VOTE = ArrayKernel(_PLACE, "vote", lanes=8, skips_hosts=True)
+_VOTE_LONG = ArrayKernel(_PLACE, "vote_long", skips_hosts=True)
+_SETTLE = ArrayKernel(_PLACE, "settle", lanes=8, skips_hosts=True)
+_SETTLE_LONG = ArrayKernel(_PLACE, "settle_long", skips_hosts=True)
+_NEXT = ArrayKernel(_PLACE, "next_ballot", lanes=0, skips_hosts=True)
 
 
 def vote_in_rounds(
@@ -32,7 +32,7 @@ def vote_in_rounds(
 
     Notes
     -----
-    21 bytes for each vertex, and 24 for each 128 entries; on hosts 4 for each vertex and thread.
+    21 bytes for each vertex, and 24 for each 128 entries.
     """
     n = edges.nrows
     with array_module(edges.device) as xp:
@@ -46,17 +46,11 @@ def vote_in_rounds(
         draw, active = xp.empty(n, xp.float64), xp.empty(n, xp.int8)
         state = xp.empty(10, xp.int64)
 
-        def counts() -> list[tuple[str, int, int | None]]:
-            return [("int32", n, 0), ("int32", n, None)]
-
         run_loop(
             state,
-            _VOTE.launch(
-                n, *edge, label, best, draw, active, queue, state,
-                work=rows.indptr, host_scratch=counts,
-            ),
+            _VOTE.launch(n, *edge, label, best, draw, active, queue, state),
             _VOTE_LONG.launch(1, n, *edge, label, best, draw, queue, state, picks, tickets),
-            _SETTLE.launch(n, *edge, label, best, draw, active, queue, state, work=rows.indptr),
+            _SETTLE.launch(n, *edge, label, best, draw, active, queue, state),
             _SETTLE_LONG.launch(1, *edge, label, best, draw, active, queue, state),
             _NEXT.launch(1, state),
             device=edges.device,

@@ -22,12 +22,7 @@ from semira import (
 )
 from semira.algorithms.checks import check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
-from semira.algorithms.neighbours import (
-    by_rows,
-    falling_edges,
-    falling_order,
-    undirected,
-)
+from semira.algorithms.neighbours import by_rows, falling_edges, falling_order, undirected
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
 from semira.algorithms.sequential import colours, runs_loops

@@ -15,7 +15,7 @@ from semira.kernels import ArrayKernel, array_module, placed, rows_of, run_loop,
 
 _PLACE = "semira.algorithms.kernels:hops"
 _EXPAND = ArrayKernel(_PLACE, "expand", lanes=8, blocks=4)
-_SETTLE = ArrayKernel(_PLACE, "settle", lanes=8)
+_SETTLE = ArrayKernel(_PLACE, "settle", lanes=8, skips_hosts=True)
 _DECIDE = ArrayKernel(_PLACE, "decide", lanes=8)
 _WALK = ArrayKernel(_PLACE, "walk")
 _COUNT = ArrayKernel(_PLACE, "count_levels", lanes=32)

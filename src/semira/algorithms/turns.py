@@ -11,10 +11,10 @@ from semira.kernels import ArrayKernel, Rows, array_module, rows_of, run_loop
 
 _PLACE = "semira.algorithms.kernels:turns"
 #: A multiprocessor has room for four blocks: each class of vertices needs one.
-_BEGIN = ArrayKernel(_PLACE, "begin_colours", blocks=4)
-_KEYS = ArrayKernel(_PLACE, "falling_keys")
-_COLOUR = ArrayKernel(_PLACE, "colour_in_turn", lanes=32)
-_END = ArrayKernel(_PLACE, "end_colours", lanes=0)
+_BEGIN = ArrayKernel(_PLACE, "begin_colours", blocks=4, skips_hosts=True)
+_KEYS = ArrayKernel(_PLACE, "falling_keys", skips_hosts=True)
+_COLOUR = ArrayKernel(_PLACE, "colour_in_turn", lanes=32, skips_hosts=True)
+_END = ArrayKernel(_PLACE, "end_colours", lanes=0, skips_hosts=True)
 
 
 def colours_in_turn(edges: Matrix, seed: int) -> Vector:

@@ -42,9 +42,9 @@ class Application:
     #: Package of the function.
     module: str
     #: Options that are files: ``"module:function"`` that reads them. The function is given the path
-    #: and the number of vertices; the names of the vertices, and what was read before it, if it has
-    #: parameters ``labels`` and ``found``. What it returns is the parameter of that name; for a
-    #: name that is no parameter it returns parameters by name.
+    #: and what it has parameters for: ``size``, the number of vertices; ``labels``, their names;
+    #: ``found``, what was read before. What it returns is the parameter of that name; for a name
+    #: that is no parameter it returns parameters by name.
     files: Mapping[str, str] = field(default_factory=dict)
     #: Parameters that are vertices: typed as names or numbers between commas. One that is in
     #: `files` too may be typed as either.

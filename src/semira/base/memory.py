@@ -39,9 +39,7 @@ class _Names(NamedTuple):
 
 _VERSION_2 = _Names("memory.max", "memory.current", ("inactive_file", "active_file"))
 _VERSION_1 = _Names(
-    "memory.limit_in_bytes",
-    "memory.usage_in_bytes",
-    ("total_inactive_file", "total_active_file"),
+    "memory.limit_in_bytes", "memory.usage_in_bytes", ("total_inactive_file", "total_active_file")
 )
 
 #: Called before a request is refused: each gives back memory that is only kept for later.

@@ -169,28 +169,18 @@ def means_of(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
 
 def where_of(environment: dict[str, Any]) -> str:
     """Return the sentence that says when, of what and on what records were measured."""
-    return f"Measured {_when(environment)} on {_machine(environment)}."
+    return f"Measured {when_of(environment)} on {machine_of(environment)}."
 
 
-def runs_of(records: Sequence[Record]) -> str:
-    """Return in Markdown where records were measured, and for each run its graphs and command."""
-    lines: list[str] = []
-    for machine, there in _group(records, lambda record: _machine(record.environment)).items():
-        lines.append(f"{'' if not lines else chr(10)}Measured on {machine}:\n")
-        for when, run in _group(there, lambda record: _when(record.environment)).items():
-            graphs = ", ".join(dict.fromkeys(record.dataset.name for record in run))
-            command = " ".join(run[0].environment.get("command", ()))
-            lines.append(f"- {when}: {graphs}{f' (`{command}`)' if command else ''}")
-    return "\n".join(lines)
-
-
-def _when(environment: dict[str, Any]) -> str:
+def when_of(environment: dict[str, Any]) -> str:
+    """Return when records were measured, and of what commit."""
     commit = (environment.get("commit") or "unknown")[:12]
     state = " with local changes" if environment.get("dirty") else ""
     return f"{environment.get('time', 'at an unknown time')} at commit `{commit}`{state}"
 
 
-def _machine(environment: dict[str, Any]) -> str:
+def machine_of(environment: dict[str, Any]) -> str:
+    """Return on what machine records were measured, and with what libraries."""
     versions = ", ".join(
         f"{name} {version}" for name, version in environment.get("versions", {}).items()
     )
@@ -199,7 +189,8 @@ def _machine(environment: dict[str, Any]) -> str:
     return f"{device}{processor} with {environment.get('threads', '?')} threads; {versions}"
 
 
-def _group(records: Iterable[Record], key: Callable[[Record], str]) -> dict[str, list[Record]]:
+def grouped(records: Iterable[Record], key: Callable[[Record], str]) -> dict[str, list[Record]]:
+    """Return records by a key, in the order in which keys first come."""
     groups: dict[str, list[Record]] = {}
     for record in records:
         groups.setdefault(key(record), []).append(record)
@@ -212,7 +203,7 @@ def render_report(records: Sequence[Record]) -> str:
     Times of different runs never share a table.
     """
     parts = []
-    for where, group in _group(records, lambda record: where_of(record.environment)).items():
+    for where, group in grouped(records, lambda record: where_of(record.environment)).items():
         parts.append(where)
         for kind in KINDS:
             head, rows = table_of(group, kind.name)

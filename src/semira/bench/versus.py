@@ -10,8 +10,7 @@ from typing import Any
 
 from semira.base.errors import FileFormatError
 from semira.bench.record import Record, read_text
-from semira.bench.report import checked, figure, milliseconds, ratio_text
-from semira.bench.traffic import ROOF
+from semira.bench.report import figure, milliseconds, ratio_text
 
 #: Layout of the file of peers' times; others are refused.
 SCHEMA = "semira-peers/1"
@@ -60,9 +59,9 @@ def read_peers(path: Path) -> Peers:
     return peers
 
 
-def ours_of(records: Iterable[Record]) -> list[Record]:
-    """Return the records of Semira's algorithms."""
-    return [each for each in records if each.kind == "algorithm" and each.library == "semira"]
+def is_ours(record: Record) -> bool:
+    """Whether it is of an algorithm of Semira."""
+    return record.kind == "algorithm" and record.library == "semira"
 
 
 def case_of(record: Record) -> str:
@@ -95,73 +94,24 @@ def against(rows: Iterable[dict[str, Any]], clock: str, ours_s: float | None) ->
     return f"{best[1]} {figure(best[0])}{ratio}"
 
 
-def floor_s(record: Record) -> float | None:
-    """Return the seconds that the least bytes take at the roof; None without them."""
-    # Of shortest paths without iterations, older records say that products moved nothing.
-    return record.least_bytes / ROOF if record.least_bytes else None
-
-
-def floor_share(record: Record) -> str:
-    """Return how much of the time on the device the floor is."""
-    floor, device_s = floor_s(record), record.device_median_s
-    return f"{floor / device_s:.0%}" if floor is not None and device_s else "-"
-
-
-def state_of(record: Record) -> str:
-    """Return the dtypes of the vectors that loops carry, and of the matrix; a dash if unknown."""
-    facts = record.facts
-    return f"{facts['state']}; {facts['matrix']}" if "state" in facts else "-"
-
-
-def _kept(record: Record) -> str:
-    """Return the MiB that a first call left at its matrix."""
-    kept = record.facts.get("kept")
-    return "-" if kept is None else figure(sum(kept.values()) / 2**20)
-
-
-def versus_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: times of ours, the best peer by each clock, the floor.
-
-    The first call of a case may load or compile kernels; the one on a fresh matrix finds them
-    loaded, and makes the copies that it keeps.
-    """
+def published_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows: our times beside the best peer's, of cases that peers have times of."""
     head = [
-        "graph", "case", "dtype", "state; matrix", "device ms", "call ms", "first call ms",
-        "fresh matrix ms", "kept MiB", "best device ms",
-        "best call ms", "goal ms", "floor ms", "share of floor", "verified",
+        "graph", "case", "dtype", "device ms", "call ms", "best device ms", "best call ms",
+        "goal ms",
     ]  # fmt: skip
     rows = []
-    for record in ours_of(records):
+    for record in records:
         place = record.dataset.name, record.kernel
-        is_like = is_like_peers(record, peers)
-        times = peers.times.get(place, []) if is_like else []
-        device_s = record.device_median_s
+        if place not in peers.times or not is_like_peers(record, peers) or not is_ours(record):
+            continue
+        times, device_s = peers.times[place], record.device_median_s
         rows.append(
             [
-                record.dataset.name, case_of(record), record.dtype, state_of(record),
-                *map(milliseconds, (device_s, record.median_s, record.first_s)),
-                milliseconds(record.facts.get("fresh_s")), _kept(record),
-                against(times, "device_ms", device_s),
-                against(times, "call_ms", record.median_s),
-                figure(peers.goals.get(place) if is_like else None),
-                milliseconds(floor_s(record)), floor_share(record), checked(record),
+                record.dataset.name, case_of(record), record.dtype,
+                *map(milliseconds, (device_s, record.median_s)),
+                against(times, "device_ms", device_s), against(times, "call_ms", record.median_s),
+                figure(peers.goals.get(place)),
             ]
         )  # fmt: skip
     return head, rows
-
-
-#: Columns of `versus_table` for those who want nothing but the comparison.
-_SHORT = (
-    "graph", "case", "dtype", "device ms", "call ms", "best device ms", "best call ms", "goal ms",
-)  # fmt: skip
-
-
-def published_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of `versus_table`, of the cases that peers have times of, in short."""
-    known = [
-        record for record in records
-        if is_like_peers(record, peers) and (record.dataset.name, record.kernel) in peers.times
-    ]  # fmt: skip
-    head, rows = versus_table(known, peers)
-    places = [head.index(name) for name in _SHORT]
-    return list(_SHORT), [[row[at] for at in places] for row in rows]

@@ -210,7 +210,8 @@ class StandIn(ReferenceBackend):
     def run_kernel(self, text: KernelText, launch: Launch) -> None:
         """Note the text of a kernel over arrays, and run it here."""
         self.texts[array_text(text, launch)] = None
-        super().run_kernel(text, launch)
+        if not text.skips_hosts:
+            super().run_kernel(text, launch)
 
     def run_kernel_loop(
         self,
@@ -222,11 +223,14 @@ class StandIn(ReferenceBackend):
         """Note the text of kernels that run in turn, and run them here."""
         del most_blocks
         self.texts[array_loop_text(launches, before)] = None
-        turn = before
-        while not state[0]:
+        turn, is_skipped = before, all(text.skips_hosts for text, _ in launches)
+        while True:
             for text, launch in turn:
-                if launch.items:
+                if launch.items and not text.skips_hosts:
                     super().run_kernel(text, launch)
+            # What hosts skip as a whole asks for nothing else.
+            if is_skipped or state[0]:
+                return
             turn = launches
 
     def fixed_point(

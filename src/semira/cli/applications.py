@@ -145,9 +145,9 @@ def arguments_of(row: Application, given: Mapping[str, Any], graph: Graph) -> di
 
 
 def _read(reader: Callable[..., Any], path: str, graph: Graph, found: Mapping[str, Any]) -> Any:
-    known = {"labels": graph.labels, "found": found}
+    known = {"size": graph.arrays.nrows, "labels": graph.labels, "found": found}
     named = {k: v for k, v in known.items() if k in inspect.signature(reader).parameters}
-    return reader(path, graph.arrays.nrows, **named)
+    return reader(path, **named)
 
 
 def _names(text: str, graph: Graph) -> list[str]:

@@ -98,11 +98,8 @@ def _measure_all(subject: _Subject, device: str) -> _Done:
 
 
 def _facts(done: _Done) -> list[tuple[str, Any]]:
-    arrays, found = done.graph.arrays, []
-    for algorithm, got in done.measured.items():
-        if not isinstance(got, str):
-            found.append((algorithm, got.summary))
-    summaries = dict(found)
+    arrays, measured = done.graph.arrays, done.measured.items()
+    summaries = {name: got.summary for name, got in measured if not isinstance(got, str)}
     facts: list[tuple[str, Any]] = [
         ("graph", done.graph.name),
         ("vertices", arrays.nrows),

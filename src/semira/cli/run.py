@@ -212,9 +212,7 @@ def _show(title: str, graph: Graph, measured: Measurement, record: dict[str, Any
         for name, value in record["result"].items()
         if name not in ranked
     ]
-    pairs += [
-        ("plan", measured.line()),
-    ]
+    pairs += [("plan", measured.line())]
     if measured.plan.rows:
         pairs.append(("entries touched", _touched(measured)))
     pairs += measured.lines(graph)

@@ -90,12 +90,7 @@ from semira.contract.trace import (
     trace_html,
     trace_text,
 )
-from semira.contract.variants import (
-    VARIANTS,
-    VariantRow,
-    has_variant_part,
-    variant_part,
-)
+from semira.contract.variants import VARIANTS, VariantRow, has_variant_part, variant_part
 
 __all__ = [
     "COLUMNS", "CORE_METHODS", "COSTED", "INTERSECTIONS", "PRODUCTS", "SEARCH_AMONG_MERGES",

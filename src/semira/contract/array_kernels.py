@@ -27,6 +27,8 @@ class KernelText:
     threads: int = 256
     #: Blocks of a loop that a multiprocessor has room for at the same time; 0: any number.
     blocks: int = 0
+    #: Hosts have nothing to do for it, and no function.
+    skips_hosts: bool = False
 
     @property
     def place(self) -> str:

@@ -268,6 +268,8 @@ class ArrayKernel:
     blocks : int
         Of the first kernel of a loop: as many blocks fit on a multiprocessor of a GPU at the same
         time, for which the compiler saves registers. 0: any number.
+    skips_hosts : bool
+        There is no Python function: hosts have nothing to do.
 
     Notes
     -----
@@ -281,10 +283,11 @@ class ArrayKernel:
     """
 
     def __init__(
-        self, place: str, name: str, *, lanes: int = 1, threads: int = 256, blocks: int = 0
-    ) -> None:
+        self, place: str, name: str, *, lanes: int = 1, threads: int = 256, blocks: int = 0,
+        skips_hosts: bool = False,
+    ) -> None:  # fmt: skip
         package, _, file = place.partition(":")
-        self._text = KernelText(package, file, name, lanes, threads, blocks)
+        self._text = KernelText(package, file, name, lanes, threads, blocks, skips_hosts)
         self._again: dict[str, Any] = {}
 
     def __call__(
@@ -343,7 +346,7 @@ class ArrayKernel:
             shared=shared,
         )  # fmt: skip
         _check((launch,))
-        if items:
+        if items and (not self._text.skips_hosts or hasattr(backend, "run_kernel_loop")):
             self._again[device] = backend.run_kernel(*launch)
 
     def launch(
@@ -360,14 +363,9 @@ class ArrayKernel:
         if getattr(work, "ndim", 0) and len(work) != items + 1:
             raise DimensionMismatch(f"{len(work)} running totals of {items} items: one more")
         return self._text, Launch(
-            items,
-            arguments,
-            _workers(scratch),
-            work,
-            lambda: _workers(host_scratch()),
-            stops,
+            items, arguments, _workers(scratch), work, lambda: _workers(host_scratch()), stops,
             shared,
-        )
+        )  # fmt: skip
 
     def beside(self, other: tuple[KernelText, Launch], items: int) -> tuple[KernelText, Launch]:
         """Return a call for `run_loop` with the arguments of another one, which are checked."""
@@ -405,8 +403,8 @@ def run_loop(
     Raises
     ------
     InvalidValue
-        There is one kernel only, or a kernel has scratch, or blocks of another size; or an argument
-        is an array with gaps, or of a dtype that kernels do not take.
+        There is one kernel only, or a kernel has scratch, or blocks of another size; an argument is
+        an array with gaps, or of a dtype that kernels do not take; or hosts skip all kernels.
     JitError
         A kernel does not compile.
     """
@@ -423,6 +421,8 @@ def run_loop(
     if hasattr(backend, "run_kernel_loop"):
         backend.run_kernel_loop(state, launches, before, most_blocks)
         return
+    if all(text.skips_hosts for text, _ in launches):
+        raise InvalidValue(f"{launches[0][0].name}: the kernels of the loop are for GPUs alone")
     with interrupts.deferred():
         _run_in_turn(backend, before)
         while not state[0]:
@@ -433,7 +433,7 @@ def run_loop(
 
 def _run_in_turn(backend: Any, launches: Sequence[tuple[KernelText, Launch]]) -> None:
     for text, launch in launches:
-        if launch.items:
+        if launch.items and not text.skips_hosts:
             backend.run_kernel(text, launch)
 
 

@@ -190,8 +190,7 @@ class Recorder:
             return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
         rows = self._lines(
-            lambda row: line(row.columns),
-            lambda note: [line([note, *[""] * (len(_COLUMNS) - 1)])],
+            lambda row: line(row.columns), lambda note: [line([note, *[""] * (len(_COLUMNS) - 1)])]
         )
         rule = "|---|---|---|---:|---:|---:|"
         return "\n".join([f"**{self._heading()}**", "", line(_COLUMNS), rule, *rows])

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Protocol
 
 from semira.base.shown import Shown
 from semira.contract import (
     Barrier,
     Cause,
     HostLoop,
-    HostStep,
     Launch,
     LoopPhases,
     OneByOne,
@@ -20,7 +19,6 @@ from semira.contract import (
     Phase,
     Program,
     Statement,
-    Step,
     Why,
     barriers_in,
     walk_statements,
@@ -273,56 +271,41 @@ def _launches(steps: Outline) -> Iterator[Launch]:
                 yield from _launches(body)
 
 
+#: What JSON calls the kinds of steps, each with the field whose data have that name.
+_STEPS = {
+    Barrier: ("barrier", "cause"),
+    Phase: ("phase", "parts"),
+    LoopPhases: ("loop", "bodies"),
+    Launch: ("launch", "statements"),
+    HostLoop: ("host_loop", "bodies"),
+    OneByOne: ("one_by_one", "cause"),
+}
+
+
 def phases_to_data(steps: Outline) -> list[dict[str, object]]:
     """Return steps for JSON."""
-    return [_step_data(step) for step in steps]
+    return [_data(step) for step in steps]
 
 
-def _step_data(step: Step | HostStep | OneByOne) -> dict[str, object]:
-    if isinstance(step, Barrier):
-        return {"barrier": _cause_data(step.cause), "conditional": step.conditional}
-    if isinstance(step, LoopPhases):
-        solo = step.solo
-        return {
-            "loop": [phases_to_data(body) for body in step.bodies],
-            "barriers": [barriers_in(body) for body in step.bodies],
-            "solo": None if solo is None else {"enter": solo.enter, "leave": solo.leave},
-        }
-    if isinstance(step, Phase):
-        return {
-            "phase": [{"statement": part.statement, "role": part.role} for part in step.parts],
-            "by_position": step.by_position,
-            "driver": step.driver,
-            "conditional": step.conditional,
-            "unstored": list(step.unstored),
-            "ended_by": _cause_data(step.ended_by),
-        }
-    return _piece_data(step)
-
-
-def _piece_data(step: HostStep | OneByOne) -> dict[str, object]:
-    if isinstance(step, OneByOne):
-        return {"one_by_one": _cause_data(step.cause)}
-    if isinstance(step, HostLoop):
-        return {
-            "host_loop": [phases_to_data(body) for body in step.bodies],
-            "conditions": list(step.conditions),
-            "apart": [_cause_data(cause) for cause in step.apart],
-        }
-    return {
-        "launch": list(step.statements),
-        "is_one": step.is_one,
-        "apart": _cause_data(step.apart),
-        "unstored": list(step.unstored),
-        "kept": _cause_data(step.kept),
-        "phases": phases_to_data(step.steps),
-    }
-
-
-def _cause_data(cause: Cause | None) -> dict[str, object] | None:
-    if cause is None:
-        return None
-    return {"why": cause.why.name.lower(), "statement": cause.statement, "operand": cause.operand}
+def _data(given: Any) -> Any:
+    """Return a part of phases for JSON: records as objects, of which steps say what they are."""
+    if isinstance(given, tuple):
+        return [_data(each) for each in given]
+    if isinstance(given, Why):
+        return given.name.lower()
+    if not is_dataclass(given):
+        return given
+    found = {each.name: _data(getattr(given, each.name)) for each in fields(given)}
+    if type(given) in _STEPS:
+        name, main = _STEPS[type(given)]
+        found = {name: found.pop(main), **found}
+    if isinstance(given, LoopPhases):
+        found["barriers"] = [barriers_in(body) for body in given.bodies]
+    if isinstance(given, HostLoop):
+        found["apart"] = _data(given.apart)
+    if isinstance(given, Launch):
+        found["phases"] = found.pop("steps")
+    return found
 
 
 #: First letters of slots by their kinds.

@@ -37,7 +37,7 @@ def test_edges_of_the_report(write):
     assert found.sources.tolist() == [0, 2, 0]
     assert found.targets.tolist() == [1, 0, 1]
     assert found.features.tolist() == [[7.5], [8], [9]]
-    pattern = files.read_pattern_edges(path, 1000)
+    pattern = files.read_pattern_edges(path)
     assert pattern.targets.tolist() == [1, 0, 1]
 
 
@@ -54,17 +54,18 @@ def test_arrays(tmp_path):
     table = np.arange(6.0).reshape(3, 2)
     path = str(tmp_path / "table.npy")
     np.save(path, table)
-    for read in (files.read_vertices, files.read_edges, files.read_table):
+    for read in (files.read_vertices, files.read_edges):
         assert np.array_equal(read(path, 3), table)
+    assert np.array_equal(files.read_table(path), table)
     with pytest.raises(MissingFile, match=r"none\.npy: no such file"):
-        files.read_table(str(tmp_path / "none.npy"), 3)
+        files.read_table(str(tmp_path / "none.npy"))
     (tmp_path / "bad.npy").write_text("1 2")
     with pytest.raises(FileFormatError, match=r"bad\.npy is no array of NumPy"):
-        files.read_table(str(tmp_path / "bad.npy"), 3)
+        files.read_table(str(tmp_path / "bad.npy"))
 
 
 def test_nothing(write):
-    assert files.read_pattern_edges(write("# nothing\n"), 3).features.shape == (0, 0)
+    assert files.read_pattern_edges(write("# nothing\n")).features.shape == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_files_that_cannot_be_read(write, tmp_path):
     with pytest.raises(FileFormatError, match="is no text"):
         files.read_vertices(str(tmp_path / "bytes"), 3)
     with pytest.raises(FileFormatError, match="ids of the pattern must be 0, 1, 2"):
-        files.read_table(write("1 2\n0 3\n"), 9)
+        files.read_table(write("1 2\n0 3\n"))
 
 
 def test_files_of_the_report():
@@ -104,7 +105,7 @@ def test_files_of_the_report():
     if not folder.is_dir():
         pytest.skip(f"{folder} is absent")
     assert files.read_vertices(str(folder / "georgiyData.Vertex.csv"), 1000).shape == (1000, 13)
-    assert files.read_table(str(folder / "georgiyPattern.Vertex.csv"), 1000).shape == (10, 13)
-    edges = files.read_pattern_edges(str(folder / "georgiyPattern.Edges.csv"), 1000)
+    assert files.read_table(str(folder / "georgiyPattern.Vertex.csv")).shape == (10, 13)
+    edges = files.read_pattern_edges(str(folder / "georgiyPattern.Edges.csv"))
     assert edges.features.shape == (21, 17)
     assert (edges.sources[0], edges.targets[0], edges.features[0, -1]) == (0, 9, 24.0)

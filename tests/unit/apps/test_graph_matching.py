@@ -440,13 +440,13 @@ def test_what_does_not_fit_is_refused(monkeypatch):
 def test_pairs_are_read(tmp_path: Path):
     path = tmp_path / "pairs.txt"
     path.write_text("# a b\n0 3\n1, 2\n\n% no\n  4\t5\n")
-    assert read_pairs(str(path), 9).tolist() == [[0, 3], [1, 2], [4, 5]]
+    assert read_pairs(str(path)).tolist() == [[0, 3], [1, 2], [4, 5]]
     path.write_text("")
-    assert read_pairs(str(path), 9).shape == (0, 2)
+    assert read_pairs(str(path)).shape == (0, 2)
     for text in ("1 2 3", "1", "1 x", "1 -2"):
         path.write_text(f"0 0\n{text}\n")
         with pytest.raises(FileFormatError, match=r"line 2: .* is no pair"):
-            read_pairs(str(path), 9)
+            read_pairs(str(path))
     with pytest.raises(MissingFile):
-        read_pairs(str(tmp_path / "none"), 9)
-    assert read_other("grid:2x2", 0).size == 4
+        read_pairs(str(tmp_path / "none"))
+    assert read_other("grid:2x2").size == 4

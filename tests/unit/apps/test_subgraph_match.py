@@ -275,12 +275,12 @@ def test_files(tmp_path):
         (tmp_path / name).write_text(text)
         return str(tmp_path / name)
 
-    assert read_pattern(write("p.csv", "0 1\n1 2\n"), 99).to_coo()[1].tolist() == [1, 2]
+    assert read_pattern(write("p.csv", "0 1\n1 2\n")).to_coo()[1].tolist() == [1, 2]
     assert read_labels(write("l", "3, 1\n2"), 3).tolist() == [3, 1, 2]
     np.save(tmp_path / "l.npy", [4, 5])
     assert read_labels(str(tmp_path / "l.npy"), 2).tolist() == [4, 5]
-    assert read_pattern_labels(str(tmp_path / "l.npy"), 9).to_dict() == {0: 4, 1: 5}
-    assert read_pattern_labels(write("pl", "7 * 8"), 9).to_dict() == {0: 7, 2: 8}
+    assert read_pattern_labels(str(tmp_path / "l.npy")).to_dict() == {0: 4, 1: 5}
+    assert read_pattern_labels(write("pl", "7 * 8")).to_dict() == {0: 7, 2: 8}
     with pytest.raises(DimensionMismatch, match="has 3 labels for 4 vertices"):
         read_labels(str(tmp_path / "l"), 4)
     with pytest.raises(FileFormatError, match="invalid literal"):

@@ -218,12 +218,12 @@ def test_wrong_input_is_refused(tmp_path):
         nominate(gb.Matrix.from_coo([0], [1], -1, nrows=2, ncols=2), [0])
     path = tmp_path / "weights"
     path.write_text("# of the sets\n1.5\n\n2\n")
-    assert read_weights(str(path), 9) == [1.5, 2.0]
+    assert read_weights(str(path)) == [1.5, 2.0]
     path.write_text("1.5\nmany\n")
     with pytest.raises(FileFormatError, match="line 2: 'many' is no number"):
-        read_weights(str(path), 9)
+        read_weights(str(path))
     with pytest.raises(MissingFile):
-        read_weights(str(tmp_path / "none"), 9)
+        read_weights(str(tmp_path / "none"))
 
 
 def test_who_is_infinitely_far_gets_no_weighted_score(device):
@@ -255,11 +255,11 @@ def test_numbers_of_vertices_from_files(tmp_path):
     np.save(tmp_path / "numbers.npy", np.array([3, 4], np.uint64))
     (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe")
     assert samples.numbers(f"{tmp_path}/numbers.npy", 2).tolist() == [3, 4]
-    assert samples.vertices(f"{tmp_path}/numbers.npy", 2).tolist() == [3, 4]
+    assert samples.vertices(f"{tmp_path}/numbers.npy").tolist() == [3, 4]
     for name in ("complex.npy", "objects.npy", "bytes.txt"):
         with pytest.raises(FileFormatError, match=name):
             samples.numbers(f"{tmp_path}/{name}", 2)
     with pytest.raises(FileFormatError, match="float64; give int64"):
-        samples.vertices(f"{tmp_path}/half.npy", 2)
+        samples.vertices(f"{tmp_path}/half.npy")
     with pytest.raises(FileReadError, match="is a directory"):
         samples.numbers(f"{tmp_path}", 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from semira.bench.record import Dataset, Record
-from semira.bench.report import means_of, render_report, runs_of, table_of
+from semira.bench.report import means_of, render_report, table_of
 
 OURS = Record(
     "algorithm", "bfs", Dataset("ring", 3, 1234, "00"), "semira", "cpu",
@@ -37,25 +37,6 @@ def test_report_names_the_machine_and_keeps_runs_apart() -> None:
     assert "commit `ffffffffffff` on" in text
     assert "| ring | bfs | 3 | 1,234 |" in text
     assert "push x2" in text
-
-
-def test_runs_name_their_graphs_and_commands_below_their_machine() -> None:
-    def record(graph: str, commit: str, gpu: str) -> Record:
-        found = {"commit": commit * 12, "time": "today", "gpu": gpu, "cpu": "C", "threads": 2,
-                 "command": ["semira", "bench", commit]}  # fmt: skip
-        return Record(
-            "algorithm", "bfs", Dataset(graph, 1, 1, "0"), "semira", "cuda", environment=found
-        )
-
-    text = runs_of([record("a", "f", "G"), record("b", "e", "G"), record("c", "f", "G"),
-                    record("a", "f", "H")])  # fmt: skip
-    assert text.splitlines() == [
-        "Measured on G, host C with 2 threads; :", "",
-        "- today at commit `ffffffffffff`: a, c (`semira bench f`)",
-        "- today at commit `eeeeeeeeeeee`: b (`semira bench e`)", "",
-        "Measured on H, host C with 2 threads; :", "",
-        "- today at commit `ffffffffffff`: a (`semira bench f`)",
-    ]  # fmt: skip
 
 
 def test_overhead_is_in_microseconds() -> None:

@@ -235,6 +235,18 @@ def test_loops_of_one_kernel_or_of_unequal_ones_are_refused(device):
             run_loop(state, one, distinct.launch(1, state), device=device)
 
 
+@pytest.mark.parametrize("where", ["reference", "cpu"])
+def test_hosts_skip_kernels_of_gpus(where):
+    absent = ArrayKernel(PLACE, "there_is_no_such_function", skips_hosts=True)
+    values, state = np.zeros(3, np.int64), np.zeros(3, np.int64)
+    steps = push_on.launch(3, values, state), absent.launch(1, state), close_round.launch(1, state)
+    run_loop(state, *steps, device=where)
+    absent(3, values, device=where)
+    assert values.tolist() == [10, 10, 10]
+    with pytest.raises(InvalidValue, match="for GPUs alone"):
+        run_loop(state, absent.launch(1, state), absent.launch(1, state), device=where)
+
+
 def test_hosts_have_scratch_that_gpus_do_not_ask_for():
     with array_module("cpu") as xp:
         out, keys = xp.zeros(3, xp.int64), xp.zeros(3, xp.int32)

@@ -361,18 +361,6 @@ def expand(
 
 
 @kernel
-def settle(
-    low, high,
-    indptr, indices, in_indptr, in_indices, rows, num_rows, columns, num_columns,  # noqa: ARG001
-    sources, n, k, width, words, kind, limit, level, counts, far, state,  # noqa: ARG001
-    seen, fresh, sets,  # noqa: ARG001
-):  # fmt: skip
-    """Do nothing: `expand` did it; on a GPU these are the turns of a level."""
-    for _ in range(low, high):
-        break
-
-
-@kernel
 def decide(
     low, high,
     indptr, indices, in_indptr, in_indices, rows, num_rows, columns, num_columns,  # noqa: ARG001

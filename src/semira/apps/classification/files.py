@@ -47,9 +47,8 @@ def read_edges(path: str, size: int, labels: _Labels = None) -> Any:
     return EdgeFeatures(sources, targets, table)
 
 
-def read_table(path: str, size: int) -> NDArray[np.float64]:
+def read_table(path: str) -> NDArray[np.float64]:
     """Features of the vertices of the pattern: lines "id f_1 f_2 ..." in order, or ``.npy``."""
-    del size
     if path.endswith(".npy"):
         return array_of(path)
     (at,), table = _lines(path, 1, None, None)
@@ -58,9 +57,8 @@ def read_table(path: str, size: int) -> NDArray[np.float64]:
     return table
 
 
-def read_pattern_edges(path: str, size: int) -> EdgeFeatures:
+def read_pattern_edges(path: str) -> EdgeFeatures:
     """Features of the edges of the pattern: lines "source target f_1 f_2 ...", from 0."""
-    del size
     (sources, targets), table = _lines(path, 2, None, None)
     return EdgeFeatures(sources, targets, table)
 

@@ -14,12 +14,7 @@ from semira.apps.communities import problem
 from semira.apps.communities.graph import Graph, Workspace, grouped, numbering
 from semira.apps.communities.moving import components
 from semira.apps.communities.result import Communities
-from semira.apps.communities.solve import (
-    Run,
-    modularity_of,
-    run_leiden,
-    run_louvain,
-)
+from semira.apps.communities.solve import Run, modularity_of, run_leiden, run_louvain
 from semira.apps.named import takes_graph
 from semira.exceptions import InvalidValue
 from semira.kernels import array_module, rows_of

@@ -12,7 +12,7 @@ from semira.apps.texts import array_of, lines_of
 from semira.exceptions import InvalidValue
 
 
-def read_labels(path: Any, n: int) -> NDArray[np.int64]:
+def read_labels(path: Any, size: int) -> NDArray[np.int64]:
     """Return the label of each vertex from a file.
 
     Parameters
@@ -20,7 +20,7 @@ def read_labels(path: Any, n: int) -> NDArray[np.int64]:
     path : path
         ``.npy``: an array of integers. Else text, a line for each vertex: its label, or vertex and
         label, by commas or blanks, in any order of vertices; a line of names may come first.
-    n : int
+    size : int
         Vertices.
 
     Raises
@@ -45,8 +45,8 @@ def read_labels(path: Any, n: int) -> NDArray[np.int64]:
     if rows.shape[1:] != (2,):
         return rows.ravel()
     vertices = rows[:, 0]
-    if sorted(vertices.tolist()) != list(range(n)):
-        raise InvalidValue(f"{path}: {len(vertices)} vertices; each of 0 to {n - 1} once")
-    labels = np.empty(n, np.int64)
+    if sorted(vertices.tolist()) != list(range(size)):
+        raise InvalidValue(f"{path}: {len(vertices)} vertices; each of 0 to {size - 1} once")
+    labels = np.empty(size, np.int64)
     labels[vertices] = rows[:, 1]
     return labels

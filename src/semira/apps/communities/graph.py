@@ -15,7 +15,7 @@ _add_by_label = ArrayKernel(_PLACE, "add_by_label")
 _NUMBERS = "semira.apps.communities.kernels:numbers"
 _clear_marks = ArrayKernel(_NUMBERS, "clear_marks")
 _mark = ArrayKernel(_NUMBERS, "mark")
-_sum_marks = ArrayKernel(_NUMBERS, "sum_marks")
+_sum_marks = ArrayKernel(_NUMBERS, "sum_marks", skips_hosts=True)
 _number_marks = ArrayKernel(_NUMBERS, "number_marks")
 _renumber = ArrayKernel(_NUMBERS, "renumber")
 _begin_groups = ArrayKernel(_NUMBERS, "begin_groups")

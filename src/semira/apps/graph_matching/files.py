@@ -15,36 +15,31 @@ from semira.exceptions import FileFormatError
 _Labels = NDArray[Any] | None
 
 
-def read_other(path: str, size: int) -> io.Graph:
+def read_other(path: str) -> io.Graph:
     """Graph of any size: a file of any format that is read, or a generator.
 
-    Raises what `semira.io.read_graph` raises. `size` is not used: sizes may differ.
+    Raises what `semira.io.read_graph` raises.
     """
-    del size
     return io.read_graph(path)
 
 
-def read_similarity(path: str, size: int) -> Matrix:
+def read_similarity(path: str) -> Matrix:
     """Matrix of what pairs are worth: a row for each vertex, a column for each of the other graph.
 
-    Parameters and exceptions are those of `read_other`.
+    Exceptions are those of `read_other`.
     """
-    del size
     return io.read(path)
 
 
-def read_pairs(
-    path: str, size: int, labels: _Labels = None, found: Mapping[str, Any] | None = None
-) -> Any:
+def read_pairs(path: str, labels: _Labels = None, found: Mapping[str, Any] | None = None) -> Any:
     """Pairs: a line for each, with a vertex of the graph and one of the other.
 
     Vertices are separated by white space or commas; lines that begin with ``#`` or ``%`` are
     comments. They are numbers from 0, or names in a graph that has names: `labels`, and those of
-    the other graph, which is `found` as ``"other"``. `size` is not used: what is no vertex is
-    refused later. Raises MissingFile or FileReadError if the file cannot be read, and
-    FileFormatError if a line has something else; the message has its number.
+    the other graph, which is `found` as ``"other"``. What is no vertex is refused later. Raises
+    MissingFile or FileReadError if the file cannot be read, and FileFormatError if a line has
+    something else; the message has its number.
     """
-    del size
     others = getattr((found or {}).get("other"), "labels", None)
     firsts = numbers_of(labels)
     seconds = None if others is None else {str(name): name for name in others.tolist()}

@@ -14,7 +14,7 @@ from semira.apps.texts import numbers_of
 from semira.exceptions import FileFormatError
 
 
-def read_them(path: str, n: int, labels: NDArray[Any] | None = None) -> Matrix:
+def read_them(path: str, size: int, labels: NDArray[Any] | None = None) -> Matrix:
     """Read another graph of the same vertices, whose edges are counted.
 
     The file is any that `semira.io.read` reads. With `labels`, names of the vertices of the first
@@ -25,7 +25,7 @@ def read_them(path: str, n: int, labels: NDArray[Any] | None = None) -> Matrix:
     if (graph.labels is None) != (labels is None):
         raise FileFormatError(f"{path}: of the two graphs, one has names and the other has none")
     matrix: Matrix = graph.matrix
-    if labels is None and matrix.shape == (n, n):
+    if labels is None and matrix.shape == (size, size):
         return matrix
     places = np.arange(matrix.nrows)
     numbers = numbers_of(labels)
@@ -35,15 +35,14 @@ def read_them(path: str, n: int, labels: NDArray[Any] | None = None) -> Matrix:
         if unknown:
             raise FileFormatError(f"{path}: the first graph has no vertex {unknown[0]!r}")
         places = np.array([numbers[name] for name in named], np.int64)
-    if len(places) > n or matrix.nrows != matrix.ncols:
+    if len(places) > size or matrix.nrows != matrix.ncols:
         raise FileFormatError(
-            f"{path}: a graph of shape {matrix.shape}, the first has {n} vertices"
+            f"{path}: a graph of shape {matrix.shape}, the first has {size} vertices"
         )
-    return placed(matrix, places, n)
+    return placed(matrix, places, size)
 
 
-def read_neighbourhoods(path: str, n: int) -> Matrix:
+def read_neighbourhoods(path: str) -> Matrix:
     """Read sets of vertices that take the place of steps: a matrix with a row for each."""
-    del n
     found: Matrix = gb.io.read(path)
     return found

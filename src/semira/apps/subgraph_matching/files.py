@@ -10,9 +10,8 @@ from semira.apps.texts import numbers_in, words_of
 from semira.exceptions import DimensionMismatch, FileFormatError
 
 
-def read_pattern(path: str, size: int) -> gb.Matrix:
+def read_pattern(path: str) -> gb.Matrix:
     """Read the pattern: a graph file of any format; its vertices are numbers from 0."""
-    del size
     return gb.io.read(path)
 
 
@@ -29,9 +28,8 @@ def read_labels(path: str, size: int) -> NDArray[np.int64]:
     return found
 
 
-def read_pattern_labels(path: str, size: int) -> gb.Vector:
+def read_pattern_labels(path: str) -> gb.Vector:
     """Labels of the pattern's vertices, in their order; ``*`` matches any label."""
-    del size
     if path.endswith(".npy"):
         return gb.Vector.from_dense(numbers_in(path, np.int64))
     words = words_of(path)

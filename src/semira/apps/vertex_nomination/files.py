@@ -8,13 +8,12 @@ from semira.apps.texts import lines_of
 from semira.exceptions import FileFormatError
 
 
-def read_weights(path: str, n: int) -> list[float]:
+def read_weights(path: str) -> list[float]:
     """Read a weight for each set of seeds: a number a line.
 
     Raises MissingFile or FileReadError if the file cannot be read, and FileFormatError if it has
-    something else. The number of vertices is not read.
+    something else.
     """
-    del n
     found = []
     for number, words in lines_of(path):
         text = " ".join(words)

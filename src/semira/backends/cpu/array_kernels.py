@@ -62,8 +62,7 @@ def run(text: KernelText, launch: Launch) -> Any:
         return _again_of(function)
     if not getattr(launch.work, "ndim", 0):
         total = max(int(launch.work), launch.items)
-        chunks = min(threads.num_chunks(total), max(1, launch.items))
-        bounds = threads.even_bounds(launch.items, chunks)
+        bounds = threads.even_bounds(launch.items, min(threads.num_chunks(total), launch.items))
     else:
         total = int(launch.work[-1] - launch.work[0]) + launch.items
         bounds = threads.bounds_by_work(launch.work, threads.num_chunks(total))

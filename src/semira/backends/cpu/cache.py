@@ -89,14 +89,13 @@ def kernels_met() -> dict[str, int]:
     compiled now or found on disk. Its functions count once per combination of array types.
     """
     return {
-        name: sum(len(getattr(part, "signatures", ())) for part in _kernels_in(module))
+        name: sum(
+            len(getattr(part, "signatures", ()))
+            for part in list(vars(module).values())
+            if getattr(part, "is_kernel", False)
+        )
         for name, module in list(_modules.items())
     }
-
-
-def _kernels_in(module: ModuleType) -> list[Any]:
-    """Return the functions of a kernel module whose compiled code is kept on disk."""
-    return [part for part in vars(module).values() if getattr(part, "is_kernel", False)]
 
 
 def _file_of(name: str) -> str:

@@ -20,10 +20,10 @@ from semira.backends.cuda.own_launches import OwnExecutable, execute_own, is_own
 from semira.backends.cuda.preview import phases_of
 from semira.backends.cuda.rearrange.kronecker import kronecker
 from semira.backends.cuda.runtime.bundle import put_together
+from semira.backends.cuda.runtime.copies import COPIES
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.backends.cuda.runtime.executable import CudaExecutable
 from semira.backends.cuda.runtime.free_memory import free_bytes
-from semira.backends.cuda.runtime.kept import COPIES
 from semira.backends.cuda.runtime.kernel_choice import MANY
 from semira.backends.cuda.runtime.launch import execute
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaVector, check_alive

@@ -167,11 +167,8 @@ def list_axes(store: Store, task: Task) -> None:
     for letter, lists in found.items():
         if letter not in task.lists:
             shortest = [min(lists, key=len)] if letter == _SUMMED and lists else lists
-            task.lists[letter] = _at_least_one(store, joined_ids(store.library, *shortest))
-
-
-def _at_least_one(store: Store, ids: Array) -> Array:
-    return ids if len(ids) else store.library.zeros(1, np.int64)
+            ids = joined_ids(store.library, *shortest)
+            task.lists[letter] = ids if len(ids) else store.library.zeros(1, np.int64)
 
 
 def narrowed(store: Store, use: Use, lists: dict[str, Array | None]) -> Any:

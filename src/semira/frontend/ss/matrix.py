@@ -221,11 +221,10 @@ class MatrixExtensions(ObjectExtensions):
         >>> A.ss.compactify("smallest").to_coo()[2].tolist()
         [10, 30, 20]
         """
-        ordering.check_how(how)
-        what = self._named("compactify")
         made = ordering.compactify(
-            self._parent, how, k, order, what, reverse=reverse, asindex=asindex
-        )
+            self._parent, how, k, order, self._named("compactify"), reverse=reverse,
+            asindex=asindex,
+        )  # fmt: skip
         return self._wrapped(made, name)
 
     def sort(

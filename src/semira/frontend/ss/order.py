@@ -60,6 +60,7 @@ def compactify(
     item: Any, how: str, k: Any, order: str, what: str, *, reverse: bool, asindex: bool
 ) -> Any:
     """Return each line's entries moved to its front; see `MatrixExtensions.compactify`."""
+    check_how(how)
     count = None if k is None else check_count(k)
     _check_values(item, how)
     request = Rearrangement(

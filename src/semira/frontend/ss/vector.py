@@ -172,11 +172,10 @@ class VectorExtensions(ObjectExtensions):
         InvalidValue
             `how` is unknown, or `size` is negative.
         """
-        ordering.check_how(how)
-        what = self._named("compactify")
         made = ordering.compactify(
-            self._parent, how, size, _ONE, what, reverse=reverse, asindex=asindex
-        )
+            self._parent, how, size, _ONE, self._named("compactify"), reverse=reverse,
+            asindex=asindex,
+        )  # fmt: skip
         return self._wrapped(made, name)
 
     def sort(

@@ -15,6 +15,7 @@ from semira.backends.cpu.host.mxv import (
     Product,
     edge_dtype,
     empty_vector,
+    exit_flags,
     kernel_of,
     looked_up,
     pull,
@@ -122,16 +123,14 @@ def _pull(
         values = np.zeros(size, np.int64 if counts else add.type.array_dtype)
     flags = (
         ("ISO_RESULT", iso is not None),
-        ("EXIT_FIRST", may_exit and (add.is_any or iso is not None)),
-        ("EXIT_TERMINAL", may_exit and iso is None and not add.is_any and add.terminal is not None),
+        *exit_flags(add, iso, may_exit),
         *_sizes(bits),
     )
     kernels = kernel_of(_PULL, product, flags)
     edge_values = product.edges.values_as(edge_dtype(product)) if product.reads_edges else DUMMY
     given = size, held.indptr, held.indices, held.words, x, open_lines
 
-    def look_up(part: int, lo: int, hi: int) -> Any:
-        del part
+    def look_up(_part: int, lo: int, hi: int) -> Any:
         if iso is not None:
             return kernels.pull_bits(lo, hi, *given, present)
         if counts:

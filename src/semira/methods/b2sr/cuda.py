@@ -35,7 +35,7 @@ _MAKE = "semira.methods.b2sr.kernels:make.cuh"
 
 @dataclass(frozen=True, slots=True)
 class CudaTiles:
-    """One orientation as lines of tiles; see `semira.methods.b2sr.arrays.B2srArrays`.
+    """One orientation as lines of tiles; see `semira.methods.b2sr.arrays`.
 
     Attributes
     ----------

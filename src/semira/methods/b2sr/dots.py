@@ -89,8 +89,7 @@ def _pattern(bits: int, operands: Operands) -> tuple[Compressed, int]:
     counts = np.zeros(a.nmajor + 1, np.int64)
     number = index_dtype(a.nmajor, b.nminor)
 
-    def multiply(part: int, lo: int, hi: int) -> tuple[Array, Array, int]:
-        del part
+    def multiply(_part: int, lo: int, hi: int) -> tuple[Array, Array, int]:
         seen = workspace.zeros(np.uint64, across // 64 + 1)
         held = workspace.zeros(_LINE[bits], across * bits)
         listed = workspace.buffer(np.int64, across)
@@ -127,8 +126,7 @@ def _count(
     for each in tiles:
         arrays += [each.indptr, each.indices, each.words.view(_LINE[bits])]
 
-    def count(part: int, lo: int, hi: int) -> int:
-        del part
+    def count(_part: int, lo: int, hi: int) -> int:
         lists = [workspace.buffer(np.int64, longest + 1) for _ in range(2)]
         # Lines of the tiles that meet, two of them to a word; those of B for each line of a tile.
         pairs = [workspace.buffer(np.uint64, room * lines) for lines in (1, bits)]

@@ -24,7 +24,7 @@ _BUILD = f"{_KERNELS}words+{_KERNELS}build"
 
 @dataclass(slots=True, eq=False)
 class Tiles:
-    """One orientation as lines of tiles; see `semira.methods.b2sr.arrays.B2srArrays`.
+    """One orientation as lines of tiles; see `semira.methods.b2sr.arrays`.
 
     Attributes
     ----------
@@ -56,8 +56,7 @@ def count_tiles(edges: Compressed, bits: int) -> NDArray[Any]:
     shift, tile_lines, across = _sides(edges, bits)
     counts = np.zeros(tile_lines + 1, np.int64)
 
-    def count(part: int, lo: int, hi: int) -> None:
-        del part
+    def count(_part: int, lo: int, hi: int) -> None:
         seen = workspace.zeros(np.uint64, across // 64 + 1)
         kernels.count_tiles(lo, hi, edges.indptr, edges.indices, edges.nmajor, shift, counts, seen)
         workspace.give_zeros(seen)
@@ -87,8 +86,7 @@ def tiles_of(edges: Compressed, bits: int) -> Tiles:
     indices = np.empty(tiles, tile_dtype(edges.nminor, bits))
     words = np.zeros(tiles * per_tile, word_dtype(bits))
 
-    def fill(part: int, lo: int, hi: int) -> None:
-        del part
+    def fill(_part: int, lo: int, hi: int) -> None:
         seen = workspace.zeros(np.uint64, across // 64 + 1)
         summary = workspace.zeros(np.uint64, across // 4096 + 1)
         slots = workspace.buffer(indptr.dtype, across)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from semira.backends.cpu import threads, workspace
-from semira.backends.cpu.host.mxv import DUMMY, Operand, collected, kernel_of, merged
+from semira.backends.cpu import threads
+from semira.backends.cpu.host.mxv import Operand, kernel_of, scattered
 from semira.backends.cpu.host.times_full import FullWalk
 from semira.backends.cpu.host.walks import Walk
-from semira.backends.cpu.masks import UNMASKED
 from semira.backends.cpu.storage import CpuVector
 
 #: Entries may lie in any order.
@@ -32,30 +29,18 @@ def multiply(walk: Walk) -> tuple[CpuVector, int]:
     # The vector stands at the lines of the orientation that a push walks.
     if (edges is walk.matrix.csc) != walk.by_columns:
         sources, targets = targets, sources
-    tests = UNMASKED if mask is None else mask.open()
     operand = Operand(product)
-    edge_values, e_stride = product.edge_values()
-    size, dtype = product.size, product.add.type
-
-    def scatter(part: int, lo: int, hi: int) -> tuple[Any, ...]:
-        del part
-        mark = workspace.marks(size)
-        acc = DUMMY if iso is not None else workspace.buffer(dtype.array_dtype, size)
-        touched = workspace.buffer(targets.dtype, size)
-        num, work = kernels.push_entries(
-            lo, hi, sources, targets, edge_values, e_stride, operand.present, operand.values,
-            operand.stride, *tests, mark, acc, touched,
-        )  # fmt: skip
-        return num, work, mark, acc, touched
-
+    given = (
+        sources, targets, *product.edge_values(), operand.present, operand.values, operand.stride,
+    )  # fmt: skip
     # Each chunk needs buffers of the result's size.
     chunks = min(threads.num_chunks(edges.nvals), threads.num_threads())
-    parts = threads.run_chunks(scatter, threads.even_bounds(edges.nvals, chunks))
+    bounds = threads.even_bounds(edges.nvals, chunks)
+    found = scattered(
+        product, mask, kernels, kernels.push_entries, given, bounds, targets.dtype, iso
+    )
     operand.close()
-    if mask is not None:
-        mask.close()
-    num, _, mark, acc, touched = merged(kernels, parts, size)
-    return collected(size, dtype, num, mark, acc, touched, iso), edges.nvals
+    return found
 
 
 def times_full(walk: FullWalk) -> None:
@@ -64,8 +49,7 @@ def times_full(walk: FullWalk) -> None:
     values, stride = walk.values_of(a)
     rows, kernels = a.kept_majors(), walk.kernels(_TIMES_FULL)
 
-    def multiply_share(part: int, lo: int, hi: int) -> None:
-        del part
+    def multiply_share(_part: int, lo: int, hi: int) -> None:
         kernels.by_entry(
             int(a.indptr[lo]), int(a.indptr[hi]), rows, a.indices, values, stride,
             b.values, b.step_k, b.step_j, out.indptr, out.nminor, out.values,

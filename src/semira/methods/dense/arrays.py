@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
-from semira.base.errors import InvalidObject, OutOfMemory
-from semira.formats.index import index_dtype, offset_dtype
+from semira.base.errors import OutOfMemory
 from semira.formats.matrix import MatrixArrays
-from semira.formats.sizes import values_bytes
 
 #: Positions for each entry that a conversion makes at most; small matrices may have `LEAST_CELLS`.
 MOST_CELLS, LEAST_CELLS = 64, 2**20
@@ -48,17 +45,14 @@ def dense_bytes(
     8128000
     """
     presence = 4 * nrows * -(-ncols // 32) if bits else nrows * ncols
-    return values_bytes(nrows * ncols, value_bytes, iso) + (0 if full else presence)
+    return value_bytes * (1 if iso else nrows * ncols) + (0 if full else presence)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DenseArrays:
-    """A matrix with a place for every position, row by row.
+class DenseArrays(NamedTuple):
+    """The entries of a matrix at a place for every position, row by row.
 
     Attributes
     ----------
-    nrows, ncols : int
-    dtype : DataType
     values : ndarray, shape (nrows, ncols) or (1, 1)
         Zero where there is no entry; a single one if `iso`.
     present : ndarray of bool or None, shape (nrows, ncols)
@@ -67,12 +61,9 @@ class DenseArrays:
         Whether all entries share one value.
     """
 
-    nrows: int
-    ncols: int
-    dtype: DataType
     values: NDArray[Any]
-    present: NDArray[np.bool_] | None = None
-    iso: bool = False
+    present: NDArray[np.bool_] | None
+    iso: bool
 
     @classmethod
     def from_matrix(cls, matrix: MatrixArrays) -> DenseArrays:
@@ -95,48 +86,12 @@ class DenseArrays:
         if matrix.nvals != shape[0] * shape[1]:
             present = np.zeros(shape, np.bool_)
             present[rows, cols] = True
-        return cls(*shape, matrix.dtype, values, present, matrix.iso)
-
-    @property
-    def nvals(self) -> int:
-        """Number of entries."""
-        if self.present is None:
-            return self.nrows * self.ncols
-        return int(np.count_nonzero(self.present))
+        return cls(values, present, matrix.iso)
 
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays; `dense_bytes` says it without them."""
         return self.values.nbytes + (0 if self.present is None else self.present.nbytes)
-
-    def to_matrix(self) -> MatrixArrays:
-        """Return the matrix by rows."""
-        shape = (self.nrows, self.ncols)
-        present = np.ones(shape, np.bool_) if self.present is None else self.present
-        rows, cols = np.nonzero(present)
-        indptr = np.zeros(self.nrows + 1, offset_dtype(len(rows)))
-        np.cumsum(present.sum(axis=1), out=indptr[1:])
-        cols = cols.astype(index_dtype(self.nrows, self.ncols), copy=False)
-        values = self.values.ravel() if self.iso else self.values[present]
-        return MatrixArrays(*shape, self.dtype, "csr", indptr, cols, values, self.iso)
-
-    def validate(self) -> None:
-        """Check every invariant.
-
-        Raises
-        ------
-        InvalidObject
-            An invariant is broken; the message names it.
-        """
-        shape = (self.nrows, self.ncols)
-        if self.values.shape != ((1, 1) if self.iso else shape):
-            raise InvalidObject(f"values have shape {self.values.shape}, the matrix {shape}")
-        if self.values.dtype != self.dtype.array_dtype:
-            raise InvalidObject(f"values are {self.values.dtype}, the dtype is {self.dtype}")
-        if self.present is not None and (
-            self.present.shape != shape or self.present.dtype != np.bool_
-        ):
-            raise InvalidObject(f"presence must be bools of shape {shape}")
 
 
 def check_positions(

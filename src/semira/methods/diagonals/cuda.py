@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from semira.backends.cuda.lower import LaunchShape
 from semira.backends.cuda.lower.variants import SharesWalk, VariantPull
-from semira.backends.cuda.runtime.kernel_choice import Choice, Launch, is_early
+from semira.backends.cuda.runtime.kernel_choice import Choice, LaunchFacts, is_early
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.methods.diagonals.bits import (
     DIAGONALS,
@@ -52,7 +52,7 @@ def make(matrix: CudaMatrix, orientation: str) -> Diagonals:
     return make_diagonals(matrix.runtime, matrix, orientation)
 
 
-def choose(launch: Launch) -> Choice:
+def choose(launch: LaunchFacts) -> Choice:
     """Find out whether a run can read rows as bits: if every pull that could has a copy."""
     shape = launch.shape()
     if not shape.short:
@@ -61,7 +61,7 @@ def choose(launch: Launch) -> Choice:
     return Choice(replace(shape, variant=ROW.name) if has_all else None, None, is_open)
 
 
-def _ready(launch: Launch) -> tuple[bool, bool]:
+def _ready(launch: LaunchFacts) -> tuple[bool, bool]:
     """Make the copies that will pay; return whether all are there, and whether a later run may."""
     runtime, pulls, things = launch.runtime, launch.pulls, launch.things
     known = [things[pull.slot].companion(DIAGONALS, pull.orientation) for pull in pulls]

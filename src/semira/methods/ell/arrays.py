@@ -9,17 +9,15 @@ entries of a line stand slots of padding, whose index is `PADDING`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
-from semira.base.errors import InvalidObject, InvalidValue, OutOfMemory
-from semira.formats.index import offset_dtype
+from semira.base.errors import InvalidValue, OutOfMemory
+from semira.formats.index import index_dtype, offset_dtype
 from semira.formats.matrix import MatrixArrays
-from semira.formats.sizes import index_bytes, values_bytes
 
 #: Index of a slot without an entry.
 PADDING = -1
@@ -69,23 +67,19 @@ def ell_bytes(
     """
     given = list(widths)
     slots = max(1, nrows if slice_rows is None else slice_rows) * sum(given)
-    index = index_bytes(nrows, ncols)
+    index = index_dtype(nrows, ncols).itemsize
     starts = (len(given) + 1) * offset_dtype(slots).itemsize
-    return starts + slots * index + nrows * index * lengths + values_bytes(slots, value_bytes, iso)
+    values = value_bytes * (1 if iso else slots)
+    return starts + slots * index + nrows * index * lengths + values
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EllArrays:
-    """A matrix in slices of equally many lines: rows (``csr``) or columns (``csc``).
+class EllArrays(NamedTuple):
+    """The entries of a matrix in slices of equally many lines: rows of a csr, columns of a csc.
 
     One slice of all lines is plain ELL, with `lengths` ELL-R; more slices are sliced ELL.
 
     Attributes
     ----------
-    nrows, ncols : int
-    dtype : DataType
-    orientation : "csr" or "csc"
-        Whether lines are rows or columns; see `MatrixArrays`.
     height : int
         Lines of a slice, 1 or more; the last slice is filled up with lines without entries.
     starts : ndarray, shape (slices + 1,), int32 or int64
@@ -94,29 +88,17 @@ class EllArrays:
         Column (csr) or row (csc) of each entry, rising within a line; `PADDING` behind them.
     values : ndarray, shape (starts[-1],) or (1,)
         A single one if `iso`; zero in padding.
-    nvals : int
     lengths : ndarray or None, shape (lines,)
         Entries of each line.
-    multiple : int
-        Widths are multiples of it.
     iso : bool
-    symmetric : bool or None
-        Whether the matrix equals its transpose; None if nobody has looked.
     """
 
-    nrows: int
-    ncols: int
-    dtype: DataType
-    orientation: str
     height: int
     starts: NDArray[Any]
     indices: NDArray[Any]
     values: NDArray[Any]
-    nvals: int
-    lengths: NDArray[Any] | None = None
-    multiple: int = 1
-    iso: bool = False
-    symmetric: bool | None = None
+    lengths: NDArray[Any] | None
+    iso: bool
 
     @classmethod
     def from_matrix(
@@ -175,20 +157,7 @@ class EllArrays:
             values = np.zeros(slots, matrix.dtype.array_dtype)
             values[places] = matrix.values
         kept = counts.astype(matrix.indices.dtype) if lengths else None
-        return cls(
-            matrix.nrows, matrix.ncols, matrix.dtype, matrix.orientation, height, starts, indices,
-            values, matrix.nvals, kept, multiple, matrix.iso, matrix.symmetric,
-        )  # fmt: skip
-
-    @property
-    def lines(self) -> int:
-        """Rows of a csr, columns of a csc."""
-        return self.nrows if self.orientation == "csr" else self.ncols
-
-    @property
-    def slots(self) -> int:
-        """Entries and padding together."""
-        return len(self.indices)
+        return cls(height, starts, indices, values, kept, matrix.iso)
 
     @property
     def widths(self) -> NDArray[Any]:
@@ -200,72 +169,6 @@ class EllArrays:
         """Bytes of all arrays; `ell_bytes` says it without them."""
         parts = (self.starts, self.indices, self.values, self.lengths)
         return sum(part.nbytes for part in parts if part is not None)
-
-    def to_matrix(self) -> MatrixArrays:
-        """Return the matrix in compressed form, of the same orientation."""
-        places = np.flatnonzero(self.indices != PADDING)
-        line, turn = self._line_and_turn(places)
-        order = np.lexsort((turn, line))
-        places = places[order]
-        counts = np.bincount(line, minlength=self.lines)
-        indptr = np.zeros(self.lines + 1, offset_dtype(len(places)))
-        np.cumsum(counts, out=indptr[1:])
-        values = self.values if self.iso else self.values[places]
-        return MatrixArrays(
-            self.nrows, self.ncols, self.dtype, self.orientation, indptr, self.indices[places],
-            values, self.iso, self.symmetric,
-        )  # fmt: skip
-
-    def _line_and_turn(self, places: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the line of each slot, and its number in the line."""
-        which = np.searchsorted(self.starts, places, side="right") - 1
-        inside = places - self.starts[which]
-        return which * self.height + inside % self.height, inside // self.height
-
-    def validate(self) -> None:
-        """Check every invariant.
-
-        Raises
-        ------
-        InvalidObject
-            An invariant is broken; the message names it.
-        """
-        self._validate_shape()
-        places = np.flatnonzero(self.indices != PADDING)
-        if len(places) != self.nvals:
-            raise InvalidObject(f"{len(places)} slots have an index, nvals is {self.nvals}")
-        line, turn = self._line_and_turn(places)
-        if len(line) and int(line.max()) >= self.lines:
-            raise InvalidObject(f"a line behind the last one, {self.lines - 1}, has an entry")
-        counts = np.bincount(line, minlength=self.lines)
-        if bool(np.any(turn >= counts[line])):
-            raise InvalidObject("padding must stand behind the entries of its line")
-        if self.lengths is not None and not np.array_equal(self.lengths, counts):
-            raise InvalidObject("lengths must be the numbers of entries of the lines")
-        filled = np.zeros(len(self.widths) * self.height, np.int64)
-        filled[: self.lines] = counts
-        longest = filled.reshape(len(self.widths), self.height).max(axis=1)
-        if not np.array_equal(-(-longest // self.multiple) * self.multiple, self.widths):
-            raise InvalidObject(
-                f"a slice must be as wide as its longest line, rounded up to {self.multiple}"
-            )
-        self.to_matrix().validate()
-
-    def _validate_shape(self) -> None:
-        slices = -(-self.lines // max(1, self.height))
-        if self.height < 1 or self.multiple < 1:
-            raise InvalidObject(f"height {self.height} and multiple {self.multiple} must be >= 1")
-        if len(self.starts) != slices + 1 or self.starts[0] != 0:
-            raise InvalidObject(f"starts must begin at 0 and hold {slices + 1} offsets")
-        steps = np.diff(self.starts)
-        if bool(np.any(steps < 0)) or bool(np.any(steps % self.height)):
-            raise InvalidObject(f"starts must rise by multiples of the height, {self.height}")
-        if self.starts[-1] != self.slots:
-            raise InvalidObject(f"starts must end at the number of slots, {self.slots}")
-        if len(self.values) != (1 if self.iso else self.slots):
-            raise InvalidObject(f"{len(self.values)} values for {self.slots} slots")
-        if self.values.dtype != self.dtype.array_dtype:
-            raise InvalidObject(f"values are {self.values.dtype}, the dtype is {self.dtype}")
 
 
 def most_slots(nvals: int) -> int:

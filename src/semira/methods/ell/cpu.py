@@ -25,16 +25,7 @@ _TIMES_FULL = "spmm+semira.methods.ell.kernels:times_full"
 
 @dataclass(slots=True, eq=False)
 class Padded(Valued):
-    """One orientation with its lines padded: `EllArrays` with casts of its values.
-
-    Attributes
-    ----------
-    height : int
-    starts, indices, values : ndarray
-    lengths : ndarray or None
-    iso : bool
-    companions : Companions
-    """
+    """One orientation with its lines padded: `EllArrays` with casts of its values."""
 
     height: int
     starts: NDArray[Any]
@@ -54,8 +45,7 @@ class Padded(Valued):
 def _pad(edges: Compressed, variant: Any, walk: Walk | FullWalk, *, storage: str) -> Padded:
     """Return runs with their lines padded, as a storage says."""
     del edges, variant
-    made = EllArrays.from_matrix(walk.lines(), **KINDS[storage])
-    return Padded(made.height, made.starts, made.indices, made.values, made.lengths, made.iso)
+    return Padded(*EllArrays.from_matrix(walk.lines(), **KINDS[storage]))
 
 
 PADDED = {storage: Kind(storage, partial(_pad, storage=storage)) for storage in KINDS}
@@ -77,8 +67,7 @@ def times_full(walk: FullWalk) -> None:
     values, stride = walk.values_of(held)
     kernels = walk.kernels(_TIMES_FULL)
 
-    def multiply_rows(part: int, lo: int, hi: int) -> None:
-        del part
+    def multiply_rows(_part: int, lo: int, hi: int) -> None:
         kernels.by_padded_row(
             lo, hi, held.height, held.starts, held.indices, values, stride,
             b.values, b.step_k, b.step_j, out.indptr, out.nminor, out.values,

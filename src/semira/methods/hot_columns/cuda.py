@@ -5,7 +5,7 @@ from __future__ import annotations
 from semira.backends.cuda.lower import LaunchShape
 from semira.backends.cuda.lower.variants import SharesWalk, VariantPull
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.kernel_choice import Choice, Launch, is_early
+from semira.backends.cuda.runtime.kernel_choice import Choice, LaunchFacts, is_early
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.shares import LONGEST_MIDDLING
 from semira.methods.hot_columns.plan import ROW, Figures
@@ -52,7 +52,7 @@ def make(matrix: CudaMatrix, orientation: str) -> Hot:
     return make_hot(matrix.runtime, matrix, pull)
 
 
-def choose(launch: Launch) -> Choice:
+def choose(launch: LaunchFacts) -> Choice:
     """Find out what a run has of hot columns; make the copies that will pay."""
     runtime, things = launch.runtime, launch.things
     shared, is_open = 0, False

@@ -68,8 +68,7 @@ def _listed(kernels: ModuleType, product: Product, iso: Any) -> tuple[Array, Arr
     keys = np.empty(count, edges.indices.dtype)
     values = DUMMY if iso is not None else np.empty(count, product.add.type.array_dtype)
 
-    def write(part: int, lo: int, hi: int) -> None:
-        del part
+    def write(_part: int, lo: int, hi: int) -> None:
         kernels.list_products(
             lo, hi, int(offsets[lo]), frontier, x_values, x_stride, edges.indptr, edges.indices,
             edge_values, e_stride, keys, values,

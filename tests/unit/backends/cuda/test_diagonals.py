@@ -17,7 +17,7 @@ from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.render import KERNELS
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.variants import VariantPull
-from semira.backends.cuda.runtime.kernel_choice import Launch
+from semira.backends.cuda.runtime.kernel_choice import LaunchFacts
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64
 from semira.base.errors import OutOfMemory
@@ -192,7 +192,7 @@ def pull_of(slot, side, products, reads, limits):
 def choose(runtime, pulls, things):
     """Return whether a launch of the shape for short rows reads bits, and whether it may later."""
     shape = LaunchShape.for_short_rows(1)
-    found = cuda.choose(Launch(runtime, pulls, things, lambda: shape))
+    found = cuda.choose(LaunchFacts(runtime, pulls, things, lambda: shape))
     assert found.shape in (None, replace(shape, variant="diagonals"))
     assert found.shared is None
     return found.shape is not None, found.is_open

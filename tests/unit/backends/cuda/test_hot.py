@@ -25,8 +25,8 @@ from semira.backends.cuda.lower.program import TILE_ROOM
 from semira.backends.cuda.lower.variants import VariantPull
 from semira.backends.cuda.runtime import objects
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.kernel_choice import Launch
-from semira.backends.cuda.runtime.parts import Made
+from semira.backends.cuda.runtime.kernel_choice import LaunchFacts
+from semira.backends.cuda.runtime.parts import MadeRows
 from semira.backends.cuda.runtime.primitives import Module
 from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT16, INT32, INT64, DataType
 from semira.base.errors import OutOfMemory
@@ -360,7 +360,7 @@ def test_a_new_matrix_in_its_place_is_asked_anew(fake_cuda, answers):
     copied = runs.matrix.duplicate()
     assert copied.companions.of("hot_columns") == runs.matrix.companions.of("hot_columns")
     parts = runs.matrix.orientations["csr"]
-    runs.matrix.take(Made(parts, None, SIZE, True, SIZE, True, False))
+    runs.matrix.take(MadeRows(parts, None, SIZE, True, SIZE, True, False))
     runs.matrix.symmetric = True
     assert (runs.matrix.companions.of("hot_columns"), runs.matrix.companions.products) == ({}, {})
     run()
@@ -434,7 +434,7 @@ def choose(runtime, matrix, share):
     """Return what a launch with one pull over rows, of values of 4 bytes, chooses."""
     figures = (0, 0.0, 0, share)
     pull = VariantPull("hot_columns", 0, "csr", figures, 4, reads=False, limits=(None,))
-    return cuda.choose(Launch(runtime, [pull], [matrix], LaunchShape))
+    return cuda.choose(LaunchFacts(runtime, [pull], [matrix], LaunchShape))
 
 
 @pytest.mark.parametrize("both", [False, True])

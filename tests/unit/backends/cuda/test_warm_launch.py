@@ -15,7 +15,7 @@ from semira.backends.cuda import layout
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.runtime import objects
 from semira.backends.cuda.runtime.frame import Frame
-from semira.backends.cuda.runtime.parts import Made
+from semira.backends.cuda.runtime.parts import MadeRows
 from semira.backends.cuda.runtime.waiting import Interrupt, Stop
 from semira.base.dtypes import BOOL, FC64, FP64, INT8, INT16, INT32, INT64
 from semira.base.errors import (
@@ -289,7 +289,7 @@ def test_a_changed_matrix_is_described_anew(fake_cuda: FakeCuda) -> None:
     assert fake_cuda.run(executable, bound) == ["launch"]
     parts = graph.orientations["csr"]
     stamp = graph.stamp
-    graph.take(Made(parts, None, 7, True, 7, True, False))
+    graph.take(MadeRows(parts, None, 7, True, 7, True, False))
     graph.symmetric = True
     assert graph.stamp != stamp
     fake_cuda.run(executable, bound)

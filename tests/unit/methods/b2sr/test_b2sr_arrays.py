@@ -8,20 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.b2sr_arrays import B2srArrays, transpose_tiles
 from tests.helpers.every import every
 
 from semira.backends.cpu.compressed import Compressed
 from semira.base.dtypes import BOOL
 from semira.base.errors import InvalidObject, InvalidValue
 from semira.formats import MatrixArrays
-from semira.methods.b2sr.arrays import (
-    SIZES,
-    B2srArrays,
-    b2sr_bytes,
-    transpose_tiles,
-    word_dtype,
-    words_per_tile,
-)
+from semira.methods.b2sr.arrays import SIZES, b2sr_bytes, word_dtype, words_per_tile
 from semira.methods.b2sr.tiles import tiles_of
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from semira.algorithms.kernels.rows import entry_at
 from semira.kernels import atomic_add, kernel
 
 
@@ -11,14 +12,7 @@ def opposites(low, high, indptr, indices, back):
     for v in range(low, high):
         for e in range(indptr[v], indptr[v + 1]):
             w = indices[e]
-            first, last = indptr[w], indptr[w + 1] - 1
-            while first < last:
-                middle = (first + last) // 2
-                if indices[middle] < v:
-                    first = middle + 1
-                else:
-                    last = middle
-            back[e] = first
+            back[e] = entry_at(indptr[w], indptr[w + 1], indices, v)
 
 
 @kernel

@@ -7,6 +7,7 @@ Bellman and Ford in the graph of what rows could exchange.
 
 import numpy as np
 
+from semira.apps.assignment.kernels.paths import load_row
 from semira.kernels import kernel
 
 
@@ -16,20 +17,7 @@ def prove(
 ):
     """Write the least ``cost - v`` of each row, and its cost at the column it has."""
     for i in range(low, high):
-        first = i * columns
-        for j in range(columns):
-            if mode == 0:
-                row[j] = sign * np.float64(cost[first + j])
-            else:
-                base = 0.0
-                for r in range(rank):
-                    base += x[i * rank + r] * y[j * rank + r]
-                row[j] = sign * base if mode == 1 else float("inf")
-        if mode != 0:
-            for e in range(indptr[i], indptr[i + 1]):
-                j = np.int64(indices[e])
-                value = sign * np.float64(cost[e])
-                row[j] = row[j] + value if mode == 1 else value
+        load_row(i, mode, cost, indptr, indices, x, y, rank, sign, columns, row)
         least = float("inf")
         for j in range(columns):
             least = min(least, row[j] - v[j])

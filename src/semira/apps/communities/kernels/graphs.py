@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from semira.kernels import atomic_add, atomic_min, helper, kernel
+from semira.algorithms.kernels.trees import joined, shared_root
+from semira.kernels import atomic_add, helper, kernel
 
 
 @helper
@@ -75,19 +76,6 @@ def add_by_label(low, high, labels, values, sums):
         atomic_add(sums, np.int64(labels[i]), np.int64(values[i]))
 
 
-@helper
-def root_of(parents, v):
-    """Return the root of a tree, and hang vertices on the way one step higher."""
-    parent = np.int64(parents[v])
-    while parent != v:
-        further = np.int64(parents[parent])
-        if further != parent:
-            parents[v] = further
-        v = parent
-        parent = further
-    return v
-
-
 @kernel
 def unite(low, high, indptr, indices, labels, parents):
     """Unite the trees of neighbours with the same label: the larger root below the smaller one."""
@@ -96,21 +84,15 @@ def unite(low, high, indptr, indices, labels, parents):
             u = np.int64(indices[p])
             if u >= v or labels[u] != labels[v]:
                 continue
-            a = root_of(parents, np.int64(v))
-            b = root_of(parents, u)
-            while a != b:
-                if a < b:
-                    c = a
-                    a = b
-                    b = c
-                before = np.int64(atomic_min(parents, a, b))
-                # Another thread hung it below a vertex: that one and the smaller root are united.
-                a = b if before == a else before
+            a = shared_root(parents, np.int64(v))
+            b = shared_root(parents, u)
+            if a != b:
+                joined(parents, a, b)
 
 
 @kernel
 def flatten(low, high, parents):
-    """Hang every vertex below its root; `root_of` could write over roots of other threads."""
+    """Hang every vertex below its root."""
     for v in range(low, high):
         root = np.int64(parents[v])
         while parents[root] != root:

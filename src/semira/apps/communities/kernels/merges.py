@@ -111,16 +111,6 @@ def choose_merges(
 
 
 @kernel
-def choose_long_merges(
-    low, high, indptr, indices, weights, is_iso, groups, labels, sizes, within, totals, strengths,
-    within_in, totals_in, strengths_in, is_directed, pull, outside, ranks, state, targets, queue,
-    n, picks, tickets,
-):  # fmt: skip
-    """Do the rows that `choose_merges` left in a queue: on a GPU long ones, on hosts none."""
-    pass  # noqa: PIE790 - docstrings are left out of compiled kernels
-
-
-@kernel
 def merge(
     low, high, indptr, indices, weights, is_iso, groups, labels, sizes, totals, strengths,
     totals_in, strengths_in, is_directed, outside, state, targets,

@@ -123,16 +123,6 @@ def choose(
 
 
 @kernel
-def choose_long(
-    low, high, indptr, indices, weights, is_iso, labels, totals, strengths, totals_in,
-    strengths_in, is_directed, pull, ranks, state, active, targets, queue, n, picks,
-    tickets,
-):  # fmt: skip
-    """Do the rows that `choose` left in a queue: on a GPU long ones, on hosts none."""
-    pass  # noqa: PIE790 - docstrings are left out of compiled kernels
-
-
-@kernel
 def move(
     low, high, indptr, indices, labels, totals, strengths, totals_in, strengths_in, is_directed,
     state, active, targets,

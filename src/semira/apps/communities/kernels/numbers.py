@@ -30,12 +30,6 @@ def mark(low, high, labels, marks, has_groups, groups, others):
 
 
 @kernel
-def sum_marks(low, high, length, marks, has_groups, others, parts):
-    """Sum the marks of each block of a GPU; on hosts nothing."""
-    pass  # noqa: PIE790 - docstrings are left out of compiled kernels
-
-
-@kernel
 def number_marks(low, high, length, marks, has_groups, others, parts, state):  # noqa: ARG001 - of GPUs
     """Write over each mark the number of marks up to it; ``state[1]`` is the number of all."""
     for _ in range(low, high):

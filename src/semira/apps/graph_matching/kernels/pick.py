@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from semira.algorithms.kernels.rows import entry_at
 from semira.kernels import kernel
 
 
@@ -9,16 +10,6 @@ from semira.kernels import kernel
 def pick(low, high, indptr, indices, values, column_of, out):
     """Write the entry of each row at a column of its own; 0 where there is none, or no column."""
     for i in range(low, high):
-        wanted = np.int64(column_of[i])
-        first = np.int64(indptr[i])
-        last = np.int64(indptr[i + 1])
-        end = last
-        while first < last:
-            middle = (first + last) // 2
-            if indices[middle] < wanted:
-                first = middle + 1
-            else:
-                last = middle
-        out[i] = 0.0
-        if wanted >= 0 and first < end and indices[first] == wanted:
-            out[i] = np.float64(values[first])
+        # No entry is in column -1.
+        at = entry_at(indptr[i], indptr[i + 1], indices, np.int64(column_of[i]))
+        out[i] = np.float64(values[at]) if at >= 0 else 0.0

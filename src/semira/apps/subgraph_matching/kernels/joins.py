@@ -7,23 +7,8 @@ A rule of a vertex of the pattern has bits for each earlier one: 1 an edge to it
 
 import numpy as np
 
+from semira.algorithms.kernels.rows import entry_at
 from semira.kernels import helper, kernel
-
-
-@helper
-def place_of(indptr, indices, i, j):
-    """Return the position of entry (i, j), or -1."""
-    low, high = np.int64(indptr[i]), np.int64(indptr[i + 1])
-    end = high
-    while low < high:
-        middle = low + (high - low) // 2
-        if indices[middle] < j:
-            low = middle + 1
-        else:
-            high = middle
-    if low < end and indices[low] == j:
-        return low
-    return -1
 
 
 @helper
@@ -31,7 +16,7 @@ def is_as_wanted(indptr, indices, values, has_values, i, j, needs, forbids, valu
     """Return whether edge (i, j) is there, with its value, or is not there, as asked."""
     if not needs and not forbids:
         return True
-    at = place_of(indptr, indices, i, j)
+    at = entry_at(indptr[i], indptr[i + 1], indices, j)
     if forbids:
         return at < 0
     return at >= 0 and (not has_values or values[at] == value)

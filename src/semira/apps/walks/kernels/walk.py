@@ -6,6 +6,7 @@ step draws: which neighbour, whether to restart, and what each trial of node2vec
 
 import numpy as np
 
+from semira.algorithms.kernels.rows import entry_at
 from semira.apps.sampling.kernels.draw import entry_under, number_below
 from semira.kernels import helper, kernel, philox
 
@@ -17,21 +18,6 @@ def entry_of(begin, end, running, walker, step, seed, draw):
     if total == 0:
         return np.int64(-1)
     return entry_under(begin, end, running, number_below(total, draw, walker, step, seed))
-
-
-@helper
-def entry_at(begin, end, indices, vertex):
-    """Return where a row has a column, or -1."""
-    low, high = np.int64(begin), np.int64(end)
-    while low < high:
-        middle = (low + high) // 2
-        if indices[middle] < vertex:
-            low = middle + 1
-        else:
-            high = middle
-    if low < end and indices[low] == vertex:
-        return low
-    return np.int64(-1)
 
 
 @helper

@@ -13,7 +13,7 @@ from semira.backends.cpu.host.extract import (
     is_rising,
     last_of_each,
     positions_of,
-    submatrix,
+    region_of_rows,
 )
 from semira.backends.cpu.host.structure import copy
 from semira.backends.cpu.host.update import Result
@@ -273,7 +273,7 @@ def _from_matrix(
     ):
         # Of a position named twice the last counts, also where it brings no entry.
         rows, cols = last_of_each(axes.rows), last_of_each(axes.cols)
-        stored = submatrix(matrix_of(stored, x.dtype), rows, cols).rows()
+        stored = region_of_rows(stored, rows, cols)
         placed = _Axes(axes.rows[rows], axes.cols[cols], False)
     shape = (out.nrows, out.ncols)
     rows, cols = placed.rows[stored.entry_majors()], placed.cols[stored.indices]

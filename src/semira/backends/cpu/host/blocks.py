@@ -18,6 +18,7 @@ from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed, offsets_from_counts
 from semira.backends.cpu.host.finish import joined
 from semira.backends.cpu.host.mxm_operands import Operands, product_kernels
+from semira.backends.cpu.host.mxv import exit_flags
 from semira.backends.cpu.masks import matrix_mask
 from semira.backends.cpu.storage import CpuMatrix
 from semira.backends.cpu.whole import is_full
@@ -148,11 +149,7 @@ def _rows_between(matrix: Compressed, lo: int, hi: int) -> Compressed:
 def pulled_rows(operands: Operands, first: int, *, may_exit: bool) -> tuple[Compressed, int]:
     """Return the product of a block, whose first row has the number `first`."""
     a, b, add, iso = operands.a, operands.b, operands.add, operands.iso
-    flags = {
-        "EXIT_FIRST": may_exit and (add.is_any or iso is not None),
-        "EXIT_TERMINAL": may_exit and iso is None and not add.is_any and add.terminal is not None,
-    }
-    kernels = product_kernels(operands, flags, "block")
+    kernels = product_kernels(operands, dict(exit_flags(add, iso, may_exit)), "block")
     (a_values, b_values), (a_stride, b_stride) = operands.values(), operands.strides()
     keeps_values = operands.multiply.reads_a and iso is None and not a.iso
     present, dense = _packed(a, a_values if keeps_values else None)

@@ -10,7 +10,6 @@ from semira.backends.cpu.compressed import Array, Compressed
 from semira.backends.cpu.host.structure import gather_rows
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.storage import (
-    CpuMatrix,
     CpuVector,
     bitmap_vector,
     matrix_of,
@@ -110,11 +109,6 @@ def kept_columns(rows: Compressed, positions: Array) -> Compressed:
         rows.nmajor, len(positions), before[rows.indptr], numbers[kept].astype(dtype, copy=False),
         values, rows.iso,
     )  # fmt: skip
-
-
-def submatrix(matrix: CpuMatrix, row_positions: Array, col_positions: Array) -> CpuMatrix:
-    """Return ``A[rows, cols]``."""
-    return matrix_of(region_of_rows(matrix.rows(), row_positions, col_positions), matrix.dtype)
 
 
 Region = tuple[int, int, int] | Array | None

@@ -116,7 +116,7 @@ def mode_rows(statement: Statement, args: list[Any], mask: MaskData | None, out:
         stamps[:] = -1
         scratch = [workspace.buffer(kind, slots) for kind in (np.int64, total)]
         used = workspace.buffer(np.int64, longest)
-        found, _ = kernels.modes(lo, hi, *fixed, *scratch, stamps, used, values, present)
+        found = kernels.modes(lo, hi, *fixed, *scratch, stamps, used, values, present)
         for each in (stamps, *scratch, used):
             workspace.give_buffer(each)
         return int(found)

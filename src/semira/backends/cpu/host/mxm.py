@@ -12,7 +12,7 @@ from semira.backends.cpu.compressed import EVERYWHERE, Array, Compressed
 from semira.backends.cpu.host import blocks, mxm_full, times_full
 from semira.backends.cpu.host.finish import joined
 from semira.backends.cpu.host.mxm_operands import Operands, product_kernels
-from semira.backends.cpu.host.mxv import iso_product
+from semira.backends.cpu.host.mxv import exit_flags, iso_product
 from semira.backends.cpu.host.structure import written_rows
 from semira.backends.cpu.masks import matrix_mask
 from semira.backends.cpu.storage import CpuMatrix, empty_matrix, matrix_of
@@ -101,11 +101,7 @@ def _dot(operands: Operands, *, may_exit: bool) -> tuple[Compressed, int]:
     a, b, mask, iso = operands.a, operands.b, operands.mask, operands.iso
     assert mask is not None
     add = operands.add
-    flags = {
-        "EXIT_FIRST": may_exit and (add.is_any or iso is not None),
-        "COUNTS": _counts_pairs(operands),
-        "EXIT_TERMINAL": may_exit and iso is None and not add.is_any and add.terminal is not None,
-    }
+    flags = {"COUNTS": _counts_pairs(operands), **dict(exit_flags(add, iso, may_exit))}
     kernels = product_kernels(operands, flags)
     (a_values, b_values), (a_stride, b_stride) = operands.values(), operands.strides()
     # Offsets within a row: columns bound them. Without values of A one byte tells membership.

@@ -129,6 +129,13 @@ def iso_product(
     return multiply.scalar_function(left, right, 0, 0, 0)
 
 
+def exit_flags(add: TypedMonoid, iso: Any, may_exit: bool) -> tuple[tuple[str, bool], ...]:
+    """Return whether kernels end a sum at its first term, and at a terminal value."""
+    first = may_exit and (add.is_any or iso is not None)
+    last = may_exit and iso is None and not add.is_any and add.terminal is not None
+    return ("EXIT_FIRST", first), ("EXIT_TERMINAL", last)
+
+
 @lru_cache(cache.KEPT_BY_HOST)
 def _constant(add: TypedMonoid, multiply: TypedOp) -> Any:
     """Return what any sum is of what an operator that reads neither operand gives, if it is one."""
@@ -218,28 +225,37 @@ def push(product: Product, mask: VectorMask | None) -> tuple[CpuVector, int]:
     """Return the product by scattering, and the matrix entries read."""
     iso = product.iso_value()
     flags = (("MASKED", mask is not None), ("ISO_RESULT", iso is not None))
-    kernels = kernel_of("push", product, flags)
+    kernels, edges = kernel_of("push", product, flags), product.edges
     frontier = product.vector.entry_indices()
     values, x_stride = (EVERYWHERE, 0) if iso is not None else product.frontier_values()
-    tests = UNMASKED if mask is None else mask.open()
-    edge_values, e_stride = product.edge_values()
+    given = (frontier, values, x_stride, edges.indptr, edges.indices, *product.edge_values())
+    bounds = _push_bounds(edges, frontier)
+    return scattered(product, mask, kernels, kernels.push, given, bounds, frontier.dtype, iso)
+
+
+def scattered(
+    product: Product, mask: VectorMask | None, kernels: ModuleType, kernel: Callable[..., Any],
+    given: tuple[Any, ...], bounds: list[int], index: Any, iso: Any,
+) -> tuple[CpuVector, int]:  # fmt: skip
+    """Return what chunks of a kernel scatter into buffers of the result's size, and its work.
+
+    `given` are its arguments behind the borders of a chunk; `index` is the dtype of positions, and
+    `iso` what `Product.iso_value` returns.
+    """
     size, dtype = product.size, product.add.type
-    bounds = _push_bounds(product.edges, frontier)
+    tests = UNMASKED if mask is None else mask.open()
 
     def scatter(_part: int, lo: int, hi: int) -> tuple[Any, ...]:
         mark = workspace.marks(size)
         acc = DUMMY if iso is not None else workspace.buffer(dtype.array_dtype, size)
-        touched = workspace.buffer(frontier.dtype, size)
-        num, work = kernels.push(
-            lo, hi, frontier, values, x_stride, product.edges.indptr, product.edges.indices,
-            edge_values, e_stride, *tests, mark, acc, touched,
-        )  # fmt: skip
+        touched = workspace.buffer(index, size)
+        num, work = kernel(lo, hi, *given, *tests, mark, acc, touched)
         return num, work, mark, acc, touched
 
     parts = threads.run_chunks(scatter, bounds)
     if mask is not None:
         mask.close()
-    num, work, mark, acc, touched = merged(kernels, parts, size)
+    num, work, mark, acc, touched = _merged(kernels, parts, size)
     return collected(size, dtype, num, mark, acc, touched, iso), work
 
 
@@ -261,7 +277,7 @@ def _push_bounds(edges: Compressed, frontier: Array) -> list[int]:
     return [0, len(frontier)]
 
 
-def merged(kernels: ModuleType, parts: list[tuple[Any, ...]], size: int) -> tuple[Any, ...]:
+def _merged(kernels: ModuleType, parts: list[tuple[Any, ...]], size: int) -> tuple[Any, ...]:
     """Fold the buffers of all chunks into the first, in the order of the chunks."""
     num, work, mark, acc, touched = parts[0]
     if len(parts) == 1:
@@ -371,8 +387,7 @@ def pull(
         ("FULL", vector.storage == "full"),
         lines.flag,
         ("ISO_RESULT", iso is not None),
-        ("EXIT_FIRST", may_exit and (add.is_any or iso is not None)),
-        ("EXIT_TERMINAL", may_exit and iso is None and not add.is_any and add.terminal is not None),
+        *exit_flags(add, iso, may_exit),
     )
     kernels = kernel_of(lines.template, product, flags, into)
     length = product.size if rows is None else len(rows)

@@ -45,19 +45,16 @@ def modes(
 ):  # fmt: skip
     """Write the mode of each row that is listed, or that the mask opens.
 
-    Returns rows written and entries read. ``stamps`` names the row that filled a slot, so that
-    nothing has to be emptied between rows; it holds -1 at first. ``used`` has room for the longest
-    row.
+    Returns how many these are. ``stamps`` names the row that filled a slot, so that nothing has to
+    be emptied between rows; it holds -1 at first. ``used`` has room for the longest row.
     """
     found = 0
-    touched = 0
     last = len(stamps) - 1
     for at in range(lo, hi):
         i = listed[at] if LISTED else at
         if not LISTED and (may[i * may_stride] and truth[i * may_stride]) == complement:
             continue
         count = 0
-        touched += indptr[i + 1] - indptr[i]
         for p in range(indptr[i], indptr[i + 1]):
             j = indices[p]
             if not present[j * present_stride]:
@@ -83,4 +80,4 @@ def modes(
         out_values[i] = table[best]
         out_present[i] = True
         found += 1
-    return found, touched
+    return found

@@ -107,7 +107,7 @@ def shared_view(runtime: Runtime, buffer: Any, dtype: Any, count: int, stream: A
     return array_library().ndarray((count,), dtype, place)
 
 
-class Kept:
+class Adopted:
     """A caller's array that an object is made of."""
 
     def __init__(self, runtime: Runtime, array: Any) -> None:
@@ -119,11 +119,11 @@ class Kept:
             self._runtime.stream.sync()
 
 
-def kept(runtime: Runtime, array: Any) -> Any:
+def adopted(runtime: Runtime, array: Any) -> Any:
     """Return a caller's array as a buffer of ours; the array lives as long as the buffer."""
     from cuda.core import Buffer
 
-    owner = Kept(runtime, array)
+    owner = Adopted(runtime, array)
     return Buffer.from_handle(int(array.data.ptr), int(array.nbytes), owner=owner)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from semira.backends.companions import Companions
 from semira.backends.cuda.build.entries import Lines, compress
-from semira.backends.cuda.build.exchange import borrowed, kept
+from semira.backends.cuda.build.exchange import adopted, borrowed
 from semira.backends.cuda.build.generated import Generated
 from semira.backends.cuda.build.shop import Shop, check_side, parts
 from semira.backends.cuda.lower.context import check_dtype, unsupported
@@ -137,7 +137,7 @@ def _matrix_of_lines(
     needed = (4 + itemsize) * count + OFFSETS[kind].itemsize * (sides[0] + 1)
     shop.require(0 if raw.owned else needed, f"a matrix of {count} entries")
     if rises:
-        keep = partial(kept, shop.runtime) if raw.owned else None
+        keep = partial(adopted, shop.runtime) if raw.owned else None
         parts = (
             _taken(shop, offsets, OFFSETS[kind], keep),
             _taken(shop, minor, np.dtype(np.int32), keep),

@@ -49,7 +49,7 @@ def write_pointwise(
     nothing outside of it may change, the operand if the result is accumulated. `driver` is a
     workspace that holds the whole source and may have a list.
     """
-    write = _write_of(ctx, number, statement, source, suffix)
+    write = pointwise_write(ctx, number, statement, source, suffix)
     if join_accumulation(ctx, write, statement.out):
         return
     if driver is not None and driver.operand.name not in write.bounds():
@@ -59,20 +59,17 @@ def write_pointwise(
     ctx.join(write, statement.out, driver)
 
 
-def _write_of(
-    ctx: Context, number: int, statement: Statement, source: Source, suffix: str
+def pointwise_write(
+    ctx: Context, number: int, statement: Statement, source: Source | None = None, suffix: str = ""
 ) -> Write:
+    """Return what a statement that cannot fail writes at a position."""
+    source = _source(ctx, statement) if source is None else source
     is_new = bool(statement.param("new"))
     accum = None if is_new else statement.accum
     mask = masking(ctx, statement.mask)
     replace = is_new or (statement.replace and mask is not None)
     out = ctx.operand(statement.out)
     return Write(number, suffix, out, source, mask, accum_text(ctx, accum), replace)
-
-
-def pointwise_write(ctx: Context, number: int, statement: Statement) -> Write:
-    """Return what a statement that cannot fail writes at a position."""
-    return _write_of(ctx, number, statement, _source(ctx, statement), "")
 
 
 def _driving_vector(write: Write) -> Driver | None:

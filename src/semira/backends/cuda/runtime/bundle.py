@@ -14,12 +14,7 @@ from typing import Any
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaVector
 from semira.backends.cuda.runtime.parts import ALIGNMENT, Part, laid_out
-from semira.backends.cuda.runtime.scalars import (
-    CELL_BYTES,
-    LITERAL_BYTES,
-    CudaScalar,
-    enter_value,
-)
+from semira.backends.cuda.runtime.scalars import CELL_BYTES, LITERAL_BYTES, CudaScalar, enter_value
 from semira.backends.cuda.runtime.transfer import enter
 from semira.backends.cuda.runtime.vector_memory import Form, VectorMemory, form_of
 from semira.base.dtypes import DataType

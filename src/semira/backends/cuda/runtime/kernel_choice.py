@@ -27,7 +27,7 @@ SPARE_ROOM = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class LaunchFacts:
     """What a variant is asked about."""
 
     runtime: Runtime
@@ -63,7 +63,7 @@ def choose_kernel(
     for name in dict.fromkeys(pull.variant for pull in lowered.variants):
         pulls = [pull for pull in lowered.variants if pull.variant == name]
         part = variant_part(name, "cuda")
-        choice: Choice = part.choose(Launch(runtime, pulls, things, shape))
+        choice: Choice = part.choose(LaunchFacts(runtime, pulls, things, shape))
         is_open = is_open or choice.is_open
         if choice.shape is None:
             continue

@@ -15,7 +15,7 @@ from semira.backends.cuda.runtime.blocks import Block, spell_out
 from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS, OCCUPIED, SLICES
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.lines import Occupied
-from semira.backends.cuda.runtime.parts import Buffer, Made, allocate_parts
+from semira.backends.cuda.runtime.parts import Buffer, MadeRows, allocate_parts
 from semira.backends.cuda.runtime.primitives import (
     Slices,
     offset_type_of,
@@ -446,7 +446,7 @@ class CudaMatrix:
         self.offset_type = np.dtype(np.int64)
         self._change()
 
-    def take(self, made: Made) -> None:
+    def take(self, made: MadeRows) -> None:
         """Replace all entries by a matrix in row order; waits if its bound has grown far."""
         rows = {} if made.rows is None else {(ENTRY_ROWS, "csr"): made.rows}
         self.held, self.companions = {"csr": made.parts}, Companions(rows)

@@ -23,7 +23,7 @@ JOINED = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeRows:
     """What a statement has made of a matrix, in row order."""
 
     #: (indptr, indices, values).

@@ -12,7 +12,7 @@ from semira.backends.cuda.runtime.blocks import Block
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.launch import bind
 from semira.backends.cuda.runtime.objects import CudaMatrix
-from semira.backends.cuda.runtime.parts import Made
+from semira.backends.cuda.runtime.parts import MadeRows
 from semira.backends.cuda.runtime.primitives import offset_type_of, primitives_of
 from semira.backends.cuda.runtime.regions import check_regions
 from semira.backends.cuda.runtime.shapes import check_shapes
@@ -55,7 +55,7 @@ def execute_staged(
     made = job.finish(result)
     base = max(matrix.known_entries() for matrix in matrices)
     job.out.take(
-        Made(
+        MadeRows(
             (made.indptr, made.indices, made.values), made.rows, made.most, made.is_exact, base,
             made.iso, job.stage.offset_type != "int",
         )

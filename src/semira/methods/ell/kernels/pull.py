@@ -1,4 +1,4 @@
-"""Row-wise matrix-vector product of padded rows: see `semira.formats.EllArrays` for where they lie.
+"""Row-wise matrix-vector product of padded rows, which lie as `EllArrays` says.
 
 `rows` lists the rows when there are few; entry `q` of the result then belongs to ``rows[q]``.
 Positions are counted unsigned: a negative one would count from the end, and be tested for it.

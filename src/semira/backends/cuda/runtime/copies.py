@@ -1,4 +1,4 @@
-"""Everything that a matrix keeps beside its rows, made one by one: for measurements."""
+"""The copies that a matrix keeps beside its rows, made one by one: for measurements."""
 
 from __future__ import annotations
 
