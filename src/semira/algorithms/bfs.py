@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-import numpy as np
-
 from semira import Kept, Matrix, ProductOptions, Scalar, Vector, kept_loop, semiring
 from semira.algorithms.checks import check_square, check_vertex, vertex_dtype
-from semira.algorithms.levels import search_levels
+from semira.algorithms.levels import search_levels, search_rooms
 from semira.algorithms.naming import Vertex, takes_graph, vertex
 from semira.algorithms.results import BFSResult
-from semira.algorithms.sequential import runs_loops
 
 
 @takes_graph(source=vertex)
@@ -77,9 +74,10 @@ def bfs(
     """
     n = check_square(A, "bfs", opts)
     source = check_vertex(source, n)
-    if runs_loops(A, opts):
-        found = search_levels(A, np.array([source]), n, parents)
-        return BFSResult(found.iterations, found.trace, found.level, found.parent)
+    rooms = search_rooms(A, opts)
+    if rooms is not None:
+        level, parent, iterations, trace = search_levels(A, rooms, source, n, parents)
+        return BFSResult(iterations, trace, level, parent)
     key = ("bfs", parents, *sorted(opts.items()))
     loop, (level, *parent) = kept_loop(
         A, key, lambda: _search(A, n, parents, opts), ([source], source if parents else True)

@@ -83,5 +83,7 @@ def k_hop(
     """
     n = check_square(A, "k_hop", opts)
     hops = min(check_count(k, "k"), n)
-    level, iterations, trace = from_all(A, check_vertices(sources, n), hops, opts)
+    if sources.__class__ is not int or not 0 <= sources < n:
+        sources = check_vertices(sources, n)
+    level, iterations, trace = from_all(A, sources, hops, opts)
     return KHopResult(iterations, trace, level)

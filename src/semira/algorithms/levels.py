@@ -7,7 +7,8 @@ all of them pull.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from semira import LateRows, Matrix, TraceRow, Vector
 from semira.algorithms.checks import vertex_dtype
 from semira.algorithms.searches import backward
+from semira.algorithms.sequential import runs_loops
 from semira.kernels import ArrayKernel, now, rows_of, vector_of
 
 _PUSH = ArrayKernel("semira.algorithms.kernels:levels", "push_levels")
@@ -40,36 +42,42 @@ _SMALL = 1 << 14
 _LISTED = 2
 
 #: Numbers of a search, and of each of its levels.
-_HEAD, _ROW = 10, 5
+_HEAD, _ROW = 12, 5
+
+#: Where the limit is among them, and how to begin: in levels that hold anything, or -1 everywhere.
+_LIMIT, _BEGIN, _ANEW, _CLEAN = 10, 11, 1, 2
 
 #: More than there are.
 _NEVER = 1 << 62
 
+#: Levels up to which a search from one vertex works in the numbers of its room.
+_FEW_LEVELS = 64
 
-class Levels(NamedTuple):
-    """What a search found."""
-
-    #: Hops from the nearest source.
-    level: Vector
-    #: The vertex each one was found from; a source itself.
-    parent: Vector | None
-    #: Levels that were expanded.
-    iterations: int
-    #: The levels.
-    trace: LateRows
+#: Most vertices of a matrix that keeps rooms: 48 MB.
+_KEPT = 1 << 22
 
 
 class _Room:
-    """Where a search works; in a small graph, another one of the same thread or a later one too."""
+    """Where a search works; if that lists what it found, another one after it, in any thread."""
 
     def __init__(self, A: Matrix) -> None:
         rows = rows_of(A, values=False)
         n = self.size = rows.shape[0]
-        self.rows, self.device = rows[:2], A.device
-        self.many = _NEVER if A.memory == "lean" else _MANY
+        self.rows, self.device, self.begin = rows[:2], A.device, _ANEW
         number = vertex_dtype(n).np_type
         self.level, self.queue = np.empty(n, number), np.empty(2 * n + 2, number)
         self.bits, self.none = np.empty(-(-n // 64), np.uint64), np.empty(0, number)
+        self.limits = (_NEVER if A.memory == "lean" else _MANY), _SMALL, _BUDGET
+        source, self.state = np.empty(1, np.int64), _numbers(_FEW_LEVELS)
+        # Items of an array are numbers of NumPy, which take longer to make.
+        self.source, self.told = memoryview(source), memoryview(self.state)
+        given = self.arguments(source, self.none, self.bits, self.state)
+        self.push_from_one = _PUSH.bound(*given, device=self.device)
+
+    def arguments(self, sources: Any, parent: Any, bits: Any, state: Any) -> tuple[Any, ...]:
+        """Return the arguments of a search."""
+        rest = self.level, parent, self.queue, bits, state
+        return 1, *self.rows, sources, *self.limits, *rest
 
     @property
     def nbytes(self) -> int:
@@ -77,42 +85,73 @@ class _Room:
         return self.level.nbytes + self.queue.nbytes + self.bits.nbytes
 
 
-def search_levels(
-    A: Matrix, sources: NDArray[np.int64], limit: int, parents: bool = False
-) -> Levels:
-    """Return the hops from the nearest of different vertices, up to a limit, and maybe a tree.
+def _numbers(levels: int) -> NDArray[np.int64]:
+    return np.empty(_HEAD + _ROW * max(1, min(levels, _ROWS)), np.int64)
 
-    O(n + edges of the vertices found) at most. Parents do not depend on the number of threads.
+
+def search_rooms(A: Matrix, opts: Any = ()) -> list[_Room] | None:
+    """Return the rooms of searches that stay with a matrix; None where products search it."""
+    if opts:
+        return None
+    return A.derived("rooms of searches", lambda: [] if runs_loops(A) else None)
+
+
+def search_levels(
+    A: Matrix,
+    rooms: list[_Room],
+    sources: int | NDArray[np.int64],
+    limit: int,
+    parents: bool = False,
+) -> tuple[Vector, Vector | None, int, LateRows]:
+    """Search from a vertex, or from different ones together, up to a limit of levels.
+
+    Returns
+    -------
+    level : Vector
+        Hops from the nearest source.
+    parent : Vector or None
+        The vertex each one was found from, a source itself; where `parents` are wanted.
+    iterations, trace
+        The levels that were expanded.
+
+    Notes
+    -----
+    O(n + edges of the vertices found) at most; O(edges of the vertices found) where they are few
+    and an earlier search of the matrix found few. Parents do not depend on the number of threads.
     """
-    rooms: list[_Room] = A.derived("rooms of searches", list)
     room = rooms.pop() if rooms else _Room(A)
-    n, where, level, queue, bits = room.size, room.device, room.level, room.queue, room.bits
-    parent = np.empty(n, level.dtype) if parents else room.none
-    state = np.empty(_HEAD + _ROW * max(1, min(limit, _ROWS)), np.int64)
-    begins = 1
+    n, where, queue, bits = room.size, room.device, room.queue, room.bits
+    if limit <= _FEW_LEVELS and sources.__class__ is int and not parents:
+        state, told, parent, push = room.state, room.told, room.none, room.push_from_one
+        room.source[0] = sources
+    else:
+        sources, state = np.atleast_1d(sources), _numbers(limit)
+        told = memoryview(state)
+        parent = np.empty(n, queue.dtype) if parents else room.none
+        push = partial(_PUSH, *room.arguments(sources, parent, bits, state), device=where)
+    told[_LIMIT], told[_BEGIN] = limit, room.begin
     while True:
-        _PUSH(
-            1, *room.rows, sources, begins, limit, room.many, _SMALL, _BUDGET, level, parent,
-            queue, bits, state, device=where,
-        )  # fmt: skip
-        found, begin, end, depth, _, held = state[:6].tolist()
-        if held == _LISTED or begin == end or depth == limit:
+        push()
+        found, depth, held = told[0], told[3], told[5]
+        if held == _LISTED or told[1] == told[2] or depth == limit:
             break
         if held:
-            bits = _pull(A, room.rows[0], level, parent, bits, state)
-        begins = 0
-    there = None
+            bits = _pull(A, room.rows[0], room.level, parent, bits, state)
+            push = partial(_PUSH, *room.arguments(sources, parent, bits, state), device=where)
+        told[_BEGIN] = 0
+    there, level = None, room.level
     if held == _LISTED:
         there = queue[:found].copy()
         level = queue[n + 1 : n + 1 + found].copy()
         parent = parent[there] if parents else parent
-        if n <= _SMALL:
+        if n <= _KEPT:
+            room.begin = _CLEAN
             rooms.append(room)
     elif found < n:
         there = level >= 0
     tree = vector_of(parent, there, size=n, device=where) if parents else None
     levels = vector_of(level, there, size=n, device=where)
-    return Levels(levels, tree, depth, _trace(state, depth))
+    return levels, tree, depth, _trace(state, depth)
 
 
 def _pull(
@@ -140,10 +179,12 @@ def _trace(state: NDArray[np.int64], count: int) -> LateRows:
     when it ended.
     """
     room = (len(state) - _HEAD) // _ROW
-    lost = max(0, count - room)
-    if count < room:
-        # Not the room for many.
-        state, room = state[: _HEAD + _ROW * count].copy(), count
+    lost = 0
+    if count > room:
+        lost = count - room
+    else:
+        # Not the room for many, and not that of the next search.
+        room, state = count, state[: _HEAD + _ROW * count].copy()
 
     def made() -> list[TraceRow]:
         levels = np.roll(state[_HEAD:].reshape(room, _ROW), -(lost % max(1, room)), axis=0)

@@ -23,12 +23,11 @@ from semira import (
     semiring,
 )
 from semira.algorithms.checks import check_count, check_square, check_vertices, vertex_dtype
-from semira.algorithms.levels import search_levels
+from semira.algorithms.levels import search_levels, search_rooms
 from semira.algorithms.naming import Vertex, takes_graph, vertices
 from semira.algorithms.results import finished
 from semira.algorithms.run import Layout, Run
 from semira.algorithms.searches import LEVELS, Searches, can_search, search
-from semira.algorithms.sequential import runs_loops
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -174,17 +173,20 @@ def multi_source_bfs(
 def from_all(
     A: Matrix, vertices: Any, limit: int, opts: ProductOptions
 ) -> tuple[Vector, int, Sequence[TraceRow]]:
-    """Search from all vertices together, which are checked, up to a number of hops.
+    """Search from a vertex, or all of several together, up to a number of hops; all are checked.
 
     Returns
     -------
     level, iterations, trace
     """
-    if len(vertices) > 1 and not (vertices[1:] > vertices[:-1]).all():
+    rooms = search_rooms(A, opts)
+    is_one = vertices.__class__ is int
+    if not is_one and len(vertices) > 1 and not (vertices[1:] > vertices[:-1]).all():
         vertices = np.unique(vertices)
-    if runs_loops(A, opts):
-        found = search_levels(A, vertices, limit)
-        return found.level, found.iterations, found.trace
+    if rooms is not None:
+        level, _, iterations, trace = search_levels(A, rooms, vertices, limit)
+        return level, iterations, trace
+    vertices = np.atleast_1d(vertices)
     if limit == 0 or len(vertices) == 0:
         return Vector.from_coo(vertices, 0, vertex_dtype(A.nrows), size=A.nrows), 0, ()
     key = ("hops", limit, *sorted(opts.items()))

@@ -51,11 +51,7 @@ def takes_graph(
         function: Callable[Concatenate[Matrix, _P], _R],
     ) -> Callable[Concatenate[Matrix | Graph, _P], _R]:
         name = function.__name__
-
-        def told(found: _R, graph: Graph | None) -> _R:
-            return asked(found, name, graph)
-
-        call = KNOWN[name] = by_name(function, numberings, told)
+        call = KNOWN[name] = by_name(function, numberings, functools.partial(asked, name))
         return cast("Callable[Concatenate[Matrix | Graph, _P], _R]", call)
 
     return decorate

@@ -334,12 +334,17 @@ class Route(Run):
 
 _Found = TypeVar("_Found", bound=Run)
 
+#: What sets these fields of a result.
+_NOTE_ALGORITHM, _NOTE_GRAPH = (Run.__dict__[each].__set__ for each in ("algorithm", "graph"))
 
-def asked(found: _Found, algorithm: str, graph: Graph | None) -> _Found:
+
+def asked(algorithm: str, found: _Found, graph: Graph | None) -> _Found:
     """Record in a new result which algorithm made it, and of which graph; return the result.
 
     Cheaper than `dataclasses.replace`; algorithms do not have to pass them on.
     """
-    object.__setattr__(found, "algorithm", algorithm)
-    object.__setattr__(found, "graph", graph)
+    # Results are frozen, and new ones are of no graph.
+    _NOTE_ALGORITHM(found, algorithm)
+    if graph is not None:
+        _NOTE_GRAPH(found, graph)
     return found

@@ -50,7 +50,7 @@ _BLOCKS, _SUMS = 32, 1 << 25
 
 def runs_loops(A: Matrix, opts: Any = ()) -> bool:
     """Return whether loops over edges take the place of products, which have no options then."""
-    return device_traits(A.device).compiled_loops and not opts and _has_room(A)
+    return not opts and device_traits(A.device).compiled_loops and _has_room(A)
 
 
 def runs_kernels(A: Matrix, opts: Any = ()) -> bool:

@@ -119,5 +119,5 @@ def refuse_host_read(what: str, remedy: str) -> None:
 
     It names the line of the user's code, what cannot be recorded, and the remedy.
     """
-    if current() is not None:
+    if _current.get() is not None:
         raise RecordError(f"{user_line()}: {what} inside a recorded loop body; {remedy}")

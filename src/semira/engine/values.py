@@ -108,6 +108,9 @@ class Value:
     @property
     def facts(self) -> dict[Any, Any]:
         """Numbers about a matrix that were read, and what was derived from it, until a write."""
+        known = self._facts
+        if known is not None:
+            return known
         with _moving:
             if self._facts is None:
                 self._facts = {}
@@ -420,23 +423,32 @@ def beside(item: Any, algorithm: str | None = None) -> AbstractContextManager[No
     'cpu'
     """
     where = item.device
-    if algorithm is not None and (algorithm, where, item.dtype.name) not in _announced:
+    if algorithm is not None and where not in _on_hosts:
         _announce(algorithm, item, where)
-    return _nothing if where == default_device() else _Placing(where)
+    # `default_device`, without a call of it: each call of an algorithm comes here.
+    is_here = where == (_context_device.get() or settings().device)
+    return _nothing if is_here else _Placing(where)
 
 
 #: What `beside` returns where nothing changes.
 _nothing = nullcontext()
+
+#: Devices without memory of their own, which nobody tells of algorithms.
+_on_hosts: set[str] = set()
 
 #: Algorithms that devices have been told of, on matrices of a dtype.
 _announced: set[tuple[str, str, str]] = set()
 
 
 def _announce(algorithm: str, item: Any, where: str) -> None:
-    _announced.add((algorithm, where, item.dtype.name))
-    backend = backend_for(where)
-    if backend.capabilities().own_memory:
+    told = algorithm, where, item.dtype.name
+    if told in _announced:
+        return
+    if backend_for(where).capabilities().own_memory:
+        _announced.add(told)
         device_backend(where).expect(algorithm, item.dtype.name, item.nvals)
+    else:
+        _on_hosts.add(where)
 
 
 def common_device(values: Iterable[Value]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from semira.backends.registry import backend_for
 from semira.base import interrupts
-from semira.base.dtypes import lookup_dtype
+from semira.base.dtypes import BY_NUMPY, lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidValue
 from semira.contract.array_kernels import ARRAY_DTYPES, KernelText, Launch, WorkerArray
 from semira.engine import recording
@@ -20,7 +21,7 @@ from semira.engine.values import Value, default_device
 from semira.formats import VectorArrays
 from semira.formats.index import index_dtype
 from semira.frontend import reading
-from semira.frontend.kinds import OBJECTS, wrap
+from semira.frontend.kinds import OBJECTS
 from semira.frontend.traits import device_traits
 
 #: Arguments that nothing is asked of.
@@ -135,7 +136,7 @@ def vector_of(values: Any, indices: Any = None, *, size: int | None = None, devi
     size = len(values) if size is None else size
     if device_traits(device).own_memory:
         return _sent(values, indices, size, device)
-    dtype = lookup_dtype(values.dtype)
+    dtype = BY_NUMPY.get(values.dtype) or lookup_dtype(values.dtype)
     if indices is None:
         arrays = VectorArrays(size, dtype, "full", values, None, None, size)
     elif indices.dtype.kind == "b":
@@ -149,7 +150,7 @@ def vector_of(values: Any, indices: Any = None, *, size: int | None = None, devi
         arrays.validate()
     value = Value("vector", dtype, (size,))
     value._arrays, value.device = arrays, device
-    return wrap(value)
+    return OBJECTS["vector"]._wrap(value)
 
 
 def _sent(values: Any, indices: Any, size: int, device: str) -> Any:
@@ -348,6 +349,19 @@ class ArrayKernel:
         _check((launch,))
         if items and (not self._text.skips_hosts or hasattr(backend, "run_kernel_loop")):
             self._again[device] = backend.run_kernel(*launch)
+
+    def bound(self, items: int, *arguments: Any, device: str, work: Any = 0) -> Callable[[], Any]:
+        """Return a call without parameters, which checks nothing each time.
+
+        For kernels that take microseconds and meet the same arrays again and again, with other
+        contents. The parameters are those of a call, and so are the errors, which come now.
+        """
+        launch = self.launch(items, *arguments, work=work)
+        _check((launch,))
+        backend = _backend(device)
+        if hasattr(backend, "bind_kernel"):
+            return backend.bind_kernel(*launch)  # type: ignore[no-any-return]
+        return partial(backend.run_kernel, *launch)
 
     def launch(
         self,

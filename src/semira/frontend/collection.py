@@ -41,7 +41,7 @@ class Collection(Updatable[Made_co]):
     def _wrap(cls, value: Value, name: str | None = None, device: str | None = None) -> Self:
         made = cls.__new__(cls)
         made._value = value
-        made.name = name or cls._new_name()
+        made.name = name or f"{cls._letter}_{next(cls._name_counter)}"
         if device is not None:
             value.place(device)
         return made

@@ -77,13 +77,13 @@ def cached(matrix: Value, key: Hashable, make: Callable[[], Result]) -> Result:
     """Return what `derived` does."""
     if matrix.lean is not None:
         return make()
-    place = (_DERIVED, matrix.device, key)
+    place = (_DERIVED, matrix.device or matrix.where, key)
     # Taken before anything is made: whoever writes the matrix meanwhile puts others in its place.
-    known: dict[Any, Any] = matrix.facts
-    if place not in known:
-        known[place] = make()
-    found: Result = known[place]
-    return found
+    known: dict[Any, Any] = matrix._facts or matrix.facts
+    found: Any = known.get(place, _DERIVED)
+    if found is _DERIVED:
+        found = known[place] = make()
+    return found  # type: ignore[no-any-return]
 
 
 def derived_usage(matrix: Value) -> dict[str, int]:

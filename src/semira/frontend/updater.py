@@ -420,7 +420,8 @@ class Updatable(Operand[Made_co]):
     @property
     def device(self) -> str:
         """Where the object lives (or would go first)."""
-        return self._value.where
+        value = self._value
+        return value.device or value.where
 
     def _operand(self) -> tuple[Value, bool]:
         return self._value, False

@@ -5,7 +5,9 @@ ends in the queue; 3, levels that were expanded; 4, edges of their vertices; 5, 
 0, vertices level by level; 1, not the last level, which is in `bits`; 2, all vertices found, in
 order, and from ``len(level) + 1`` on their levels; 6 and 7, the edges of a level in `bits`, and
 what a pull costs; after it 7 and 8, the vertices that it found and the entries that it read; 9,
-when the search began. Behind these are the last levels, five numbers each.
+when the search began; 10, levels at most; 11, how to begin: 0, go on; 1, whatever `level` holds; 2,
+it is -1 everywhere, as a search leaves it that lists what it found. Behind these are the last
+levels, five numbers each.
 """
 
 import numpy as np
@@ -16,8 +18,9 @@ from semira.kernels import atomic_add, helper, kernel, now, prefetch
 @helper
 def seed(sources, level, parent, queue, state):
     """Begin at different vertices."""
-    for v in range(len(level)):
-        level[v] = -1
+    if state[11] != 2:
+        for v in range(len(level)):
+            level[v] = -1
     for v in range(len(parent)):
         parent[v] = -1
     for at in range(9):
@@ -136,29 +139,50 @@ def to_queue(bits, queue):
 
 
 @helper
+def sort_few(queue, count):
+    """Sort the first vertices of the queue, which are few: one after the other moves down."""
+    for i in range(1, count):
+        v = queue[i]
+        at = np.int64(i)
+        while at > 0 and queue[at - 1] > v:
+            queue[at] = queue[at - 1]
+            at -= 1
+        queue[at] = v
+
+
+@helper
 def list_found(level, queue, bits, state):
-    """Queue all vertices found in order, and behind the places of all vertices their levels."""
+    """Queue all vertices found in order, and behind the places of all vertices their levels.
+
+    No vertex has a level then.
+    """
     n = np.int64(len(level))
     found = np.int64(state[0])
     if 16 * found < n and found == state[2]:
         # The queue has all of them: no level pulled.
-        to_bits(0, found, queue, bits)
-        to_queue(bits, queue)
+        if found * found < 8 * len(bits):
+            sort_few(queue, found)
+        else:
+            to_bits(0, found, queue, bits)
+            to_queue(bits, queue)
         for i in range(found):
-            queue[n + 1 + i] = level[np.int64(queue[i])]
+            v = np.int64(queue[i])
+            queue[n + 1 + i] = level[v]
+            level[v] = -1
     else:
         end = np.int64(0)
         for v in range(n):
             queue[end] = v
             queue[n + 1 + end] = level[v]
             end += np.int64(level[v] >= 0)
+            level[v] = -1
     state[5] = 2
 
 
 @helper
 def note(state, k, frontier, touched, produced):
     """Write what a level was that pushed."""
-    at = 10 + 5 * (k % ((len(state) - 10) // 5))
+    at = 12 + 5 * (k % ((len(state) - 12) // 5))
     state[at] = frontier
     state[at + 1] = touched
     state[at + 2] = produced
@@ -185,10 +209,9 @@ def gained_by_pull(n, edges, ahead, state):
 
 @kernel
 def push_levels(
-    low, high, indptr, indices, sources, begins, limit, many, few, budget, level, parent, queue,
-    bits, state,
-):  # fmt: skip
-    """Expand level after level, from `sources` on where the search `begins`.
+    low, high, indptr, indices, sources, many, few, budget, level, parent, queue, bits, state
+):
+    """Expand level after level, from `sources` on where the search begins.
 
     The search pauses before a level of `many` edges or more into which vertices should pull:
     `bits` has the vertices of the last one then. And it pauses when `budget` edges are read. At its
@@ -197,8 +220,9 @@ def push_levels(
     n = np.int64(len(level))
     edges = np.int64(len(indices))
     for _ in range(low, high):
-        if begins != 0:
+        if state[11] != 0:
             seed(sources, level, parent, queue, state)
+        limit = np.int64(state[10])
         if state[5] != 0:
             ahead = np.int64(state[6])
             if ahead >= many and gained_by_pull(n, edges, ahead, state) > 0:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from semira.backends.cpu import cache, threads, workspace
 from semira.backends.cpu.codegen import Header, source_of
+from semira.backends.cpu.compiler.kernels import Kernel
 from semira.backends.renumbering.positions import names_in
 from semira.contract.array_kernels import KernelText, Launch
 from semira.ops import helpers
@@ -82,6 +84,16 @@ def run(text: KernelText, launch: Launch) -> Any:
     else:
         threads.run_chunks(part_of, bounds)
     return _again_of(function)
+
+
+def bind(text: KernelText, launch: Launch) -> Callable[[], Any]:
+    """Return what runs a kernel over its items; its function is called as it is if it has one."""
+    function = _function(text)
+    if launch.items == 1 and not launch.stops and not launch.on_host():
+        if isinstance(function, Kernel):
+            return function.bound(0, 1, *launch.arguments)
+        return functools.partial(function, 0, 1, *launch.arguments)
+    return functools.partial(run, text, launch)
 
 
 def _again_of(function: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from semira.backends import interpreter
@@ -106,6 +107,10 @@ class CpuBackend:
     def run_kernel(self, text: KernelText, launch: Launch) -> Any:
         """Run a kernel over arrays; return what may run it again, see `array_kernels.again`."""
         return array_kernels.run(text, launch)
+
+    def bind_kernel(self, text: KernelText, launch: Launch) -> Callable[[], Any]:
+        """Return what runs a kernel over arrays, looked up once."""
+        return array_kernels.bind(text, launch)
 
     def synchronise(self) -> None:
         """Nothing is ever pending."""

@@ -115,11 +115,30 @@ class Kernel:
             return True
         return self._before(*args) is not NotImplemented
 
+    def bound(self, *args: Any) -> Callable[[], Any]:
+        """Return a call on the same arguments, without a look at which code is theirs."""
+        entry = self._entry_for(args)
+        return functools.partial(getattr(entry, "function", entry), *args)
+
     def _for_other_types(self, args: tuple[Any, ...]) -> Any:
+        entry = self._entry_for(args)
+        if isinstance(entry, machine.Loaded):
+            self._latest, self._before = entry.function, self._latest
+            made = entry.function(*args)
+            if made is not NotImplemented:
+                return made
+            entry = self._by_other_compiler()
+        return entry(*args)
+
+    def _by_other_compiler(self) -> Any:
+        return getattr(self._module.otherwise(), self._function)
+
+    def _entry_for(self, args: tuple[Any, ...]) -> Any:
+        """Return the code for the types of arguments; that of the other compiler is a function."""
         try:
             types = tuple(map(type_of, args))
         except UnsupportedError:
-            return getattr(self._module.otherwise(), self._function)(*args)
+            return self._by_other_compiler()
         entry = self._entries.get(types)
         if entry is None:
             with _lock:
@@ -128,13 +147,7 @@ class Kernel:
                     # Whole: Ctrl-C takes effect before or after it.
                     with interrupts.deferred():
                         entry = self._entries[types] = self._load_or_compile(types)
-        if isinstance(entry, machine.Loaded):
-            self._latest, self._before = entry.function, self._latest
-            made = entry.function(*args)
-            if made is not NotImplemented:
-                return made
-            entry = getattr(self._module.otherwise(), self._function)
-        return entry(*args)
+        return entry
 
     def _load_or_compile(self, types: tuple[Type, ...]) -> Any:
         # Code for any processor is slower; it was compiled ahead of time on purpose.
@@ -145,7 +158,7 @@ class Kernel:
             try:
                 code = self._compile(types, path)
             except UnsupportedError:
-                return getattr(self._module.otherwise(), self._function)
+                return self._by_other_compiler()
         try:
             return machine.Loaded(code, ENTRY, imports())
         except RuntimeError as error:
