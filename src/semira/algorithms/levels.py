@@ -151,7 +151,7 @@ def search_levels(
         there = level >= 0
     tree = vector_of(parent, there, size=n, device=where) if parents else None
     levels = vector_of(level, there, size=n, device=where)
-    return levels, tree, depth, _trace(state, depth)
+    return levels, tree, depth, _trace(told, depth)
 
 
 def _pull(
@@ -172,23 +172,22 @@ def _pull(
     return bits
 
 
-def _trace(state: NDArray[np.int64], count: int) -> LateRows:
+def _trace(state: memoryview, count: int) -> LateRows:
     """Return the levels as rows of a trace.
 
     Of each one there are the frontier, the edges read, the vertices found, whether they pulled, and
     when it ended.
     """
     room = (len(state) - _HEAD) // _ROW
-    lost = 0
-    if count > room:
-        lost = count - room
-    else:
-        # Not the room for many, and not that of the next search.
-        room, state = count, state[: _HEAD + _ROW * count].copy()
+    lost = max(0, count - room)
+    # Not the room for many, and not that of the next search.
+    kept = state[: _HEAD + _ROW * count].tobytes()
 
     def made() -> list[TraceRow]:
-        levels = np.roll(state[_HEAD:].reshape(room, _ROW), -(lost % max(1, room)), axis=0)
-        levels[:, 4] = np.diff(levels[:, 4], prepend=state[9])
+        numbers = np.frombuffer(kept, np.int64)
+        levels = numbers[_HEAD:].reshape(-1, _ROW)
+        levels = np.roll(levels, -(lost % max(1, len(levels))), axis=0)
+        levels[:, 4] = np.diff(levels[:, 4], prepend=numbers[9])
         return [
             TraceRow(k, "vxm", "pull" if pulls else "push", frontier, touched, produced, elapsed_ns)
             for k, (frontier, touched, produced, pulls, elapsed_ns) in enumerate(

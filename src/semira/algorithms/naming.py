@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -75,7 +76,11 @@ def by_name(
     @functools.wraps(function)
     def call(A: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(A, Matrix):
-            with beside(A, name):
+            place = beside(A, name)
+            if place.__class__ is nullcontext:
+                # Objects go there anyway: a block would take as long as some algorithms do.
+                return told(function(A, *args, **kwargs), None)
+            with place:
                 return told(function(A, *args, **kwargs), None)
         from semira.io import Graph
 

@@ -7,7 +7,8 @@ placed partner it meets.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from contextvars import ContextVar, Token
 from dataclasses import replace
@@ -314,9 +315,10 @@ class Value:
         self._handle = None
         self._home = None
 
-    def __del__(self) -> None:
+    # A default, since globals are gone when the interpreter ends. The memory goes with the process.
+    def __del__(self, is_over: Callable[[], bool] = sys.is_finalizing) -> None:
         handle = getattr(self, "_handle", None)
-        if handle is not None and self._home is not None:
+        if handle is not None and self._home is not None and not is_over():
             backend = backend_for(self._home)
             if backend.capabilities().own_memory:
                 backend.release(handle)

@@ -27,6 +27,9 @@ from semira.frontend.traits import device_traits
 #: Arguments that nothing is asked of.
 _NUMBERS = frozenset({int, bool, float})
 
+#: Devices that were found to have no memory of their own.
+_HOSTS: set[str] = set()
+
 #: Marks rows among the facts of a matrix.
 _ROWS = object()
 
@@ -134,8 +137,10 @@ def vector_of(values: Any, indices: Any = None, *, size: int | None = None, devi
     {1: 7.0, 4: 8.0}
     """
     size = len(values) if size is None else size
-    if device_traits(device).own_memory:
-        return _sent(values, indices, size, device)
+    if device not in _HOSTS:
+        if device_traits(device).own_memory:
+            return _sent(values, indices, size, device)
+        _HOSTS.add(device)
     dtype = BY_NUMPY.get(values.dtype) or lookup_dtype(values.dtype)
     if indices is None:
         arrays = VectorArrays(size, dtype, "full", values, None, None, size)

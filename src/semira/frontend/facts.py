@@ -67,14 +67,8 @@ Result = TypeVar("Result")
 _DERIVED = object()
 
 
-def derived(matrix: Value, key: Hashable, make: Callable[[], Result]) -> Result:
-    """Return the result cached under `key`, or compute it; see `Matrix.derived`."""
-    recording.refuse_host_read("derived makes something at once", "do it before the loop")
-    return cached(matrix, key, make)
-
-
 def cached(matrix: Value, key: Hashable, make: Callable[[], Result]) -> Result:
-    """Return what `derived` does."""
+    """Return the result cached under `key`, or compute it; see `Matrix.derived`."""
     if matrix.lean is not None:
         return make()
     place = (_DERIVED, matrix.device or matrix.where, key)

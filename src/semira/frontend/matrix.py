@@ -9,12 +9,13 @@ from typing import Any, Self
 from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import InvalidValue, OutputNotEmpty
 from semira.base.memory import tells_shortage
+from semira.engine import recording
 from semira.engine.values import Value
 from semira.frontend import construct, raw, reading
 from semira.frontend.collection import Collection
 from semira.frontend.compose import setdiag
 from semira.frontend.exports import ReadableMatrix
-from semira.frontend.facts import Result, derived, derived_usage
+from semira.frontend.facts import Result, cached, derived_usage
 from semira.frontend.indexing import extract_expression
 from semira.frontend.infix import Made_co
 
@@ -134,7 +135,8 @@ class StoredMatrix(ReadableMatrix[Made_co], Collection[Made_co]):
         >>> A.derived("lower", lambda: A.select("tril", -1).new()) is lower
         False
         """
-        return derived(self._value, key, make)
+        recording.refuse_host_read("derived makes something at once", "do it before the loop")
+        return cached(self._value, key, make)
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of each array it holds, by name; see `Vector.memory_usage`.

@@ -430,7 +430,8 @@ class Updatable(Operand[Made_co]):
         """Wait until everything that writes this object has run; returns it."""
         if how not in ("materialize", "complete"):
             raise ValueError(f'`how` argument must be "materialize" or "complete"; got {how!r}')
-        backend_for(self.device).synchronise()
+        value = self._value
+        backend_for(value.device or value.where).synchronise()
         return self
 
     def __call__(

@@ -173,3 +173,31 @@ def test_a_search_inside_a_recorded_loop_is_refused():
     A = cases.SHAPES["path"].matrix("cpu")
     with pytest.raises(exceptions.RecordError):
         gb.repeat(lambda: bfs(A, 0), max_iterations=2)
+
+
+@pytest.mark.parametrize("n", [300, 40_000])
+def test_small_searches_of_a_graph_work_in_the_same_arrays(n):
+    steps = np.arange(n - 1)
+    A = gb.Matrix.from_coo(steps, steps + 1, True, nrows=n, ncols=n).to("cpu")
+    (rooms,) = [levels.search_rooms(A)]
+    for source, hops in [(0, 3), (7, 0), (5, 9), (2, 3), (n - 2, 3), (0, 17), (60, 70)]:
+        found = k_hop(A, source, hops)
+        ends = range(source, min(source + hops + 1, n))
+        assert found.level.to_dict() == {v: v - source for v in ends}
+        assert len(found.trace) == found.iterations
+        (room,) = rooms
+        assert (room.level == -1).all()
+    assert bfs(A, n - 20).level.nvals == 20
+    assert k_hop(A, [3, 9], 1).level.to_dict() == {3: 0, 4: 1, 9: 0, 10: 1}
+    # One that finds all others gives its levels away.
+    assert bfs(A, 0).level.isequal(bfs(A, 0, deterministic=True).level)
+    assert k_hop(A, 5, 1).level.to_dict() == {5: 0, 6: 1}
+
+
+def test_results_keep_their_rows_when_the_next_search_begins():
+    A = cases.SHAPES["path"].matrix("cpu")
+    one = k_hop(A, 0, 3)
+    other = k_hop(A, 2, 1)
+    assert [row.frontier for row in one.trace] == [1, 1, 1]
+    assert len(other.trace) == 1
+    assert one.level.to_dict() == {0: 0, 1: 1, 2: 2, 3: 3}

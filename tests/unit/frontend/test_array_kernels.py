@@ -122,7 +122,7 @@ def test_no_items_start_nothing(device):
 
 def test_arrays_with_gaps_and_of_other_dtypes_are_refused(device):
     with array_module(device) as xp:
-        with pytest.raises(InvalidValue, match="argument 2 has gaps"):
+        with pytest.raises(InvalidValue, match="argument 0 has gaps"):
             draws(3, 1, 10, xp.zeros((3, 2))[:, 0], device=device)
         with pytest.raises(InvalidValue, match="complex128"):
             draws(3, 1, 10, xp.zeros(3, complex), device=device)
@@ -133,7 +133,7 @@ def test_arguments_of_a_kernel_that_ran_are_still_looked_at(device):
         for _ in range(3):
             out = xp.zeros(1, xp.int64)
             draws(1, 1, 10, out, device=device)
-            with pytest.raises(InvalidValue, match="argument 2 has gaps"):
+            with pytest.raises(InvalidValue, match="argument 0 has gaps"):
                 draws(1, 1, 10, xp.zeros((2, 2), xp.int64)[:, 0], device=device)
             wide = xp.zeros(1, xp.uint64)
             draws(1, 1, 10, wide, device=device)
@@ -264,3 +264,24 @@ def test_arrays_of_a_workspace_do_not_overlap(device, shapes):
             part[...] = number
         assert [part.shape for part in parts] == shapes
         assert all(bool((part == number).all()) for number, part in enumerate(parts))
+
+
+@pytest.mark.parametrize("items", [1, 7])
+def test_a_bound_call_reads_what_arrays_hold_now(device, items):
+    with array_module(device) as xp:
+        indptr, indices = xp.arange(items + 1), xp.arange(items)
+        values, out = xp.ones(items), xp.zeros(items)
+        call = row_sums.bound(items, indptr, indices, values, 1.0, False, out, device=device)
+        call()
+        once = host(out).tolist()
+        values *= 3
+        call()
+        again = host(out).tolist()
+    assert once == [1.0 + i for i in range(items)]
+    assert again == [3.0 + i for i in range(items)]
+
+
+def test_what_a_call_refuses_is_not_bound():
+    gaps = np.arange(8.0)[::2]
+    with pytest.raises(InvalidValue, match="argument 0 has gaps"):
+        row_sums.bound(1, gaps, gaps, gaps, 1.0, False, gaps, device="cpu")
