@@ -237,6 +237,9 @@ def execute(
             # Whoever rebinds names after a loop needs to know how far it came.
             error.semira_iterations = run.completed  # type: ignore[attr-defined]
             raise
+        finally:
+            # They know the run: without this the garbage collector would free both.
+            run.native.clear()
     else:
         _run_body(run, program.body, 0, 0)
     rows = run.trace.unread()

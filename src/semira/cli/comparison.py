@@ -54,7 +54,7 @@ PublishedOption = Annotated[
 ]
 
 
-def here(
+def graphs_at_hand(
     graphs: GraphsArgument = None,
     device: DeviceOption = Device.auto,
     algorithms: AlgorithmsOption = None,

@@ -175,7 +175,7 @@ app.add_typer(_algorithms(Plan), name="plan")
 class _Bench(LazyGroup):
     """Compare Semira with every peer that is installed, on your graphs and devices.
 
-    semira bench GRAPH... is all that most need; semira bench here --help shows its options. The
+    semira bench GRAPH... is all that most need; semira bench graphs --help shows its options. The
     other commands measure what the documentation shows.
 
     Examples
@@ -186,7 +186,7 @@ class _Bench(LazyGroup):
     """
 
     panels: ClassVar = {
-        "Comparison on your graphs": {"here": "semira.cli.comparison:here"},
+        "Comparison on your graphs": {"graphs": "semira.cli.comparison:graphs_at_hand"},
         "Measurements of the documentation": {
             name: f"semira.cli.bench:{name}" for name in ("cpu", "cuda", "compare", "report")
         },
@@ -195,7 +195,7 @@ class _Bench(LazyGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the name of the comparison before its arguments, where no command is named."""
         is_named = bool(args) and args[0] in {*self.list_commands(ctx), *ctx.help_option_names}
-        return super().parse_args(ctx, args if is_named else ["here", *args])
+        return super().parse_args(ctx, args if is_named else ["graphs", *args])
 
 
 class _Datasets(LazyGroup):

@@ -166,7 +166,7 @@ def _read(
 
     def record() -> tuple[LoopCall, warm.Reading | None]:
         records, reading = _record_cycle(step, condition_value, limit, explicit=explicit)
-        return _loop_call(records[:-1], limit, explicit=explicit), reading
+        return _closed(records, limit, explicit=explicit), reading
 
     if described is not None:
         described.add_limit(limit, explicit=explicit)
@@ -189,7 +189,7 @@ def recorded_loop(
     records, _ = _record_cycle(step, condition_value, limit, explicit=explicit)
     period = len(records) - 1
     _turn_names(step, -len(records), period)
-    return _loop_call(records[:-1], limit, explicit=explicit)
+    return _closed(records, limit, explicit=explicit)
 
 
 def _append(
@@ -202,7 +202,7 @@ def _append(
         )
     for record in records:
         record.outer = outer
-    outer.append(_loop_call(records[:-1], limit, explicit=explicit))
+    outer.append(_closed(records, limit, explicit=explicit))
 
 
 def _run(step: Callable[[], Any], call: LoopCall, reading: warm.Reading) -> LoopResult:
@@ -231,8 +231,9 @@ def _turn_names(step: Callable[[], Any], steps: int, period: int) -> None:
     away, bring them to where an eager loop would have left them.
     """
     for _ in range(steps % period):
-        with recording.recording():
+        with recording.recording() as record:
             step()
+        record.forget()
 
 
 def _limit(limit: Any) -> Value | Literal:
@@ -260,6 +261,14 @@ def _limit(limit: Any) -> Value | Literal:
 def _loop_call(bodies: list[Recording], limit: Value | Literal, *, explicit: bool) -> LoopCall:
     calls = [record.calls for record in bodies]
     return LoopCall(calls, [record.condition for record in bodies], limit, explicit)
+
+
+def _closed(records: list[Recording], limit: Value | Literal, *, explicit: bool) -> LoopCall:
+    """Return the loop of recordings, of which the last equals the first; they are forgotten."""
+    call = _loop_call(records[:-1], limit, explicit=explicit)
+    for record in records:
+        record.forget()
+    return call
 
 
 def _record_cycle(

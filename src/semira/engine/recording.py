@@ -66,6 +66,13 @@ class Recording:
             self._check_value(condition)
         self.condition = condition
 
+    def forget(self) -> None:
+        """Let go of what was recorded, once a loop has it.
+
+        Temporaries know their recording: without this only the garbage collector would free both.
+        """
+        self.calls, self.condition, self.returned_at, self._temporaries = [], None, None, []
+
     def _line(self) -> str:
         return user_line() if self.returned_at is None else line_of(self.returned_at)
 
