@@ -75,6 +75,17 @@ def test_import_is_quick() -> None:
     pytest.fail(f"`import semira` took {best:.3f} s at best; the limit is {LIMIT_S} s")
 
 
+def test_a_small_file_is_read_and_searched_without_scipy(tmp_path: Path) -> None:
+    path = tmp_path / "small.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 0.5\n3 2 1.5\n")
+    text = (
+        "import sys, semira as gb; "
+        f"level = gb.algorithms.bfs(gb.io.mmread({str(path)!r}), 0).level.to_dict(); "
+        "print(level, sorted({name.partition('.')[0] for name in sys.modules} & {'scipy', 'numba'}))"
+    )
+    assert run_fresh(text) == "{0: 0, 1: 1, 2: 2} []\n"
+
+
 def test_an_algorithm_loads_no_other() -> None:
     text = (
         "import sys, semira as gb; gb.algorithms.bfs; "

@@ -12,9 +12,16 @@ from scipy.sparse import coo_array
 from tests.helpers.every import every
 
 from semira.base.errors import FileFormatError
-from semira.files import read_edges, source, write_edges
+from semira.files import mtx, read_edges, source, write_edges
 from semira.files.mtx_fast import try_entries
 from semira.formats import EdgeList
+
+
+@pytest.fixture(autouse=True, params=["by NumPy", "by SciPy where plain"])
+def reader(request, monkeypatch):
+    """Read small files in both ways."""
+    if request.param != "by NumPy":
+        monkeypatch.setattr(mtx, "_SMALL", 0)
 
 
 def read(text: str | bytes, **options):
