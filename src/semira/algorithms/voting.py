@@ -61,8 +61,8 @@ def vote_and_move(
         else:
             turns = [seed + turn for seed in seeds]
             _VOTE(
-                blocks, blocks, begin, count, lists, *ends, label, *turns, room, *given, *counted,
-                device=where, work=work,
+                blocks, turn == 0, blocks, begin, count, lists, *ends, label, *turns, room, *given,
+                *counted, device=where, work=work,
             )  # fmt: skip
             share = float(shares[turn]) if turn < len(shares) else 0.0
             # Few look at their neighbours here, and find one soon.

@@ -23,6 +23,33 @@ def gather_labels(begin, stop, active, indptr, indices, label, keys, at):
 
 
 @helper
+def list_neighbours(
+    begin, stop, at, active, indptr, indices, draw, margin, used, owners, wants
+):  # fmt: skip
+    """Do for vertices what `count_labels` does where each is its own label: all are candidates.
+
+    Return where the next one begins too.
+    """
+    free = np.int64(at)
+    wanting = np.int64(at)
+    k = np.int64(begin)
+    while k < stop and free < at + 2048:
+        i = np.int64(active[k])
+        k += 1
+        begun = free
+        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            used[free] = indices[p]
+            owners[free] = i
+            free += 1
+        wants[wanting] = i
+        wants[wanting + 1] = free
+        wanting += 2 * np.int64(free > begun)
+        margin[i] = np.int64(-(1 << 30)) if free > begun else np.int64(0)
+        draw[i] = -1.0
+    return k, (wanting - np.int64(at)) // 2
+
+
+@helper
 def count_labels(
     begin, stop, at, first, lists, indptr, label, draw, margin, counts, keys, used, owners, wants
 ):
@@ -111,8 +138,8 @@ def choose(first, wanting, tie, turn, best, draw, used, owners, wants, draws):
 
 @helper
 def vote_part(
-    block, blocks, begin, count, lists, indptr, indices, label, tie, turn, room, best, draw, margin,
-    counts, keys, used, owners, wants, draws,
+    is_first, block, blocks, begin, count, lists, indptr, indices, label, tie, turn, room, best,
+    draw, margin, counts, keys, used, owners, wants, draws,
 ):  # fmt: skip
     """Vote for each 256 vertices of a list, in turn with other blocks; see `vote`."""
     at = np.int64(len(label)) * block
@@ -123,11 +150,16 @@ def vote_part(
         stop = min(low + 256, last)
         k = np.int64(low)
         while k < stop:
-            after = gather_labels(k, stop, lists, indptr, indices, label, keys, first)
-            wanting = count_labels(
-                k, after, at, first, lists, indptr, label, draw, margin, counts, keys, used,
-                owners, wants,
-            )  # fmt: skip
+            if is_first:
+                after, wanting = list_neighbours(
+                    k, stop, first, lists, indptr, indices, draw, margin, used, owners, wants
+                )
+            else:
+                after = gather_labels(k, stop, lists, indptr, indices, label, keys, first)
+                wanting = count_labels(
+                    k, after, at, first, lists, indptr, label, draw, margin, counts, keys, used,
+                    owners, wants,
+                )  # fmt: skip
             choose(first, wanting, tie, turn, best, draw, used, owners, wants, draws)
             k = after
         low += 256 * np.int64(blocks)
@@ -210,19 +242,20 @@ def move_all(begin, count, lists, after, indptr, indices, best, draw, waits, lab
 
 @kernel
 def vote(
-    low, high, blocks, begin, count, lists, indptr, indices, label, tie, turn, room, best, draw,
-    margin, counts, keys, used, owners, wants, draws,
+    low, high, is_first, blocks, begin, count, lists, indptr, indices, label, tie, turn, room, best,
+    draw, margin, counts, keys, used, owners, wants, draws,
 ):  # fmt: skip
     """Write the label that each active vertex wants, and a number of those that want one.
 
     That number is -1 if its own label is among the most frequent ones: `margin` is by how many
-    neighbours it then leads. A block takes 256 vertices in turn; `counts`, which is 0 between
-    vertices, has a place for each vertex and block; what is behind has `room` for each block.
+    neighbours it then leads. In the first iteration each vertex is its own label. A block takes 256
+    vertices in turn; `counts`, which is 0 between vertices, has a place for each vertex and block;
+    what is behind has `room` for each block.
     """
     for block in range(low, high):
         vote_part(
-            block, blocks, begin, count, lists, indptr, indices, label, tie, turn, room, best,
-            draw, margin, counts, keys, used, owners, wants, draws,
+            is_first, block, blocks, begin, count, lists, indptr, indices, label, tie, turn, room,
+            best, draw, margin, counts, keys, used, owners, wants, draws,
         )  # fmt: skip
 
 
@@ -265,8 +298,8 @@ def settle_few(
             now = np.int64(state[3])
             done += np.int64(state[2]) + count
             vote_part(
-                0, 1, at, count, lists, indptr, indices, label, tie + now, turn + now, room, best,
-                draw, margin, counts, keys, used, owners, wants, draws,
+                now == 0, 0, 1, at, count, lists, indptr, indices, label, tie + now, turn + now,
+                room, best, draw, margin, counts, keys, used, owners, wants, draws,
             )  # fmt: skip
             share = 0.0
             if now < len(shares):
