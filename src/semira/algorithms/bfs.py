@@ -76,8 +76,8 @@ def bfs(
     source = check_vertex(source, n)
     rooms = search_rooms(A, opts)
     if rooms is not None:
-        level, parent, iterations, trace = search_levels(A, rooms, source, n, parents)
-        return BFSResult(iterations, trace, level, parent)
+        found, tree, iterations, trace = search_levels(A, rooms, source, n, parents)
+        return BFSResult(iterations, trace, found, tree)
     key = ("bfs", parents, *sorted(opts.items()))
     loop, (level, *parent) = kept_loop(
         A, key, lambda: _search(A, n, parents, opts), ([source], source if parents else True)

@@ -70,7 +70,7 @@ class _Room:
         self.limits = (_NEVER if A.memory == "lean" else _MANY), _SMALL, _BUDGET
         source, self.state = np.empty(1, np.int64), _numbers(_FEW_LEVELS)
         # Items of an array are numbers of NumPy, which take longer to make.
-        self.source, self.told = memoryview(source), memoryview(self.state)
+        self.source, self.told = source.data, self.state.data
         given = self.arguments(source, self.none, self.bits, self.state)
         self.push_from_one = _PUSH.bound(*given, device=self.device)
 
@@ -126,7 +126,7 @@ def search_levels(
         room.source[0] = sources
     else:
         sources, state = np.atleast_1d(sources), _numbers(limit)
-        told = memoryview(state)
+        told = state.data
         parent = np.empty(n, queue.dtype) if parents else room.none
         push = partial(_PUSH, *room.arguments(sources, parent, bits, state), device=where)
     told[_LIMIT], told[_BEGIN] = limit, room.begin

@@ -76,11 +76,11 @@ def by_name(
     @functools.wraps(function)
     def call(A: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(A, Matrix):
-            place = beside(A, name)
-            if place.__class__ is nullcontext:
+            block = beside(A, name)
+            if block.__class__ is nullcontext:
                 # Objects go there anyway: a block would take as long as some algorithms do.
                 return told(function(A, *args, **kwargs), None)
-            with place:
+            with block:
                 return told(function(A, *args, **kwargs), None)
         from semira.io import Graph
 
