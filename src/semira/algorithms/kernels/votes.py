@@ -13,6 +13,16 @@ def gather_labels(begin, stop, active, indptr, indices, label, keys, at):
     """
     end = np.int64(at)
     k = np.int64(begin)
+    breaks = np.int64(0)
+    for each in range(k + 1, np.int64(stop)):
+        breaks += np.int64(active[each] != active[each - 1] + 1)
+    low = np.uint64(indptr[np.int64(active[k])])
+    high = np.uint64(indptr[np.int64(active[np.int64(stop) - 1]) + 1])
+    if breaks == 0 and high - low <= np.uint64(2048):
+        # Rows that lie one after the other.
+        for p in range(low, high):
+            keys[np.int64(at) + np.int64(p - low)] = label[np.uint64(indices[p])]
+        return np.int64(stop)
     while k < stop and end < at + 2048:
         i = np.int64(active[k])
         for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
