@@ -139,19 +139,20 @@ def search_levels(
             bits = _pull(A, room.rows[0], room.level, parent, bits, state)
             push = partial(_PUSH, *room.arguments(sources, parent, bits, state), device=where)
         told[_BEGIN] = 0
-    there, level = None, room.level
+    there, level, trace = None, room.level, _trace(told, depth)
     if held == _LISTED:
         there = queue[:found].copy()
         level = queue[n + 1 : n + 1 + found].copy()
         parent = parent[there] if parents else parent
         if n <= _KEPT:
+            # Everything was copied: another thread may take it at once.
             room.begin = _CLEAN
             rooms.append(room)
     elif found < n:
         there = level >= 0
     tree = vector_of(parent, there, size=n, device=where) if parents else None
     levels = vector_of(level, there, size=n, device=where)
-    return levels, tree, depth, _trace(told, depth)
+    return levels, tree, depth, trace
 
 
 def _pull(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -201,3 +202,29 @@ def test_results_keep_their_rows_when_the_next_search_begins():
     assert [row.frontier for row in one.trace] == [1, 1, 1]
     assert len(other.trace) == 1
     assert one.level.to_dict() == {0: 0, 1: 1, 2: 2, 3: 3}
+
+
+def test_threads_search_one_graph_in_rooms_of_their_own():
+    n, wrong = 3_000, []
+    steps = np.arange(n - 1)
+    A = gb.Matrix.from_coo(steps, steps + 1, True, nrows=n, ncols=n).to("cpu")
+    k_hop(A, 0, 1)
+
+    def search(first: int) -> None:
+        for source in range(first, n - 40, 17):
+            hops = source % 37
+            found = k_hop(A, source, hops)
+            vertices, level = found.level.to_coo()
+            if vertices.tolist() != list(range(source, source + hops + 1)):
+                wrong.append((source, hops, vertices))
+            if level.tolist() != list(range(hops + 1)) or len(found.trace) != hops:
+                wrong.append((source, hops, level))
+            if any(row.frontier != 1 for row in found.trace):
+                wrong.append((source, hops, found.trace))
+
+    threads = [threading.Thread(target=search, args=(first,)) for first in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
