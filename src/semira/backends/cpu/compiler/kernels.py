@@ -118,6 +118,9 @@ class Kernel:
     def bound(self, *args: Any) -> Callable[[], Any]:
         """Return a call on the same arguments, without a look at which code is theirs."""
         entry = self._entry_for(args)
+        if any(arg.__class__ is int and arg.bit_length() > 63 for arg in args):
+            # Code for 64 bits would say only when it runs that it does not take them.
+            entry = self._by_other_compiler()
         return functools.partial(getattr(entry, "function", entry), *args)
 
     def _for_other_types(self, args: tuple[Any, ...]) -> Any:
