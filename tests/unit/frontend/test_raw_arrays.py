@@ -108,7 +108,7 @@ def test_compressed_and_dense_arrays(gpu):
 @pytest.mark.parametrize("take", [False, True])
 def test_imports_take_compressed_arrays_on_the_gpu(gpu, take, monkeypatch):
     arrays = {"indptr": OnGpu([0, 1, 2], np.int32), "values": 3.0, "take_ownership": take}
-    monkeypatch.setattr("semira.backends.cuda.build.objects.kept", lambda runtime, array: array)
+    monkeypatch.setattr("semira.backends.cuda.build.objects.adopted", lambda runtime, array: array)
     by_rows = gb.Matrix.ss.import_csr(
         **arrays, col_indices=OnGpu([4, 0], np.int32), nrows=2, ncols=5
     )
