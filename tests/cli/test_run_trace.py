@@ -48,7 +48,7 @@ def drawn(monkeypatch, invoke, tmp_path):
         plot = plots.plot_run
 
         def save(drawing, path):
-            drawing.draw_without_rendering()  # places everything; what is in files is of no interest
+            drawing.draw_without_rendering()  # places everything
             seen.append(drawing)
 
         with monkeypatch.context() as patch:
