@@ -45,14 +45,17 @@ def drawn(monkeypatch, invoke, tmp_path):
 
     def draw(algorithm: str, *args: str):
         seen = []
-        plot, keep = plots.plot_run, plots.save
+        plot = plots.plot_run
+
+        def save(drawing, path):
+            drawing.draw_without_rendering()  # places everything
+            seen.append(drawing)
+
         with monkeypatch.context() as patch:
             patch.setattr(
                 plots, "plot_run", lambda *given: (seen.append(given[3].trace), plot(*given))
             )
-            patch.setattr(
-                plots, "save", lambda drawing, path: (seen.append(drawing), keep(drawing, path))
-            )
+            patch.setattr(plots, "save", save)
             result = invoke("run", algorithm, *args, "--plot", tmp_path / "figure.svg")
         assert result.exit_code == 0, result.output
         trace, drawing = seen

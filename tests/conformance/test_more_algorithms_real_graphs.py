@@ -31,6 +31,9 @@ GRAPHS = (
 #: Vertices up to which NetworkX and distances of all pairs take no more than a second.
 FEW = 520
 
+#: Vertices up to which all that are connected make no more pairs than SciPy multiplies in a second.
+MANY = 5_500
+
 #: Graphs whose smallest eigenvalues lie too close together to converge in seconds.
 LONG = frozenset({"minnesota", "power", "cora", "ca-GrQc", "wiki-Vote"})
 
@@ -46,6 +49,8 @@ def test_as_scipy(name: str, graph: BenchGraph, place: str) -> None:
     used = graph if case.directed else graph.undirected
     if case.function == "all_pairs_shortest_paths" and used.n > FEW:
         pytest.skip("distances of all pairs")
+    if case.function == "transitive_closure" and used.n > MANY:
+        pytest.skip("pairs of vertices by the million")
     if case.function == "spectral_embedding" and graph.name in LONG:
         pytest.skip("long and thin: hundreds of iterations")
     sources = case.sources_of(used)

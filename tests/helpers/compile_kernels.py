@@ -57,7 +57,7 @@ FULL, SHARE = "sm_90", 12
 BATCH = 24
 
 #: Known kernels that are compiled in every run.
-AGAIN = 40
+AGAIN = 20
 
 #: Options beside the architecture.
 OPTIONS = (f"--std={STANDARD}", "--device-as-default-execution-space")

@@ -94,16 +94,17 @@ def assemble(text: str, *, vectorise: bool = True) -> bytes:
         module.triple, module.data_layout = machine.triple, str(machine.target_data)
         options = llvm.create_pipeline_tuning_options(speed_level=3)
         builder = llvm.create_pass_builder(machine, options)
-        few = None if vectorise and is_optimised else _few_passes()
+        few = None if vectorise and is_optimised else _few_passes(clean=is_optimised)
         passes = builder.getModulePassManager() if few is None else few
         passes.run(module, builder)
         return bytes(machine.emit_object(module))
 
 
-def _few_passes() -> Any:
+def _few_passes(*, clean: bool) -> Any:
     """Return passes that make registers of variables and one function of the kernel's.
 
-    None if llvmlite cannot name them, as before version 0.45.
+    To `clean` what they leave takes as long again. None if llvmlite cannot name them, as before
+    version 0.45.
     """
     passes = llvm.create_new_module_pass_manager()
     if not hasattr(passes, "add_always_inliner_pass"):
@@ -111,9 +112,10 @@ def _few_passes() -> Any:
     passes.add_always_inliner_pass()
     passes.add_global_dead_code_eliminate_pass()
     passes.add_sroa_pass()
-    passes.add_simplify_cfg_pass()
-    passes.add_instruction_combine_pass()
-    passes.add_simplify_cfg_pass()
+    if clean:
+        passes.add_simplify_cfg_pass()
+        passes.add_instruction_combine_pass()
+        passes.add_simplify_cfg_pass()
     return passes
 
 
