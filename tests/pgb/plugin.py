@@ -2,7 +2,7 @@
 
 As a pytest plugin (``pytest -p tests.pgb.plugin``) it registers Semira under the name
 ``graphblas`` before any test is imported, marks the expected failures, and writes what
-happened. ``python -m tests.pgb`` runs the installed tests file by file, prints the score, and
+happened. ``python -m tests.pgb`` runs the installed tests, prints the score, and
 with ``--docs`` writes it into a page.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from tests.pgb.aliases import WrongModuleError, find_tests
 
@@ -25,8 +27,13 @@ END = "<!-- conformance: end -->"
 
 _ROOT = Path(__file__).resolve().parents[2]
 
-#: Seconds one file may take; a file that takes longer counts as broken.
+#: Seconds a process may take; files that take longer count as broken.
 _LIMIT_S = 900
+
+#: Bytes of files that have a process each, and others that have: they look at modules as
+#: they are before anything is used, or compile for long.
+_LARGE = 25_000
+_ALONE = ("test_auto_init.py", "test_core.py", "test_external_init.py", "test_numpyops.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +76,8 @@ def score_of(name: str, outcomes: dict[str, dict[str, str]]) -> FileScore:
     return FileScore(name, counts, tuple(problems), Counter(reasons))
 
 
-def run_file(path: Path, *, raw: bool = False) -> FileScore:
-    """Run one test file in a process of its own and return its score.
+def run_together(paths: Sequence[Path], *, raw: bool = False) -> list[FileScore]:
+    """Run test files in one process and return their scores.
 
     Raises
     ------
@@ -81,8 +88,8 @@ def run_file(path: Path, *, raw: bool = False) -> FileScore:
         report = Path(folder) / "report.json"
         command = [
             sys.executable, "-m", "pytest", "-p", "tests.pgb.plugin", "-p", "no:cacheprovider",
-            "-c", str(_empty_config(folder)), "--rootdir", str(path.parent), "--quiet",
-            f"--pgb-report={report}", *(["--pgb-raw"] if raw else []), str(path),
+            "-c", str(_empty_config(folder)), "--rootdir", str(paths[0].parent), "--quiet",
+            f"--pgb-report={report}", *(["--pgb-raw"] if raw else []), *map(str, paths),
         ]  # fmt: skip
         try:
             done = subprocess.run(
@@ -90,19 +97,24 @@ def run_file(path: Path, *, raw: bool = False) -> FileScore:
                 env=_environment(),
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return FileScore(
-                path.name, Counter(failed=1), (f"longer than {_LIMIT_S} s",), Counter()
-            )
+            slow = (f"longer than {_LIMIT_S} s",)
+            return [FileScore(path.name, Counter(failed=1), slow, Counter()) for path in paths]
         if done.returncode == 3:
             raise WrongModuleError(done.stdout.strip().splitlines()[-1])
         written = json.loads(report.read_text()) if report.exists() else {}
-    score = score_of(path.name, written.get("tests", {}))
     crashed = done.returncode not in (0, 1, 5)
+    if crashed and len(paths) > 1:
+        return [score for path in paths for score in run_together([path], raw=raw)]
+    outcomes: dict[str, dict[str, Any]] = {path.name: {} for path in paths}
+    for test, found in written.get("tests", {}).items():
+        outcomes[test.partition("::")[0]][test] = found
+    scores = [score_of(name, found) for name, found in outcomes.items()]
     if crashed:
+        (score,) = scores
         last = (done.stdout + done.stderr).strip().splitlines()[-1:]
-        problems = (*score.problems, f"{path.name} did not run to its end: {' '.join(last)}")
-        score = FileScore(score.name, score.counts + Counter(failed=1), problems, score.reasons)
-    return score
+        problems = (*score.problems, f"{score.name} did not run to its end: {' '.join(last)}")
+        return [FileScore(score.name, score.counts + Counter(failed=1), problems, score.reasons)]
+    return scores
 
 
 def _environment() -> dict[str, str]:
@@ -166,13 +178,17 @@ def run_files(paths: Sequence[Path], *, raw: bool = False) -> list[FileScore]:
     Raises
     ------
     WrongModuleError
-        As `run_file`.
+        As `run_together`.
     """
-    # What takes longest comes first: large files, and one that compiles for every test.
-    order = sorted(paths, key=lambda p: (p.name != "test_numpyops.py", -p.stat().st_size))
+    # What takes longest comes first: large files, and one that compiles for every test. A process
+    # takes a second to begin.
+    alone = [path for path in paths if path.stat().st_size > _LARGE or path.name in _ALONE]
+    alone.sort(key=lambda p: (p.name != "test_numpyops.py", -p.stat().st_size))
+    groups = [[path] for path in alone]
+    groups[4:4] = filter(None, [[path for path in paths if path not in alone]])
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        scores = list(pool.map(lambda path: run_file(path, raw=raw), order))
-    return sorted(scores, key=lambda score: score.name)
+        found = list(pool.map(lambda group: run_together(group, raw=raw), groups))
+    return sorted(itertools.chain(*found), key=lambda score: score.name)
 
 
 def check_page(page: Path, body: str, *, write: bool) -> str | None:
