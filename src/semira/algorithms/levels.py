@@ -137,7 +137,8 @@ def search_levels(
             break
         if held:
             bits = _pull(A, room.rows[0], room.level, parent, bits, state)
-            push = partial(_PUSH, *room.arguments(sources, parent, bits, state), device=where)
+            given = room.arguments(np.atleast_1d(sources), parent, bits, state)
+            push = partial(_PUSH, *given, device=where)
         told[_BEGIN] = 0
     there, level, trace = None, room.level, _trace(told, depth)
     if held == _LISTED:

@@ -139,6 +139,18 @@ def test_searches_together_pull_too(eager):
             assert near.iterations == min(k, expected.iterations)
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_few_levels_from_one_vertex_pull_too(eager, directed):
+    A, pulled = dense(129, directed=directed), 0
+    for source in (0, 70, 0):
+        level = bfs(A, source, deterministic=True).level
+        for k in range(5):
+            near = k_hop(A, source, k)
+            assert near.level.isequal(level.select("<=", k).new())
+            pulled += [row.method for row in near.trace].count("pull")
+    assert pulled
+
+
 def test_a_trace_keeps_the_last_levels(monkeypatch, caplog):
     monkeypatch.setattr(levels, "_ROWS", 4)
     n = 11
