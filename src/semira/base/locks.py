@@ -78,10 +78,10 @@ def _release() -> None:
 
 
 def _renew() -> None:
+    _release()
     for made in _made:
         # What `threading` itself and `logging` do with their locks.
         made._at_fork_reinit()
-    _release()
 
 
 if hasattr(os, "register_at_fork"):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields
 from types import ModuleType
 from typing import Any
 
+from semira.base import locks
 from semira.base.errors import InvalidValue
 from semira.contract.hints import WORDS, Hints
 from semira.contract.program import CORE_METHODS, PRODUCTS, Statement
@@ -226,8 +227,15 @@ def _cost_fault(row: Any) -> str:
     return ""
 
 
+#: Held while a package is imported: a forked child could never import what was half imported.
+_loading = locks.rlock()
+locks.wait_at_fork(_loading, is_outer=True)
+
+
 def _load(package: str) -> None:
-    if package not in _loaded:
+    if package in _loaded:
+        return
+    with _loading:
         for row in _rows_in(package):
             for op in row.ops:
                 _rows[op, row.name] = row, package

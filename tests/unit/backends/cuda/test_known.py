@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -63,6 +64,24 @@ def test_what_fails_fails_where_it_is_asked_for():
     assert begun.wait(60)
     with pytest.raises(JitError, match="no"):
         side.take(HERE)
+
+
+def test_a_forked_child_waits_for_no_thread(monkeypatch):
+    begun, may_end = threading.Event(), threading.Event()
+
+    def task():
+        begun.set()
+        assert may_end.wait(60)
+
+    side: SideBySide[None] = SideBySide()
+    side.begin({HERE: task}, threads=1)
+    assert begun.wait(60)
+    assert HERE in side
+    with monkeypatch.context() as child:
+        child.setattr(os, "getpid", lambda: -1)
+        assert HERE not in side
+        assert side.take(HERE) is None
+    may_end.set()
 
 
 ENDING = """

@@ -74,18 +74,18 @@ class SideBySide(Generic[_T]):
     def __init__(self) -> None:
         self._futures: dict[Path, Future[_T]] = {}
         # A forked child has no such threads.
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._futures.clear)
+        self._process = 0
 
     def __contains__(self, path: Path) -> bool:
         """Return whether threads work on a result that nobody has taken, or will."""
-        return path in self._futures
+        return path in self._futures and self._process == os.getpid()
 
     def begin(self, tasks: Mapping[Path, Callable[[], _T]], threads: int) -> None:
         """Begin tasks, in their order, in threads that end with them.
 
         A process that ends waits for those that have begun; the others never run.
         """
+        self._process = os.getpid()
         waiting = deque((Future[_T](), task) for task in tasks.values())
         self._futures |= {path: each[0] for path, each in zip(tasks, waiting, strict=True)}
         # Those of an executor would run all tasks before the process ends.
@@ -98,7 +98,9 @@ class SideBySide(Generic[_T]):
         None if no thread does, or has begun to: then none will. Raises what the task raised.
         """
         future = self._futures.pop(path, None)
-        return None if future is None or future.cancel() else future.result()
+        if future is None or self._process != os.getpid() or future.cancel():
+            return None
+        return future.result()
 
 
 def _work(waiting: deque[tuple[Future[_T], Callable[[], _T]]]) -> None:
