@@ -118,10 +118,11 @@ def names() -> tuple[str, set[int]]:
         "gb.io": gb.io.__all__,
         "gb.datasets": gb.datasets.__all__,
     }
-    spaces = {space: getattr(gb, space) for space in operator_names.MODULES}
     known |= {
-        f"gb.{name}": sorted({*dir(space), *getattr(space, "__all__", ())})
-        for name, space in spaces.items()
+        f"gb.{name}": sorted(
+            {*operator_names.built_in(name), *getattr(getattr(gb, name), "__all__", ())}
+        )
+        for name in operator_names.MODULES
     }
     for space, listed in known.items():
         lines += [f"{space}.{name}" for name in listed]

@@ -51,12 +51,17 @@ def path_of(module: str) -> Path:
     return Path(gb.__file__).with_name(f"{module}.pyi")
 
 
+def built_in(module: str) -> set[str]:
+    """Return the names of a module of operators but those that users, or tests, registered."""
+    registered = {name.partition(".")[0] for table in REGISTERED.values() for name in table}
+    return set(dir(getattr(gb, module))) - registered
+
+
 def names(module: str) -> dict[type, list[str]]:
     """Return the names of the built-in operators of a module, by their class."""
     found = defaultdict(list)
     space = getattr(gb, module)
-    registered = {name for table in REGISTERED.values() for name in table}
-    for name in sorted(set(dir(space)) - registered):
+    for name in sorted(built_in(module)):
         kind = type(getattr(space, name))
         if kind.__name__ in _OPERATORS:
             found[kind].append(name)
@@ -67,7 +72,7 @@ def _others(module: str) -> tuple[set[str], list[str]]:
     """Return imports, and lines that declare what is no operator: functions, sub-namespaces."""
     space: Any = getattr(gb, module)
     imports, lines = {"from typing import Any"}, []
-    for name in sorted({*dir(space), *getattr(space, "__all__", ())}):
+    for name in sorted({*built_in(module), *getattr(space, "__all__", ())}):
         found = getattr(space, name)
         if isinstance(found, ModuleType):
             home, own = _SPACES[type(found)]
