@@ -355,7 +355,7 @@ def outside(asked: Iterable[Kernel]) -> list[str]:
 
 
 def _is_listed(kernel: Kernel) -> bool:
-    # Of what was only planned, what is listed was left out: else all kernels would be written.
+    # `watched` has left listed programs out already where programs are only planned.
     is_planned = kernel.root == "planned"
     return not is_planned and (kernel.key in _listed_keys() or kernel.key in _gathering_keys())
 

@@ -243,7 +243,10 @@ class DeviceBackend(Backend, Protocol):
         ...
 
     def expect(self, algorithm: str, dtype: str, entries: int) -> None:
-        """Expect the kernels of an algorithm, which now runs on a matrix; nothing is done yet."""
+        """Note that an algorithm begins on a matrix with a dtype and a number of entries.
+
+        The backend may then compile several of its kernels at once. Nothing is compiled here.
+        """
         ...
 
     def export(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from contextvars import ContextVar, Token
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import count
 from typing import Any, cast
 
@@ -425,7 +425,7 @@ def beside(item: Any, algorithm: str | None = None) -> AbstractContextManager[No
     'cpu'
     """
     where = item.device
-    if algorithm is not None and where not in _on_hosts:
+    if algorithm is not None and has_own_memory(where):
         _announce(algorithm, item, where)
     # `default_device`, without a call of it: each call of an algorithm comes here.
     is_here = where == (_context_device.get() or settings().device)
@@ -435,22 +435,21 @@ def beside(item: Any, algorithm: str | None = None) -> AbstractContextManager[No
 #: What `beside` returns where nothing changes.
 _nothing = nullcontext()
 
-#: Devices without memory of their own, which nobody tells of algorithms.
-_on_hosts: set[str] = set()
-
 #: Algorithms that devices have been told of, on matrices of a dtype.
 _announced: set[tuple[str, str, str]] = set()
 
 
+@cache
+def has_own_memory(device: str) -> bool:
+    """Return whether a device has memory of its own; what it is does not change."""
+    return backend_for(device).capabilities().own_memory
+
+
 def _announce(algorithm: str, item: Any, where: str) -> None:
     told = algorithm, where, item.dtype.name
-    if told in _announced:
-        return
-    if backend_for(where).capabilities().own_memory:
+    if told not in _announced:
         _announced.add(told)
         device_backend(where).expect(algorithm, item.dtype.name, item.nvals)
-    else:
-        _on_hosts.add(where)
 
 
 def common_device(values: Iterable[Value]) -> str:

@@ -17,7 +17,7 @@ from semira.base.dtypes import BY_NUMPY, lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidValue
 from semira.contract.array_kernels import ARRAY_DTYPES, KernelText, Launch, WorkerArray
 from semira.engine import recording
-from semira.engine.values import Value, default_device
+from semira.engine.values import Value, default_device, has_own_memory
 from semira.formats import VectorArrays
 from semira.formats.index import index_dtype
 from semira.frontend import reading
@@ -26,9 +26,6 @@ from semira.frontend.traits import device_traits
 
 #: Arguments that nothing is asked of.
 _NUMBERS = frozenset({int, bool, float})
-
-#: Devices that were found to have no memory of their own.
-_HOSTS: set[str] = set()
 
 #: Marks rows among the facts of a matrix.
 _ROWS = object()
@@ -137,10 +134,8 @@ def vector_of(values: Any, indices: Any = None, *, size: int | None = None, devi
     {1: 7.0, 4: 8.0}
     """
     size = len(values) if size is None else size
-    if device not in _HOSTS:
-        if device_traits(device).own_memory:
-            return _sent(values, indices, size, device)
-        _HOSTS.add(device)
+    if has_own_memory(device):
+        return _sent(values, indices, size, device)
     dtype = BY_NUMPY.get(values.dtype) or lookup_dtype(values.dtype)
     if indices is None:
         arrays = VectorArrays(size, dtype, "full", values, None, None, size)

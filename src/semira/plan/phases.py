@@ -288,7 +288,7 @@ def phases_to_data(steps: Outline) -> list[dict[str, object]]:
 
 
 def _data(given: Any) -> Any:
-    """Return a part of phases for JSON: records as objects, of which steps say what they are."""
+    """Return a part of phases for JSON: dataclasses as objects; those of steps name their type."""
     if isinstance(given, tuple):
         return [_data(each) for each in given]
     if isinstance(given, Why):

@@ -123,7 +123,7 @@ class CudaBackend:
         return CAPABILITIES
 
     def expect(self, algorithm: str, dtype: str, entries: int) -> None:
-        """Expect an algorithm on a matrix of a dtype with so many entries; see `DeviceBackend`."""
+        """Note which algorithm runs next; see `DeviceBackend.expect`."""
         expect(algorithm, dtype, is_small=entries < MANY)
 
     def describe(self) -> dict[str, str]:

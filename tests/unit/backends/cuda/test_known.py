@@ -119,13 +119,13 @@ def compiled(monkeypatch, tmp_path):
     monkeypatch.setattr(compile, "compiler_version", lambda: "none")
     known = {"bfs": [SHORT, LONG], "inner": [SHORT]}
     monkeypatch.setattr(compile.known, "known_texts", lambda name, _: known[name])
-    compile._known_paths.cache_clear()
+    compile._known_files.cache_clear()
     monkeypatch.setattr(compile, "_quick", lambda *_: None)
     before = settings.override(cache_dir=tmp_path, threads=2, quick=True)
     yield made
     settings.restore(before)
     compile._expected.clear()
-    compile._known_paths.cache_clear()
+    compile._known_files.cache_clear()
 
 
 def asked(text):

@@ -103,22 +103,21 @@ def compile_cached(
 
 
 def expect(algorithm: str, dtype: str, *, is_small: bool) -> None:
-    """Say which algorithm runs now, on matrices of a dtype, few entries of which are small.
+    """Note which algorithm runs now, on matrices of which dtype, and whether they are small.
 
-    If a kernel that it is known to ask for is missing from the cache, all of them are compiled at
-    once.
+    When the cache lacks a kernel that it is known to ask for, threads compile all of them.
     """
     _expected[algorithm, dtype] = is_small
 
 
-#: Algorithms that run, or ran, by name and dtype, until a kernel of them is missing; an algorithm
-#: comes before those that it calls, whose kernels it knows.
+#: Whether the matrices are small, by algorithm and dtype; an entry goes once a kernel is missing.
+#: An algorithm comes before those that it calls: its known kernels include theirs.
 _expected: dict[tuple[str, str], bool] = {}
 
 #: Kernels that threads compile.
 _beside: known.SideBySide[Compiled] = known.SideBySide()
 
-#: Quick kernels by the file of the better one, which the cache lacks.
+#: Quick kernels whose optimised kernel is not in the cache yet, by the file of the latter.
 _quick_ones: dict[Path, Compiled] = {}
 
 
@@ -128,19 +127,19 @@ def _begin_expected(missing: Path, arch: str) -> None:
     if threads < 2 or missing in _beside:
         return
     for key in list(_expected):
-        if missing in _known_paths(*key, arch, missing.parent):
+        if missing.name in _known_files(*key, arch):
             tasks = _tasks(*key, arch, is_small=_expected.pop(key))
             _beside.begin({path: tasks[path] for path in tasks if path not in _beside}, threads)
             return
 
 
 @functools.cache
-def _known_paths(algorithm: str, dtype: str, arch: str, folder: Path) -> frozenset[Path]:
-    """Return the files of the cache, in its folder, that an algorithm is known to ask for."""
-    del folder  # decides about the files, as what it is derived from does
+def _known_files(algorithm: str, dtype: str, arch: str) -> frozenset[str]:
+    """Return the names of the files of the cache that an algorithm is known to ask for."""
     texts = known.known_texts(algorithm, dtype)
     return frozenset(
-        _rendered(text.source, text.name, arch, text.offset_type, text.root)[1] for text in texts
+        _rendered(text.source, text.name, arch, text.offset_type, text.root)[1].name
+        for text in texts
     )
 
 
@@ -151,7 +150,7 @@ def _threads() -> int:
 def _tasks(
     algorithm: str, dtype: str, arch: str, *, is_small: bool
 ) -> dict[Path, Callable[[], Compiled]]:
-    """Return what compiles the kernels of an algorithm that the cache lacks, by their files."""
+    """Return a task for each known kernel that the cache lacks, by its file."""
     tasks: dict[Path, Callable[[], Compiled]] = {}
     for text in known.known_texts(algorithm, dtype):
         quick = text.root == PROGRAM and can_be_quick(text.source)

@@ -1,7 +1,7 @@
-"""The texts that algorithms are known to ask for, and threads that compile them side by side.
+"""The kernel sources that algorithms are known to ask for, and threads that compile them.
 
-An algorithm asks for its kernels one after another, since it runs in between. The first one that
-the cache lacks starts the compilation of all that it is known to ask for.
+An algorithm asks for its kernels one after another, since it runs in between. When the cache lacks
+one of them, all that the algorithm is known to ask for are compiled in parallel.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class SideBySide(Generic[_T]):
         self._process = 0
 
     def __contains__(self, path: Path) -> bool:
-        """Return whether threads work on a result that nobody has taken, or will."""
+        """Return whether a result is being made, or waits to be taken."""
         return path in self._futures and self._process == os.getpid()
 
     def begin(self, tasks: Mapping[Path, Callable[[], _T]], threads: int) -> None:
