@@ -118,15 +118,12 @@ def compiled(monkeypatch, tmp_path):
     monkeypatch.setattr(compile, "compile_source", compile_source)
     monkeypatch.setattr(compile, "compiler_version", lambda: "none")
     known = {"bfs": [SHORT, LONG], "inner": [SHORT]}
-    monkeypatch.setattr(compile.known, "known_texts", lambda name, _: known[name])
-    compile._known_files.cache_clear()
     # Tests that ran before in this process may have announced algorithms.
-    monkeypatch.setattr(compile, "_expected", {})
+    monkeypatch.setattr(compile, "_ahead", compile.new_ahead(lambda name, _: known[name]))
     monkeypatch.setattr(compile, "_quick", lambda *_: None)
     before = settings.override(cache_dir=tmp_path, threads=2, quick=True)
     yield made
     settings.restore(before)
-    compile._known_files.cache_clear()
 
 
 def asked(text):

@@ -73,9 +73,10 @@ def compile_cached(
     Raises JitError if it does not compile, or it is not in the cache and ``SEMIRA_NO_COMPILE`` is
     set.
     """
+    text = known.Known(name, root, offset_type, generated)
     for witness in witnesses:
-        witness(known.Known(name, root, offset_type, generated))
-    source, path = _rendered(generated, name, arch, offset_type, root)
+        witness(text)
+    source, path = _rendered(text, arch)
     with _lock:
         code = cache.load(path)
         if code is not None:
@@ -91,8 +92,9 @@ def compile_cached(
         quick = _quick_ones.get(path)
         if quick is None:
             with interrupts.deferred(), compiling():
-                _begin_expected(path, arch)
-                made = _beside.take(path) or _compile(source, name, arch, path, may_be_quick)
+                made = _ahead.take(path, arch, _threads()) or _compile(
+                    source, path, name, arch, may_be_quick=may_be_quick
+                )
             if made.better is None:
                 return made
             quick = _quick_ones[path] = made
@@ -107,79 +109,53 @@ def expect(algorithm: str, dtype: str, *, is_small: bool) -> None:
 
     When the cache lacks a kernel that it is known to ask for, threads compile all of them.
     """
-    _expected[algorithm, dtype] = is_small
-
-
-#: Whether the matrices are small, by algorithm and dtype; an entry goes once a kernel is missing.
-#: An algorithm comes before those that it calls: its known kernels include theirs.
-_expected: dict[tuple[str, str], bool] = {}
-
-#: Kernels that threads compile.
-_beside: known.SideBySide[Compiled] = known.SideBySide()
-
-#: Quick kernels whose optimised kernel is not in the cache yet, by the file of the latter.
-_quick_ones: dict[Path, Compiled] = {}
-
-
-def _begin_expected(missing: Path, arch: str) -> None:
-    """Let threads compile what an algorithm will ask for, if a kernel of that is missing."""
-    threads = _threads()
-    if threads < 2 or missing in _beside:
-        return
-    for key in list(_expected):
-        if missing.name in _known_files(*key, arch):
-            tasks = _tasks(*key, arch, is_small=_expected.pop(key))
-            _beside.begin({path: tasks[path] for path in tasks if path not in _beside}, threads)
-            return
-
-
-@functools.cache
-def _known_files(algorithm: str, dtype: str, arch: str) -> frozenset[str]:
-    """Return the names of the files of the cache that an algorithm is known to ask for."""
-    texts = known.known_texts(algorithm, dtype)
-    return frozenset(
-        _rendered(text.source, text.name, arch, text.offset_type, text.root)[1].name
-        for text in texts
-    )
+    _ahead.expect(algorithm, dtype, is_small=is_small)
 
 
 def _threads() -> int:
     return min(MOST_THREADS, settings().threads)
 
 
-def _tasks(
-    algorithm: str, dtype: str, arch: str, *, is_small: bool
-) -> dict[Path, Callable[[], Compiled]]:
-    """Return a task for each known kernel that the cache lacks, by its file."""
-    tasks: dict[Path, Callable[[], Compiled]] = {}
-    for text in known.known_texts(algorithm, dtype):
-        quick = text.root == PROGRAM and can_be_quick(text.source)
-        # Large matrices take other shapes of long programs, and wait for optimised ones.
-        if quick and not is_small:
-            continue
-        source, path = _rendered(text.source, text.name, arch, text.offset_type, text.root)
-        if not path.exists():
-            tasks[path] = functools.partial(_compile, source, text.name, arch, path, quick)
-    return tasks
+def _file_of(text: known.Known, arch: str) -> Path:
+    return _rendered(text, arch)[1]
 
 
-def _rendered(
-    generated: str, name: str, arch: str, offset_type: str, root: str
-) -> tuple[str, Path]:
+def _rendered(text: known.Known, arch: str) -> tuple[str, Path]:
     """Return the source that is compiled, and its file in the cache."""
-    source = render_source(generated, offset_type, root)
-    linked = [linking.compiler_version()] if linking.functions_in(generated) else []
+    source = render_source(text.source, text.offset_type, text.root)
+    linked = [linking.compiler_version()] if linking.functions_in(text.source) else []
     key = cache.digest(source, STANDARD, arch, compiler_version(), *linked)
-    return source, cache.cache_path(name, key)
+    return source, cache.cache_path(text.name, key)
 
 
-def _compile(source: str, name: str, arch: str, path: Path, may_be_quick: bool) -> Compiled:
+def _may_be_quick(text: known.Known) -> bool:
+    return text.root == PROGRAM and can_be_quick(text.source)
+
+
+def _compile_text(text: known.Known, arch: str) -> Compiled:
+    return _compile(*_rendered(text, arch), text.name, arch, may_be_quick=_may_be_quick(text))
+
+
+def _compile(source: str, path: Path, name: str, arch: str, *, may_be_quick: bool) -> Compiled:
     """Compile a kernel that the cache lacks; the cache gets the optimised one."""
     if may_be_quick and (quick := _quick(source, name, arch, path)):
         return quick
     compiled = compile_source(source, name, arch)
     cache.store(path, compiled.code)
     return compiled
+
+
+def new_ahead(
+    texts_of: Callable[[str, str], list[known.Known]] = known.known_texts,
+) -> known.Ahead[Compiled]:
+    """Return what compiles the known texts of announced algorithms, of which there are none yet."""
+    return known.Ahead(_file_of, _compile_text, _may_be_quick, texts_of)
+
+
+_ahead = new_ahead()
+
+#: Quick kernels whose optimised kernel is not in the cache yet, by the file of the latter.
+_quick_ones: dict[Path, Compiled] = {}
 
 
 def can_be_quick(generated: str) -> bool:

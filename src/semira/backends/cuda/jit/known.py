@@ -115,3 +115,64 @@ def _work(waiting: deque[tuple[Future[_T], Callable[[], _T]]]) -> None:
                 future.set_result(task())
             except BaseException as error:  # noqa: BLE001 - whoever asks gets it
                 future.set_exception(error)
+
+
+class Ahead(Generic[_T]):
+    """Compiles what announced algorithms will ask for, once the cache lacks one of the kernels."""
+
+    def __init__(
+        self,
+        file_of: Callable[[Known, str], Path],
+        compile_text: Callable[[Known, str], _T],
+        is_quick: Callable[[Known], bool],
+        texts_of: Callable[[str, str], list[Known]],
+    ) -> None:
+        self._file_of = file_of
+        self._compile_text = compile_text
+        self._is_quick = is_quick
+        self._texts_of = texts_of
+        #: Whether the matrices are small, by algorithm and dtype, until a kernel is missing.
+        #: An algorithm comes before those that it calls: its known texts include theirs.
+        self._expected: dict[tuple[str, str], bool] = {}
+        self._files = functools.cache(self._files_of)
+        self._results: SideBySide[_T] = SideBySide()
+
+    def expect(self, algorithm: str, dtype: str, *, is_small: bool) -> None:
+        """Note which algorithm runs now, on matrices of which dtype, and whether they are small."""
+        self._expected[algorithm, dtype] = is_small
+
+    def take(self, missing: Path, arch: str, threads: int) -> _T | None:
+        """Return a kernel that the cache lacks, or None: then the caller has to compile it.
+
+        If an expected algorithm will ask for it, threads begin with all that this one will ask for.
+        """
+        if threads > 1 and missing not in self._results:
+            self._begin_with(missing, arch, threads)
+        return self._results.take(missing)
+
+    def _begin_with(self, missing: Path, arch: str, threads: int) -> None:
+        for key in list(self._expected):
+            if missing.name in self._files(*key, arch):
+                tasks = self._tasks(*key, arch, is_small=self._expected.pop(key))
+                self._results.begin(tasks, threads)
+                return
+
+    def _files_of(self, algorithm: str, dtype: str, arch: str) -> frozenset[str]:
+        """Return the names of the files of the cache that an algorithm is known to ask for."""
+        return frozenset(
+            self._file_of(text, arch).name for text in self._texts_of(algorithm, dtype)
+        )
+
+    def _tasks(
+        self, algorithm: str, dtype: str, arch: str, *, is_small: bool
+    ) -> dict[Path, Callable[[], _T]]:
+        """Return a task for each known kernel that the cache lacks, by its file."""
+        tasks: dict[Path, Callable[[], _T]] = {}
+        for text in self._texts_of(algorithm, dtype):
+            # Large matrices take other shapes of long programs, and wait for optimised ones.
+            if not is_small and self._is_quick(text):
+                continue
+            path = self._file_of(text, arch)
+            if not path.exists() and path not in self._results:
+                tasks[path] = functools.partial(self._compile_text, text, arch)
+        return tasks
