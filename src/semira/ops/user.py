@@ -46,6 +46,16 @@ def function_named(name: str) -> Callable[..., Any]:
     return _functions[name]
 
 
+def name_of(function: Callable[..., Any]) -> str | None:
+    """Return the name under which `function_named` finds a function, None if it does not."""
+    name: str = getattr(function, _NAME, "")
+    return name if _functions.get(name) is function else None
+
+
+#: Attribute of a copy that kernels call: its name, which equal functions of other processes have.
+_NAME = "semira_name"
+
+
 def _globals_read(code: CodeType) -> set[str]:
     read = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
     return read.union(
@@ -117,11 +127,14 @@ def user_function(function: Any, opclass: str, expected: tuple[str, ...]) -> Use
     """
     if not isinstance(function, FunctionType):
         raise TypeError(f"UDF argument must be a function, not {type(function)}")
-    required = [
-        one
-        for one in inspect.signature(function).parameters.values()
-        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-    ]
+    parameters = inspect.signature(function).parameters.values()
+    for one in parameters:
+        if one.kind not in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD):
+            raise UdfParseError(
+                f"Unable to parse function using Numba: {function.__name__}: the parameter {one} "
+                "is given by keyword or stands for several; make it one that is given by position"
+            )
+    required = [one for one in parameters if one.default is one.empty]
     if len(required) != len(expected):
         raise UdfParseError(
             f"a {opclass} is made of a function of {len(expected)} parameters "
@@ -135,7 +148,9 @@ def user_function(function: Any, opclass: str, expected: tuple[str, ...]) -> Use
         ) from None
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     name = f"user_{digest}"
-    return UserFunction(name, function, _functions.setdefault(name, _frozen(function)))
+    frozen = _functions.setdefault(name, _frozen(function))
+    setattr(frozen, _NAME, name)
+    return UserFunction(name, function, frozen)
 
 
 def _kept(value: Any) -> Any:

@@ -198,6 +198,8 @@ def test_what_cannot_be_an_operator():
         gb.binary.register_anonymous(lambda x: x)
     with pytest.raises(UdfParseError, match="3 parameters"):
         vector().apply(lambda x, y, z: x)
+    with pytest.raises(UdfParseError, match="by position"):
+        gb.unary.register_anonymous(lambda x, *, step=1: x + step)
     with pytest.raises(TypeError, match="must be a function"):
         gb.unary.register_new("bad", 3)
     with pytest.raises(NotImplementedException, match="is_udt"):

@@ -55,8 +55,8 @@ def _release(function: Any) -> None:
 _modules: Recent[str, Any] = Recent(1024, _forget)
 _flights: dict[str, Any] = {}
 
-#: What only Numba compiles: functions of users, and records.
-_FOREIGN = re.compile(r"function_named\(|np\.frombuffer")
+#: What only Numba compiles: records.
+_FOREIGN = re.compile(r"np\.frombuffer")
 
 #: Names of the kernels this process compiled (rather than found on disk), in order.
 compiled: list[str] = []

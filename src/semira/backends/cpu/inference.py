@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
+from semira.backends import kernel_files
+from semira.backends.cpu.codegen import digest_of
 from semira.base.compiling import quiet_numba
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DomainMismatch
+from semira.base.settings import settings
+from semira.ops.user import name_of
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -27,7 +33,36 @@ def _compiled(function: Callable[..., Any]) -> Any:
 
 
 def infer_dtype(function: Callable[..., Any], operands: tuple[DataType, ...]) -> DataType | str:
-    """Return the dtype of ``function(*operands)``, or a line that says why it does not compile."""
+    """Return the dtype of ``function(*operands)``, or a line that says why it does not compile.
+
+    Dtypes are kept on disk, beside the kernels: a process that finds both does without Numba.
+    """
+    path = _path(function, operands)
+    kept = None if path is None else kernel_files.read(path)
+    if kept is not None:
+        return lookup_dtype(kept.decode())
+    found = _inferred(function, operands)
+    if path is not None and isinstance(found, DataType) and found.kind != "V":
+        kernel_files.write(path, found.name.encode())
+    return found
+
+
+def _path(function: Callable[..., Any], operands: tuple[DataType, ...]) -> Path | None:
+    """Return where a dtype is kept; None for functions and operands that have no lasting name."""
+    name = name_of(function)
+    if name is None or any(dtype.kind == "V" for dtype in operands):
+        return None
+    digest = digest_of(kernel_files.FORMAT, numba_version(), *(dtype.name for dtype in operands))
+    return settings().cache_dir / "cpu" / "dtypes" / f"{name}-{digest}"
+
+
+@functools.cache
+def numba_version() -> str:
+    """Return the version of Numba, which is not imported for that."""
+    return importlib.metadata.version("numba")
+
+
+def _inferred(function: Callable[..., Any], operands: tuple[DataType, ...]) -> DataType | str:
     import numba
     from numba.core.errors import NumbaError
 
@@ -49,13 +84,31 @@ def infer_dtype(function: Callable[..., Any], operands: tuple[DataType, ...]) ->
 
 def _typed(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
     """Return the type of a function's result: a sixth of the time that compiling it takes."""
+    return _front_end(dispatcher, signature, {}, pipeline_class=_typing())
+
+
+def front_end(function: Callable[..., Any], signature: tuple[Any, ...], **flags: bool) -> Any:
+    """Return what Numba makes of a function with some of its flags set."""
+    return _front_end(_compiled(function), signature, flags)
+
+
+def _front_end(
+    dispatcher: Any, signature: tuple[Any, ...], given: Mapping[str, bool], **options: Any
+) -> Any:
+    from numba import types
     from numba.core.compiler import Flags, compile_extra
 
+    function = dispatcher.py_func
+    defaults = (function.__defaults__ or ())[len(signature) - function.__code__.co_argcount :]
+    if len(signature) < function.__code__.co_argcount:
+        signature = (*signature, *map(types.Omitted, defaults))
     target, flags = dispatcher.targetdescr, Flags()
     target.options.parse_as_flags(flags, dispatcher.targetoptions)
+    for name, value in given.items():
+        setattr(flags, name, value)
     return compile_extra(
-        target.typing_context, target.target_context, dispatcher.py_func, signature, None, flags,
-        {}, pipeline_class=_typing(),
+        target.typing_context, target.target_context, function, signature, None, flags,
+        {}, **options,
     )  # fmt: skip
 
 

@@ -28,9 +28,17 @@ def on_suitesparse() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def few_dtypes(monkeypatch: pytest.MonkeyPatch) -> None:
+def few_dtypes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     # Results of truth values and of INT64 depend on INT8.
     compile_only_for(monkeypatch, "BOOL", "INT8", "INT64", "FP64")
+    spaces = [getattr(library(), name) for name in ("unary", "binary", "monoid", "semiring")]
+    before = [(space, dict(vars(space)), dict(space._delayed)) for space in spaces]
+    yield
+    # python-graphblas makes some operators when they are asked for: other tests want all dtypes.
+    for space, names, delayed in before:
+        for name in vars(space).keys() - names.keys():
+            delattr(space, name)
+        space._delayed.update(delayed)
 
 
 def compile_only_for(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:

@@ -20,6 +20,7 @@ from semira.backends.cpu.compiler.types import (
     Value,
     unified,
 )
+from semira.backends.cpu.compiler.users import user_function
 
 #: Most rewritings of one function until the types of its variables settle.
 _MOST_PASSES = 8
@@ -35,6 +36,8 @@ class Unit:
     #: Functions by name and types of the arguments: LLVM's function and its result; None while it
     #: is being written.
     made: dict[tuple[Any, ...], tuple[Any, Type] | None] = field(default_factory=dict)
+    #: Functions of users in LLVM's language, by their names there.
+    users: dict[str, str] = field(default_factory=dict)
 
 
 def unit_of(tree: ast.Module) -> Unit:
@@ -57,6 +60,8 @@ def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any,
     alias = unit.constants.get(name)
     if isinstance(alias, ast.Name):
         return write_function(unit, alias.id, types)
+    if isinstance(alias, ast.Call):
+        return _write_user_function(unit, name, types)
     key = (name, types)
     if key in unit.made:
         known = unit.made[key]
@@ -83,6 +88,37 @@ def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any,
         raise UnsupportedError(f"types of variables of {name} do not settle")
     made = unit.made[key] = (writer.function, writer.result())
     return made
+
+
+def _write_user_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any, Type]:
+    """Write a function that calls a user's as Numba's functions are called."""
+    if (name, types) in unit.made:
+        known = unit.made[name, types]
+        assert known is not None
+        return known
+    scalars = tuple(type_ for type_ in types if isinstance(type_, Scalar))
+    if len(scalars) < len(types):
+        raise UnsupportedError(f"{name} takes what is no number")
+    user = user_function(name, scalars)
+    unit.users[user.name] = user.text
+    function = unit.module.function(name, flat(types), user.result.register)
+    b = ir.Builder(unit.module, function, function.block("entry"))
+    room = b.alloca(user.result.memory)
+    place, exception, *_ = user.parameters
+    given = [b.bitcast(room, place), ir.constant(exception, None)]
+    for type_, held in zip(scalars, function.args, strict=True):
+        if type_.kind == "c":
+            given += [b.extract_value(held, at) for at in (0, 1)]
+        else:
+            given.append(b.zext(held, type_.memory))
+    # Zero: it raises nothing.
+    b.call(unit.module.declare(user.name, "i32", user.parameters), given)
+    made = b.load(room)
+    if user.result.kind == "b":
+        made = b.icmp_signed("!=", made, ir.constant(user.result.memory, 0))
+    b.ret(made)
+    unit.made[name, types] = function, user.result
+    return function, user.result
 
 
 def flat(types: tuple[Type, ...]) -> list[Any]:

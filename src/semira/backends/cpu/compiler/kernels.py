@@ -7,14 +7,14 @@ import functools
 import gc
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from semira.backends import kernel_files
-from semira.backends.cpu.compiler import machine
+from semira.backends.cpu.compiler import machine, users
 from semira.backends.cpu.compiler.entry import Entry, imports, type_of
 from semira.backends.cpu.compiler.functions import unit_of, write_function
 from semira.backends.cpu.compiler.types import Type, UnsupportedError
@@ -25,6 +25,9 @@ from semira.base.settings import settings
 
 #: What the machine code of each kernel calls its entry.
 ENTRY = "semira_entry"
+
+#: Stands in the cache for the code of a kernel that the other compiler has to compile.
+_BY_OTHER = b""
 
 _KERNEL = re.compile(r"^@kernel\ndef (\w+)\(", re.MULTILINE)
 
@@ -52,15 +55,15 @@ def _uncollected() -> Iterator[None]:
 
 
 @_uncollected()
-def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> str:
-    """Return a kernel of a rendered module in LLVM's language.
+def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> tuple[str, Mapping[str, str]]:
+    """Return a kernel of a rendered module in LLVM's language, and users' functions by name.
 
     Raises UnsupportedError if it uses what this compiler does not know.
     """
     unit = unit_of(ast.parse(text))
     kernel, result = write_function(unit, function, types)
     Entry(unit.module, kernel, types, result, ENTRY).write()
-    return str(unit.module)
+    return str(unit.module), unit.users
 
 
 class Kernels:
@@ -161,7 +164,12 @@ class Kernel:
             try:
                 code = self._compile(types, path)
             except UnsupportedError:
+                if users.NAMED.search(self._module.text) and not settings().no_compile:
+                    # Another process need not find out again.
+                    kernel_files.write(path, _BY_OTHER)
                 return self._by_other_compiler()
+        if code == _BY_OTHER:
+            return self._by_other_compiler()
         try:
             return machine.Loaded(code, ENTRY, imports())
         except RuntimeError as error:
@@ -171,7 +179,7 @@ class Kernel:
     def _compile(self, types: tuple[Type, ...], path: Path) -> bytes:
         name = f"{self._module.name}:{self._function}"
         # Before anything is refused: another compiler may have it in the cache.
-        text = llvm_text(self._module.text, self._function, types)
+        text, functions = llvm_text(self._module.text, self._function, types)
         why = kernel_files.why_missing("cpu", name, machine.toolchain, {"cpu": machine.GENERIC})
         if settings().no_compile:
             raise JitError(
@@ -180,7 +188,7 @@ class Kernel:
                 "cache first by `semira compile`, or by a run without it"
             )
         with compiling():
-            code = machine.assemble(text, vectorise=self._module.vectorise)
+            code = machine.assemble(text, functions, vectorise=self._module.vectorise)
         self._module.compiled.append(name)
         kernel_files.write(path, code)
         return code
@@ -193,6 +201,7 @@ class Kernel:
             str(self._module.vectorise),
             self._function,
             ", ".join(map(_name_of, types)),
+            *users.versions(self._module.text),
         )
         return folder / f"{self._module.name}.{self._function}-{key}.o"
 

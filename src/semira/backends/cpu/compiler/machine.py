@@ -7,7 +7,7 @@ import functools
 import hashlib
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import llvmlite
@@ -79,8 +79,44 @@ def _machine(level: int = 3) -> Any:
     )
 
 
-def assemble(text: str, *, vectorise: bool = True) -> bytes:
-    """Return the object code of a module in LLVM's language.
+def linked(texts: Sequence[str], name: str) -> tuple[str, list[str]]:
+    """Return modules in LLVM's language as one that shows one function, and what that needs.
+
+    That are names of other libraries, of addresses in this process, and of exceptions. What the
+    function does not use is dropped.
+    """
+    with _lock:
+        context = llvm.create_context()
+        module, *others = (llvm.parse_assembly(text, context) for text in texts)
+        for other in others:
+            module.link_in(other)
+        for part in _defined(module):
+            if part.name != name:
+                part.linkage = "internal"
+        # What cannot happen goes: an exception for an exponent that is another number, say.
+        options = llvm.create_pipeline_tuning_options(speed_level=2)
+        builder = llvm.create_pass_builder(_machine(), options)
+        builder.getModulePassManager().run(module, builder)
+        parts = (*module.functions, *module.global_variables)
+        needed = [
+            part.name for part in parts if part.is_declaration or part.name.startswith(_FOREIGN)
+        ]
+        return str(module), needed
+
+
+#: How Numba calls addresses in this process, and what an exception is made of.
+_FOREIGN = ("numba.dynamic.globals", ".const.picklebuf")
+
+
+def _defined(module: Any) -> list[Any]:
+    parts = (*module.functions, *module.global_variables)
+    return [part for part in parts if not part.is_declaration]
+
+
+def assemble(text: str, users: Mapping[str, str], *, vectorise: bool = True) -> bytes:
+    """Return the object code of a module in LLVM's language, and of functions that it calls.
+
+    These are modules by the name of the function that they show.
 
     Loops over few positions gain nothing from vectors, nor from most other passes, which take half
     of the time to compile. ``SEMIRA_OPTIMISE=0`` takes a fifth of it: few passes everywhere, and
@@ -90,8 +126,14 @@ def assemble(text: str, *, vectorise: bool = True) -> bytes:
     with _lock:
         machine = _machine(3 if is_optimised else 0)
         # What a context has seen it keeps.
-        module = llvm.parse_assembly(text, llvm.create_context())
+        context = llvm.create_context()
+        module = llvm.parse_assembly(text, context)
         module.triple, module.data_layout = machine.triple, str(machine.target_data)
+        for name, other in users.items():
+            module.link_in(llvm.parse_assembly(other, context))
+            function = module.get_function(name)
+            function.linkage = "internal"
+            function.add_function_attribute("alwaysinline")
         options = llvm.create_pipeline_tuning_options(speed_level=3)
         builder = llvm.create_pass_builder(machine, options)
         few = None if vectorise and is_optimised else _few_passes(clean=is_optimised)

@@ -1,0 +1,107 @@
+"""Functions of users: Numba writes them in LLVM's language, and kernels take that in.
+
+A kernel around a function is several times as long as the function itself, and Numba takes ten
+times as long as this compiler. What Numba decides stays its decision: types, and every instruction
+of the function.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semira.backends.cpu import inference
+from semira.backends.cpu.compiler import machine
+from semira.backends.cpu.compiler.types import Scalar, UnsupportedError, scalar_of
+from semira.base.compiling import quiet_numba
+from semira.base.settings import settings
+from semira.ops.user import function_named
+
+#: How rendered texts name a function of a user.
+NAMED = re.compile(r'function_named\("(\w+)"\)')
+
+#: Functions of C's library, which every process has; those of Numba's own have addresses.
+_LIBRARY = frozenset(
+    f"{name}{suffix}"
+    for suffix in ("", "f")
+    for name in (
+        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "cos", "cosh",
+        "erf", "erfc", "exp", "exp2", "expm1", "floor", "fmod", "frexp", "hypot", "ldexp",
+        "lgamma", "log", "log10", "log1p", "log2", "nextafter", "pow", "rint", "round", "sin",
+        "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc",
+    )
+) | {"memcpy", "memmove", "memset"}  # fmt: skip
+
+
+def versions(text: str) -> list[str]:
+    """Return the versions of what a rendered text depends on beside itself."""
+    return [inference.numba_version()] if NAMED.search(text) else []
+
+
+class UserFunction(NamedTuple):
+    """A function in LLVM's language: it writes its result where it is told, and returns zero."""
+
+    #: LLVM's.
+    name: str
+    #: LLVM's types: where the result is written, what an exception would be written to, and what
+    #: the function takes, of which a complex number is two.
+    parameters: tuple[str, ...]
+    result: Scalar
+    text: str
+
+
+@functools.lru_cache(maxsize=512)
+def user_function(name: str, types: tuple[Scalar, ...]) -> UserFunction:
+    """Return the function of an operator for arguments of some types.
+
+    Raises UnsupportedError if it does not compile, may raise, or needs more than C's library: then
+    Numba has to compile the whole kernel.
+    """
+    function = function_named(name)
+    code = function.__code__
+    if code.co_kwonlyargcount or code.co_flags & _VARIABLE:
+        raise UnsupportedError(f"the parameters of {name}")
+    if settings().no_compile:
+        raise UnsupportedError("nothing is to be compiled")
+    from numba import types as numba_types
+    from numba.np.numpy_support import as_dtype
+
+    made = _lowered(function, types)
+    context, described = made.target_context, made.fndesc
+    result = made.signature.return_type
+    if isinstance(result, numba_types.Literal):
+        result = result.literal_type
+    if not isinstance(result, numba_types.Number | numba_types.Boolean):
+        raise UnsupportedError(f"{name} returns {result}")
+    called = context.call_conv.get_function_type(described.restype, described.argtypes)
+    texts = [str(made.library._final_module)]
+    texts += [str(each._get_module_for_linking()) for each in made.library._linking_libraries]
+    text, needed = machine.linked(texts, described.llvm_func_name)
+    odd = [each for each in needed if not each.startswith("llvm.") and each not in _LIBRARY]
+    if odd:
+        raise UnsupportedError(f"{name} needs {', '.join(odd)}")
+    return UserFunction(
+        described.llvm_func_name, tuple(map(str, called.args)), scalar_of(as_dtype(result)), text
+    )
+
+
+#: Flags of code with ``*args`` or ``**kwargs``.
+_VARIABLE = 0x04 | 0x08
+
+
+def _lowered(function: Any, types: tuple[Scalar, ...]) -> Any:
+    """Return what Numba makes of a function, of which no machine code is made."""
+    import numba
+    from numba.core.errors import NumbaError
+
+    signature = tuple(numba.from_dtype(np.dtype(each.name)) for each in types)
+    try:
+        with quiet_numba():
+            return inference.front_end(
+                function, signature, no_compile=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+            )
+    except (NumbaError, NotImplementedError) as error:
+        raise UnsupportedError(str(error)) from error
