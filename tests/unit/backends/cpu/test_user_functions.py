@@ -98,6 +98,27 @@ def test_complex_numbers(dtype):
     assert not not_the_kernels(before)
 
 
+def test_functions_of_numpy_that_only_numba_knows():
+    v = gb.Vector.from_coo([0, 1], [1 + 2j, -3.5 - 1j], device="cpu")
+    before = len(compiled)
+    assert (
+        v.apply(gb.unary.log)
+        .new()
+        .isclose(gb.Vector.from_dense(np.log([1 + 2j, -3.5 - 1j]), device="cpu"))
+    )
+    w = gb.Vector.from_dense([3.0, -7.5], device="cpu")
+    assert w.apply(gb.unary.numpy.degrees).new().to_coo()[1].tolist() == [*np.degrees([3.0, -7.5])]
+    assert not not_the_kernels(before)
+
+
+def test_chains_of_comparisons():
+    v = gb.Vector.from_dense([-1, 3, 70], "INT8", device="cpu")
+    before = len(compiled)
+    w = v.apply(gb.binary.numpy.right_shift, left=np.int8(64)).new()
+    assert w.to_coo()[1].tolist() == [0, 8, 0]
+    assert not not_the_kernels(before)
+
+
 def test_truth_values():
     v = gb.Vector.from_coo([0, 1, 2], [True, False, True], device="cpu")
     w = v.ewise_mult(v, gb.binary.register_anonymous(lambda x, y: not (x and y))).new()

@@ -372,7 +372,7 @@ class Expressions:
 
     def _on_compare(self, node: ast.Compare) -> Value:
         if len(node.ops) != 1:
-            raise UnsupportedError("a chain of comparisons")
+            return self._chain(node)
         op, other = node.ops[0], node.comparators[0]
         left = self.value(node.left)
         if isinstance(op, ast.In) and isinstance(other, ast.Tuple):
@@ -383,6 +383,16 @@ class Expressions:
         if type(op) not in _COMPARISONS:
             raise UnsupportedError(ast.unparse(node))
         return Value(BOOL, self.compared(_COMPARISONS[type(op)], left, self.value(other)))
+
+    def _chain(self, node: ast.Compare) -> Value:
+        """Return whether all of several comparisons hold: operands have no effects."""
+        if any(type(op) not in _COMPARISONS for op in node.ops):
+            raise UnsupportedError(ast.unparse(node))
+        values = [self.value(part) for part in (node.left, *node.comparators)]
+        found: Any = ir.constant(ir.integer(1), 1)
+        for op, left, right in zip(node.ops, values[:-1], values[1:], strict=True):
+            found = self.b.and_(found, self.compared(_COMPARISONS[type(op)], left, right))
+        return Value(BOOL, found)
 
     def compared(self, op: str, a: Value, b: Value) -> Any:
         """Return whether two numbers compare so, whatever their signs."""

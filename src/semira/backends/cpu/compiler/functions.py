@@ -20,7 +20,7 @@ from semira.backends.cpu.compiler.types import (
     Value,
     unified,
 )
-from semira.backends.cpu.compiler.users import user_function
+from semira.backends.cpu.compiler.users import is_of_library, user_function
 
 #: Most rewritings of one function until the types of its variables settle.
 _MOST_PASSES = 8
@@ -60,7 +60,7 @@ def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any,
     alias = unit.constants.get(name)
     if isinstance(alias, ast.Name):
         return write_function(unit, alias.id, types)
-    if isinstance(alias, ast.Call):
+    if isinstance(alias, ast.Call) or is_of_library(name):
         return _write_user_function(unit, name, types)
     key = (name, types)
     if key in unit.made:
@@ -91,7 +91,7 @@ def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any,
 
 
 def _write_user_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any, Type]:
-    """Write a function that calls a user's as Numba's functions are called."""
+    """Write a function that calls a user's, or one of NumPy, as Numba's functions are called."""
     if (name, types) in unit.made:
         known = unit.made[name, types]
         assert known is not None

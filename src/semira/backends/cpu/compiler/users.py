@@ -1,4 +1,4 @@
-"""Functions of users: Numba writes them in LLVM's language, and kernels take that in.
+"""Functions of users and of NumPy: Numba writes them in LLVM's language, kernels take that in.
 
 A kernel around a function is several times as long as the function itself, and Numba takes ten
 times as long as this compiler. What Numba decides stays its decision: types, and every instruction
@@ -8,6 +8,7 @@ of the function.
 from __future__ import annotations
 
 import functools
+import math
 import re
 from typing import Any, NamedTuple
 
@@ -20,8 +21,9 @@ from semira.base.compiling import quiet_numba
 from semira.base.settings import settings
 from semira.ops.user import function_named
 
-#: How rendered texts name a function of a user.
-NAMED = re.compile(r'function_named\("(\w+)"\)')
+#: How rendered texts name functions of users, and of NumPy and `math`, of which this compiler knows
+#: some for some types.
+_FUNCTIONS = re.compile(r"function_named\(|\b(?:np|math)\.(?!u?int|float|bool|complex)\w+\(")
 
 #: Functions of C's library, which every process has; those of Numba's own have addresses.
 _LIBRARY = frozenset(
@@ -38,7 +40,7 @@ _LIBRARY = frozenset(
 
 def versions(text: str) -> list[str]:
     """Return the versions of what a rendered text depends on beside itself."""
-    return [inference.numba_version()] if NAMED.search(text) else []
+    return [inference.numba_version()] if _FUNCTIONS.search(text) else []
 
 
 class UserFunction(NamedTuple):
@@ -55,12 +57,12 @@ class UserFunction(NamedTuple):
 
 @functools.lru_cache(maxsize=512)
 def user_function(name: str, types: tuple[Scalar, ...]) -> UserFunction:
-    """Return the function of an operator for arguments of some types.
+    """Return the function of an operator, or such as ``np.log``, for arguments of some types.
 
     Raises UnsupportedError if it does not compile, may raise, or needs more than C's library: then
     Numba has to compile the whole kernel.
     """
-    function = function_named(name)
+    function = _library_function(name, len(types)) if "." in name else function_named(name)
     code = function.__code__
     if code.co_kwonlyargcount or code.co_flags & _VARIABLE:
         raise UnsupportedError(f"the parameters of {name}")
@@ -88,6 +90,21 @@ def user_function(name: str, types: tuple[Scalar, ...]) -> UserFunction:
     )
 
 
+def is_of_library(name: str) -> bool:
+    """Return whether a name is that of a function of NumPy or of `math`."""
+    module, _, function = name.partition(".")
+    return callable(getattr(_LIBRARIES.get(module), function, None))
+
+
+_LIBRARIES = {"np": np, "math": math}
+
+
+def _library_function(name: str, parameters: int) -> Any:
+    """Return a function of the caller's that calls one of NumPy or `math`."""
+    given = ", ".join(f"a{at}" for at in range(parameters))
+    return eval(f"lambda {given}: {name}({given})", dict(_LIBRARIES))  # noqa: S307
+
+
 #: Flags of code with ``*args`` or ``**kwargs``.
 _VARIABLE = 0x04 | 0x08
 
@@ -100,8 +117,6 @@ def _lowered(function: Any, types: tuple[Scalar, ...]) -> Any:
     signature = tuple(numba.from_dtype(np.dtype(each.name)) for each in types)
     try:
         with quiet_numba():
-            return inference.front_end(
-                function, signature, no_compile=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
-            )
+            return inference.front_end(function, signature)
     except (NumbaError, NotImplementedError) as error:
         raise UnsupportedError(str(error)) from error
