@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import multiprocessing
 import signal
@@ -195,6 +196,8 @@ def _in_child(work: Callable[[], Record], blank: Record) -> Record:
 
     def child() -> None:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        # What came with the copy is the other process' to clean up; walking it would copy it.
+        gc.freeze()
         try:
             sending.send(work())
         except Exception as error:  # noqa: BLE001 - an error of a peer becomes a note
