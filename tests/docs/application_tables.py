@@ -10,6 +10,8 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.docs.stored import read_records
+
 from semira import Matrix, apps
 from semira.algorithms.flows.network import memory as flow_memory
 from semira.apps import (
@@ -27,7 +29,6 @@ from semira.apps import (
     vertex_nomination,
     walks,
 )
-from semira.bench.record import read_records
 from semira.bench.report import figure, markdown_table
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.plots import plot_records, stamp_of
+from tests.docs.stored import read_records
 
-from semira.bench.record import Record, read_records
+from semira.bench.record import Record
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSETS, RESULTS = ROOT / "docs" / "assets", ROOT / "bench" / "results"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from semira.bench.record import Record, read_records
+from tests.docs.stored import read_records
+
+from semira.bench.record import Record
 from semira.bench.report import figure, markdown_table, means_of, render_report
 
 ROOT = Path(__file__).resolve().parents[2]

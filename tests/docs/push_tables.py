@@ -7,8 +7,8 @@ from pathlib import Path
 from benchmarks.studies.bfs_methods import winners_table
 from benchmarks.studies.spmspv_searches import search_parts_table, studied_table
 from benchmarks.studies.versus import runs_of
+from tests.docs.stored import read_records
 
-from semira.bench.record import read_records
 from semira.bench.report import markdown_table
 from semira.bench.versus import read_peers
 

@@ -55,10 +55,11 @@ from benchmarks.studies.variants import variants_table
 from benchmarks.studies.versus import render_operations, render_versus, runs_of
 from benchmarks.studies.versus import summary_table as versus_summary
 from tests.docs import algorithm_tables, application_tables, host_tables, line_tables, push_tables
+from tests.docs.stored import read_records
 from tests.docs.studies import diagonals, memory_policies, phases
 
 import semira as gb
-from semira.bench.record import Record, read_records
+from semira.bench.record import Record
 from semira.bench.report import markdown_table
 from semira.bench.sources import sources_table
 from semira.bench.traffic import ROOF
