@@ -27,13 +27,15 @@ pytestmark = pytest.mark.usefixtures("on_reference")
 
 @every("algorithm", list(CATALOGUE))
 def test_json_has_the_promised_fields(invoke_json, algorithm):
-    record = invoke_json("run", algorithm, "kron:5", "--repeat", "3")
+    # What repeats a call knows no algorithm; here it is the slow reference that does.
+    repeat = 3 if algorithm == "bfs" else 1
+    record = invoke_json("run", algorithm, "kron:5", "--repeat", str(repeat))
     assert set(record) == FIELDS
     assert record["algorithm"] == algorithm
     assert record["graph"] == "kron:5"
     assert (record["n"], record["device"]) == (32, "reference")
     assert set(record["times_s"]) == {"read", "place", "first", "runs"}
-    assert len(record["times_s"]["runs"]) == 3
+    assert len(record["times_s"]["runs"]) == repeat
     median = np.median(record["times_s"]["runs"])
     assert math.isclose(record["mteps"], record["edges_visited"] / median / 1e6)
     # A forest is found by gather and scatter alone; kernels make many searches.
