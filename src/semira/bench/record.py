@@ -159,7 +159,9 @@ class Record:
         Raises InvalidValue if a number is not finite: JSON has no such numbers.
         """
         try:
-            return json.dumps(asdict(self), allow_nan=False, ensure_ascii=False)
+            # `asdict` would copy everything inside of it first.
+            parts = {each.name: getattr(self, each.name) for each in fields(self)}
+            return json.dumps(parts, allow_nan=False, ensure_ascii=False, default=asdict)
         except ValueError as error:
             raise InvalidValue(f"record of {self.kernel} on {self.dataset.name}: {error}") from None
 
