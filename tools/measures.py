@@ -11,9 +11,11 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +54,17 @@ def circles() -> list[list[str]]:
     return sorted(_circles_among(edges), key=len, reverse=True)
 
 
-def imports() -> Iterator[tuple[str, str]]:
-    """Yield every import as importer and imported, deferred and typing imports included."""
+@cache
+def imports() -> frozenset[tuple[str, str]]:
+    """Return every import as importer and imported, deferred and typing imports included."""
     import grimp
 
     graph = grimp.build_graph("semira", exclude_type_checking_imports=False)
-    for one in graph.modules:
-        for other in graph.find_modules_directly_imported_by(one):
-            yield one, other
+    return frozenset(
+        (one, other)
+        for one in graph.modules
+        for other in graph.find_modules_directly_imported_by(one)
+    )
 
 
 def circles_of_siblings() -> dict[str, list[list[str]]]:
@@ -96,22 +101,33 @@ def _circles_among(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
     return [sorted(each) for each in found if len(each) > 1]
 
 
-def trees() -> Iterator[tuple[Path, ast.Module]]:
-    """Yield every shipped Python file, parsed."""
+def trees(with_text: str) -> Iterator[tuple[Path, ast.Module]]:
+    """Yield the shipped Python files in which a pattern is found, parsed."""
     for path in sources():
-        if path.suffix == ".py":
-            yield path, ast.parse(path.read_text())
+        if path.suffix == ".py" and re.search(with_text, text := path.read_text(), re.MULTILINE):
+            yield path, ast.parse(text)
+
+
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield a tree and all inside of it but expressions: a small part of what `ast.walk` yields."""
+    left = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            left += vars(node).get(name, ())
 
 
 def deferred_imports() -> int:
     """Return the number of imports of our own modules inside functions."""
     count = 0
-    for _, tree in trees():
+    # Such an import is indented.
+    for _, tree in trees(r"^[ \t]+(from|import)\b.*\bsemira\b"):
         inside = {
             node
-            for outer in ast.walk(tree)
+            for outer in statements(tree)
             if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef))
-            for node in ast.walk(outer)
+            for node in statements(outer)
             if isinstance(node, (ast.Import, ast.ImportFrom))
         }
         count += sum(_is_own(node) for node in inside)
@@ -127,8 +143,8 @@ def _is_own(node: ast.Import | ast.ImportFrom) -> bool:
 def fat_classes() -> dict[str, int]:
     """Return dataclasses with more than `MANY_FIELDS` fields."""
     found = {}
-    for path, tree in trees():
-        for node in ast.walk(tree):
+    for path, tree in trees("dataclass"):
+        for node in statements(tree):
             if isinstance(node, ast.ClassDef) and any(
                 "dataclass" in ast.unparse(each) for each in node.decorator_list
             ):

@@ -15,6 +15,8 @@ CHOICES = re.compile(r"^\s*(\w+) : \{(.+?)\}(.*)$", re.MULTILINE)
 
 def false_defaults(text: str) -> Iterator[tuple[str, str, str]]:
     """Yield function, parameter and first value, where that is not the default."""
+    if not re.search(r"\w : \{", text):
+        return
     for node in ast.walk(ast.parse(text)):
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue

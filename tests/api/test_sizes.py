@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.api.test_measures import measures
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("src", "tests", "benchmarks", "examples")
 SUFFIXES = (".py", ".cuh", ".cu")
@@ -39,7 +41,7 @@ def function_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 def long_functions(text: str, limit: int = FUNCTION_LINES) -> dict[str, int]:
     """Name -> lines of every function in `text` that is longer than `limit`."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, kinds)]
+    functions = [node for node in measures.statements(ast.parse(text)) if isinstance(node, kinds)]
     sizes = [(node.name, function_lines(node)) for node in functions]
     return {name: lines for name, lines in sizes if lines > limit}
 
