@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
+from typing import Any
 
 from semira.backends.cuda.jit import compile
-from semira.backends.cuda.jit.render import PROGRAM, render_source
+from semira.backends.cuda.jit.render import PROGRAM, render_source, render_text
 from semira.backends.cuda.lower import lower_program
 from semira.contract import Program
 
@@ -51,6 +55,54 @@ def compile_only(
     compiled = compile.compile_source(source, "program", arch, kind)
     assert compiled.code
     return compiled
+
+
+def assert_all_compile(
+    programs: Mapping[Any, Program | str],
+    arch: str,
+    offset_type: str = "int",
+    root: str = PROGRAM,
+) -> None:
+    """Compile Programs, or generated sources, by their names, without any warning.
+
+    They share one reading of the kernel library, which takes longer than all that most of them
+    make of it: each has a namespace of its own, with what it includes. Where all is asked for they
+    are compiled one by one.
+
+    Raises
+    ------
+    JitError
+        One does not compile; the compiler's log has its name.
+    """
+    texts = {
+        str(name): one if isinstance(one, str) else lower_program(one).source
+        for name, one in programs.items()
+    }
+    if FULL:
+        logs = {
+            name: compile_only(text, arch, offset_type, root).log for name, text in texts.items()
+        }
+    else:
+        logs = {"of one": compile_only(_joined(texts, root), arch, offset_type, root).log}
+    logs = {name: log for name, log in logs.items() if log.strip("\0 \n")}
+    assert not logs, logs
+
+
+def _joined(texts: Mapping[str, str], root: str) -> str:
+    """Return texts in namespaces, whose kernels may have the same names; errors name the text."""
+    split = [
+        re.split(r"^(?!#include )", text, maxsplit=1, flags=re.MULTILINE) for text in texts.values()
+    ]
+    # What all include may say what a template of the library is, which a namespace cannot.
+    named = [includes.splitlines() for includes, _ in split]
+    shared = [line for line in dict.fromkeys(chain(*named)) if all(line in each for each in named)]
+    rooms = []
+    for number, (name, lines, (_, rest)) in enumerate(zip(texts, named, split, strict=True)):
+        own = "\n".join(line for line in lines if line not in shared)
+        text = render_text(f'{own}\n#line 1 "{name}"\n{rest}', root)
+        text = re.sub(r'^extern "C" (?=__global__)', "", text, flags=re.MULTILINE)
+        rooms.append(f"namespace text_{number} {{\n{text}\n}}")
+    return "\n".join([*shared, *rooms])
 
 
 def compile_apart(

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.helpers.compiling import compile_only
+from tests.helpers.compiling import assert_all_compile, compile_only
 from tests.helpers.numpy_shop import HostRuntime, items
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
@@ -135,14 +135,13 @@ def test_kernels_compile_without_warning(arch):
         ("plus_second", FP32), ("plus_second", FP64), ("min_second", INT32), ("plus_times", FC64),
         ("max_secondi", INT64), ("lor_land", BOOL), ("times_second", INT8),
     ]  # fmt: skip
-    for number, (name, dtype) in enumerate(rings if arch == "sm_90" else rings[::3]):
-        given = program(name, dtype, mask=(None, mask)[number % 2], limit=number % 3 == 0)
-        for offset, shape in zip(
-            ("int", "long long"), SHAPES[:: 1 - 2 * (number % 2)], strict=True
-        ):
-            compiled = compile_only(lower_program(given, shape).source, arch, offset)
-            assert compiled.log.strip("\0 \n") == ""
-    for offset in ("int", "long long"):
+    rings = rings if arch == "sm_90" else rings[::3]
+    for wide, offset in enumerate(("int", "long long")):
+        texts = {}
+        for number, (name, dtype) in enumerate(rings):
+            given = program(name, dtype, mask=(None, mask)[number % 2], limit=number % 3 == 0)
+            texts[name, dtype] = lower_program(given, SHAPES[(number + wide) % 2]).source
+        assert_all_compile(texts, arch, offset)
         assert compile_only("", arch, offset, bits.MAKE).log.strip("\0 \n") == ""
 
 

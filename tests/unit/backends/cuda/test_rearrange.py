@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from tests.helpers.compiling import compile_only
+from tests.helpers.compiling import assert_all_compile
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 from tests.unit.backends.cuda.test_wide import N, stand_in  # noqa: F401
 
@@ -116,15 +116,10 @@ SCANS = {
 
 @needs_nvrtc
 @pytest.mark.parametrize("arch", ARCHITECTURES)
-@pytest.mark.parametrize("name", SCANS)
-def test_scan_compiles(arch, name):
-    compile_only(scan_source(*SCANS[name]), arch, root=ROOT)
-
-
-@needs_nvrtc
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_order_compiles(arch):
-    compile_only(order_source(binary["gt"].typed(FP64), INT8), arch, root=ROOT)
+def test_scans_and_orders_compile(arch):
+    texts = {name: scan_source(*given) for name, given in SCANS.items()}
+    texts["order"] = order_source(binary["gt"].typed(FP64), INT8)
+    assert_all_compile(texts, arch, root=ROOT)
 
 
 def test_the_far_end_is_reached(stand_in):  # noqa: F811
@@ -134,9 +129,7 @@ def test_the_far_end_is_reached(stand_in):  # noqa: F811
 
 @needs_nvrtc
 @pytest.mark.parametrize("offset_type", ["int", "long long"])
-@pytest.mark.parametrize("name", ["times", "firstj", "second"])
-def test_kronecker_products_compile_without_warning(name, offset_type):
-    op = binary[name].typed(INT64 if name == "firstj" else FP64)
-    text = kronecker_source(op, FP32, INT8)
-    compiled = compile_only(text, ARCHITECTURES[-1], offset_type, KRONECKER)
-    assert compiled.log.strip("\0 \n") == ""
+def test_kronecker_products_compile_without_warning(offset_type):
+    kinds = (("times", FP64), ("firstj", INT64), ("second", FP64))
+    texts = {name: kronecker_source(binary[name].typed(dtype), FP32, INT8) for name, dtype in kinds}
+    assert_all_compile(texts, ARCHITECTURES[-1], offset_type, KRONECKER)

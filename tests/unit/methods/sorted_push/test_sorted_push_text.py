@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.helpers.compiling import compile_only
+from tests.helpers.compiling import assert_all_compile, compile_only
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 from tests.unit.backends.cuda.test_hosted import loop
 
@@ -56,14 +56,12 @@ def test_sorts_compile_without_warning(arch, offset):
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_kernels_compile_without_warning(name):
-    planned = PROGRAMS[name]
+def test_kernels_compile_without_warning():
+    texts = {name: own_text(planned) for name, planned in PROGRAMS.items()}
+    (root,) = {each for each, _ in texts.values()}
     for offset in ("int", "long long"):
-        root, source = own_text(planned)
-        assert compile_only(source, "sm_90", offset, root).log.strip("\0 \n") == ""
-    ending = ending_of(planned)
-    assert compile_only(ending, "sm_90").log.strip("\0 \n") == ""
+        assert_all_compile({name: text for name, (_, text) in texts.items()}, "sm_90", offset, root)
+    assert_all_compile({name: ending_of(each) for name, each in PROGRAMS.items()}, "sm_90")
 
 
 @pytest.mark.parametrize(

@@ -214,8 +214,9 @@ def compile_source(
 ) -> Compiled:
     """Compile and link a rendered source, without looking at the cache.
 
-    The kind ``ltoir`` is what the linker makes a ``cubin`` of: checked, in half of the time. In a
-    hurry (``min``, ``mid``, ``max``) it leaves optimisations out.
+    The kind ``ltoir`` is what the linker makes a ``cubin`` of: checked, in a part of the time; with
+    Python functions it is linked, but not optimised. In a hurry (``min``, ``mid``, ``max``) it
+    leaves optimisations out.
     Raises JitError if it does not compile; the message has the compiler's log. Raises
     DeviceUnavailable if there is no NVRTC on this machine.
     """
@@ -233,6 +234,8 @@ def compile_source(
         # NVRTC 13.0 takes lambdas with ``auto`` parameters for functions of the host otherwise.
         device_as_default_execution_space=True,
         link_time_optimization=True if functions or kind == "ltoir" else None,
+        # No textures, and nothing of the host's interface: their headers take as long as ours.
+        minimal=True,
         ofast_compile=hurry,
         # A kernel that is optimised is one function, which threads cannot share out.
         split_compile=threads if hurry else None,
@@ -247,6 +250,6 @@ def compile_source(
         unit.close()
     if functions:
         parts = [linking.compile_function(function, arch) for function in functions]
-        made = linking.link(made, parts, name, arch)
+        made = linking.link(made, parts, name, arch, kind)
     assert isinstance(made.code, bytes)
     return Compiled(made.code, log.getvalue().strip(), was_cached=False)

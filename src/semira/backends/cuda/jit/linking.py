@@ -168,17 +168,24 @@ def compile_function(function: Linked, arch: str) -> bytes:
     return bytes(code)
 
 
-def link(kernel: Any, parts: list[bytes], name: str, arch: str) -> Any:
-    """Return the linked cubin of a kernel's LTO-IR and its functions."""
+def link(kernel: Any, parts: list[bytes], name: str, arch: str, kind: str = "cubin") -> Any:
+    """Return the linked cubin of a kernel's LTO-IR and its functions.
+
+    Of another kind it is PTX, in which nothing is optimised: most of the time goes into that.
+    """
     from cuda.core import Linker, LinkerOptions, ObjectCode
 
     objects = [kernel, *(ObjectCode.from_ltoir(part) for part in parts)]
-    options = LinkerOptions(name=name, arch=arch, link_time_optimization=True)
+    how = {} if kind == "cubin" else {"ptx": True, "optimization_level": 0}
+    options = LinkerOptions(name=name, arch=arch, link_time_optimization=True, **how)
     linker = Linker(*objects, options=options)
     try:
-        return linker.link("cubin")
+        made = linker.link("ptx" if how else kind)
     except Exception as error:
         log = linker.get_error_log()
         raise JitError(f"kernel {name} does not link for {arch}:\n{log or error}") from error
     finally:
         linker.close()
+    if how and (missing := re.findall(rb"^\.extern \.func.* (\w+)$", made.code, re.MULTILINE)):
+        raise JitError(f"kernel {name} does not link for {arch}: {missing} are not there")
+    return made

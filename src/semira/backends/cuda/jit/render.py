@@ -81,7 +81,11 @@ def render_source(generated: str, offset_type: str, root: str = PROGRAM) -> str:
     Offsets into matrix entries are "int" or "long long". The file `root` includes what is called.
     """
     macros = "".join(f"#define {name}\n" for name in defines)
-    library, seen = _library(root)
-    # What a method's folder brings; a kernel that walks no such format includes none.
-    text = _expanded(generated, set(seen)) if '#include "' in generated else generated
-    return f"{macros}#define SEMIRA_OFFSET {offset_type}\n{library}\n{text}"
+    text = render_text(generated, root)
+    return f"{macros}#define SEMIRA_OFFSET {offset_type}\n{kernel_library(root)}\n{text}"
+
+
+def render_text(generated: str, root: str = PROGRAM) -> str:
+    """Return generated source with what a method's folder brings, beside what `root` includes."""
+    # A kernel that walks no such format includes none.
+    return _expanded(generated, set(_library(root)[1])) if '#include "' in generated else generated
