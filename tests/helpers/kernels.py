@@ -113,11 +113,12 @@ def kernels_of(program: Program) -> list[Kernel]:
     if is_own(program):
         root, source = own_text(program)
         return [Kernel(root, "int", source), *kernels_of(ending_of(program))]
-    return [Kernel(PROGRAM, "int", _lowered(program).source)]
+    return [Kernel(PROGRAM, "int", lowered(program).source)]
 
 
 @lru_cache(4096)  # all of the list, which is asked for again by the shape of its kernels
-def _lowered(program: Program) -> Lowered:
+def lowered(program: Program) -> Lowered:
+    """Return a lowered program; the same one to all who only look at it."""
     return lower_program(program)
 
 
@@ -178,45 +179,58 @@ def hot_kernels() -> tuple[Kernel, ...]:
 
     The matrices of the suite are too small to ask for them.
     """
-    return _shaped(hot_columns.SHAPE, _some_with(partial(_may_have, "hot_columns")))
+    programs = _some_of(_programs_with(_has_hot_columns))
+    return tuple(_shaped(hot_columns.SHAPE, each) for each in programs)
 
 
 @cache
 def gathering_kernels() -> tuple[Kernel, ...]:
     """Return kernels of programs of the list for large matrices; half of them for short rows."""
-    programs = _some_with(lambda lowered: bool(lowered.sliced))
+    programs = _some_of(gathering_programs())
     many, one, two = _LARGE_SHAPES
-    return (
-        *_shaped(many, programs), *_shaped(one, programs[::2]), *_shaped(two, programs[1::2])
-    )  # fmt: skip
+    asked = ((many, programs), (one, programs[::2]), (two, programs[1::2]))
+    return tuple(_shaped(shape, each) for shape, some in asked for each in some)
 
 
 @cache
 def diagonal_kernels() -> tuple[Kernel, ...]:
     """Return kernels that read short rows as bits, of programs of the list; half for each shape."""
-    programs, (one, two) = _some_with(partial(_may_have, "diagonals")), _DIAGONAL_SHAPES
-    return (*_shaped(one, programs[1::2]), *_shaped(two, programs[::2]))
+    programs, (one, two) = _some_of(_programs_with(_has_diagonals)), _DIAGONAL_SHAPES
+    asked = ((one, programs[1::2]), (two, programs[::2]))
+    return tuple(_shaped(shape, each) for shape, some in asked for each in some)
 
 
-def _may_have(variant: str, lowered: Lowered) -> bool:
+@cache
+def gathering_programs() -> list[Program]:
+    """Return the programs of the list that gather whole matrices, one of each kernel."""
+    return _programs_with(lambda given: bool(given.sliced))
+
+
+def _may_have(variant: str, given: Lowered) -> bool:
     """Return whether a pull of a program may have a variant."""
-    return any(pull.variant == variant for pull in lowered.variants)
+    return any(pull.variant == variant for pull in given.variants)
 
 
-def _some_with(has: Callable[[Lowered], bool]) -> tuple[Program, ...]:
+_has_hot_columns = partial(_may_have, "hot_columns")
+_has_diagonals = partial(_may_have, "diagonals")
+
+
+def _some_of(found: Iterable[Program]) -> tuple[Program, ...]:
     """Return some programs of the list that may have a kernel of another shape.
 
     One in `HOT_LOOPS` of the programs with a loop, one in `HOT_STATEMENTS` of the others: what
     differs from the ordinary kernel is the same for all.
     """
-    found = _programs_with(has)
-    loops = [each for each in found if any(isinstance(s, Loop) for s in each.body)]
-    alone = [each for each in found if each not in loops]
+    kinds: tuple[list[Program], list[Program]] = [], []
+    for program in found:
+        kinds[any(isinstance(each, Loop) for each in program.body)].append(program)
+    alone, loops = kinds
     return (*loops[::HOT_LOOPS], *alone[::HOT_STATEMENTS])
 
 
-def _shaped(shape: LaunchShape, programs: Iterable[Program]) -> tuple[Kernel, ...]:
-    return tuple(Kernel(PROGRAM, "int", lower_program(each, shape).source) for each in programs)
+@lru_cache(512)
+def _shaped(shape: LaunchShape, program: Program) -> Kernel:
+    return Kernel(PROGRAM, "int", lower_program(program, shape).source)
 
 
 def _programs_with(has: Callable[[Lowered], bool]) -> list[Program]:
@@ -226,11 +240,11 @@ def _programs_with(has: Callable[[Lowered], bool]) -> list[Program]:
         if is_hosted(program) or is_staged(program) or is_own(program):
             continue
         try:
-            lowered = _lowered(program)
+            made = lowered(program)
         except NotImplementedException:
             continue
-        if has(lowered):
-            found.setdefault(lowered.source, program)
+        if has(made):
+            found.setdefault(made.source, program)
     return list(found.values())
 
 
@@ -357,15 +371,29 @@ def outside(asked: Iterable[Kernel]) -> list[str]:
 def _is_listed(kernel: Kernel) -> bool:
     # `watched` has left listed programs out already where programs are only planned.
     is_planned = kernel.root == "planned"
-    return not is_planned and (kernel.key in _listed_keys() or kernel.key in _gathering_keys())
+    return not is_planned and (kernel.key in _listed_keys() or _is_for_large(kernel.key))
+
+
+#: Keys of kernels for large matrices that were asked for, or stand before one that was.
+_large_keys: set[str] = set()
+
+
+def _is_for_large(key: str) -> bool:
+    if key not in _large_keys:
+        for other in _more_large_keys():
+            _large_keys.add(other)
+            if other == key:
+                break
+    return key in _large_keys
 
 
 @cache
-def _gathering_keys() -> frozenset[str]:
-    """Return the keys of all kernels for large matrices."""
-    programs = _programs_with(lambda lowered: bool(lowered.sliced))
-    shapes = (*_LARGE_SHAPES, *_DIAGONAL_SHAPES)
-    return frozenset(one.key for shape in shapes for one in _shaped(shape, programs))
+def _more_large_keys() -> Iterator[str]:
+    """Yield the keys of all kernels for large matrices, those first that are compiled ahead."""
+    ahead = (*_some_of(gathering_programs()), *_some_of(_programs_with(_has_diagonals)))
+    for program in dict.fromkeys((*ahead, *gathering_programs())):
+        for shape in (*_LARGE_SHAPES, *_DIAGONAL_SHAPES):
+            yield _shaped(shape, program).key
 
 
 # recording ---------------------------------------------------------------------------------------

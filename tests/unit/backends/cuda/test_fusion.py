@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 from benchmarks.studies.variants import VARIANTS
-from tests.helpers.kernels import listed_programs
+from tests.helpers.kernels import listed_programs, lowered
 from tests.helpers.recorded_loops import looping_program
 from tests.unit.backends.cuda.test_lower import VECTORS, add, phases
 
@@ -111,12 +111,12 @@ def test_every_barrier_of_every_listed_program_is_noted():
     looked = 0
     for program in listed_programs():
         try:
-            lowered = lower_program(program)
+            made = lowered(program)
         except NotImplementedException:
             continue
-        text = without_heads(lowered.source)
-        assert text.count("barrier.wait();") == noted(lowered.phases), program
-        groups = sum(step.by_position for step in all_phases(lowered.phases))
+        text = without_heads(made.source)
+        assert text.count("barrier.wait();") == noted(made.phases), program
+        groups = sum(step.by_position for step in all_phases(made.phases))
         assert text.count("// position by position") == groups
         looked += 1
     assert looked > 1000

@@ -11,7 +11,7 @@ import pytest
 from tests.helpers.bfs_program import bfs_program
 from tests.helpers.compiling import compile_only
 from tests.helpers.every import every
-from tests.helpers.kernels import listed_programs
+from tests.helpers.kernels import listed_programs, lowered
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
 from tests.unit.backends.cuda.test_lower import VECTORS, add
 
@@ -70,7 +70,7 @@ PARTS = 8
 def programs_with_loops() -> list[Program]:
     """Return programs whose loops may go alone: those that gather whole matrices do not."""
     looping = [p for p in listed_programs() if any(isinstance(item, Loop) for item in p.body)]
-    return [p for p in looping if not is_hosted(p) and not lower_program(p).sliced]
+    return [p for p in looping if not is_hosted(p) and not lowered(p).sliced]
 
 
 def test_what_gathers_whole_matrices_does_not_go_alone():
