@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -33,19 +34,36 @@ def compile_expression(
     The text is Python in the variables of its class, and may call `functions` by name. It is for
     callers inside of ``np.errstate(all="ignore")``.
     """
-    variables = VARIABLES[opclass]
-    function = eval(f"lambda {', '.join(variables)}: ({text})", {**_GLOBALS, **functions})  # noqa: S307
-    result_type = result.array_dtype
+    variables = ", ".join(VARIABLES[opclass])
+    scope = {**_GLOBALS, **functions, "cast_": _to(result)}
     # Records of all layouts are of one class.
-    scalar_type = None if result.kind == "V" else result_type.type
+    scope["type_"] = None if result.kind == "V" else result.array_dtype.type
     if functions:
-        function = _widened(function)
-
-    def meaning(*args: Any) -> Any:
-        value = function(*args)
-        return value if type(value) is scalar_type else np.asarray(value).astype(result_type)[()]
-
+        scope["call_"] = _widened(eval(f"lambda {variables}: ({text})", scope))  # noqa: S307
+        text = f"call_({variables})"
+    # NumPy compares single values slowly.
+    text = re.sub(r"\(([ab]) != 0\)", r"bool(\1)", text)
+    # One function, which the reference calls for every pair of a product.
+    kept = f"value_ if type(value_ := ({text})) is type_ else cast_(value_)"
+    meaning: Callable[..., Any] = eval(f"lambda {variables}: {kept}", scope)  # noqa: S307
     return meaning
+
+
+_COUNTS, _SMALL = (int, bool), np.arange(256)
+
+
+def _to(result: DataType) -> Callable[[Any], Any]:
+    """Return what makes a scalar of `result` of a value of another type: integers wrap."""
+    target = result.array_dtype
+    # Truth values, ones, and positions in small objects.
+    small = [] if result.kind == "V" else [*_SMALL.astype(target)]
+
+    def cast(value: Any) -> Any:
+        if type(value) in _COUNTS and 0 <= value < len(small):
+            return small[value]
+        return np.asarray(value).astype(target)[()]
+
+    return cast
 
 
 def without_warnings(meaning: Callable[..., Any]) -> Callable[..., Any]:

@@ -156,6 +156,8 @@ class _Kernels:
             z = dict(out.items)
             for at, value in result.items.items():
                 z[at] = operations.accumulate(statement.accum, out.items.get(at), value, out)
+        if mask is None:
+            return Entries(out.shape, out.dtype, dict(z))
         kept = {
             at: value
             for at, value in out.items.items()

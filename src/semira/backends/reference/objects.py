@@ -7,6 +7,7 @@ that, element-wise operations, masks and accumulation are written once for all t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class Entries:
 
     def sorted(self) -> list[tuple[Position, Any]]:
         """Return the entries in index order."""
-        return sorted(self.items.items())
+        return sorted(self.items.items(), key=itemgetter(0))
 
     def cast(self, dtype: DataType) -> Entries:
         """Return the entries in another dtype."""

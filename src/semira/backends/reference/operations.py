@@ -396,7 +396,7 @@ def region_of(
 
 
 #: One multiplication: where its result goes, both values, and the positions i, k, j.
-Meeting = tuple[Position, Any, Any, tuple[int, int, int]]
+Meeting = tuple[Position, Any, Any, int, int, int]
 
 
 def by_row(matrix: Entries) -> dict[int, list[tuple[int, Any]]]:
@@ -411,14 +411,14 @@ def meetings_mxv(matrix: Entries, vector: Entries) -> Iterator[Meeting]:
     """Yield A_ik meeting u_k."""
     for (i, k), value in matrix.sorted():
         if (k,) in vector.items:
-            yield (i,), value, vector.items[(k,)], (i, k, 0)
+            yield (i,), value, vector.items[(k,)], i, k, 0
 
 
 def meetings_vxm(vector: Entries, matrix: Entries) -> Iterator[Meeting]:
     """Yield u_k meeting A_kj."""
     for (k, j), value in matrix.sorted():
         if (k,) in vector.items:
-            yield (j,), vector.items[(k,)], value, (0, k, j)
+            yield (j,), vector.items[(k,)], value, 0, k, j
 
 
 def meetings_mxm(left: Entries, right: Entries) -> Iterator[Meeting]:
@@ -426,7 +426,7 @@ def meetings_mxm(left: Entries, right: Entries) -> Iterator[Meeting]:
     rows = by_row(right)
     for (i, k), value in left.sorted():
         for j, other in rows.get(k, ()):
-            yield (i, j), value, other, (i, k, j)
+            yield (i, j), value, other, i, k, j
 
 
 MEETINGS = {"mxv": meetings_mxv, "vxm": meetings_vxm, "mxm": meetings_mxm}
@@ -466,7 +466,7 @@ def fold(
     if op == "mxm":
         _check_least(left, right)
     items: dict[Position, Any] = {}
-    for at, a, b, (i, k, j) in MEETINGS[op](left, right):
-        product = multiply(a, b, i, k, j)
-        items[at] = add(items[at], product, 0, 0, 0) if at in items else product
+    for at, a, b, i, k, j in MEETINGS[op](left, right):
+        product, before = multiply(a, b, i, k, j), items.get(at)
+        items[at] = product if before is None else add(before, product, 0, 0, 0)
     return Entries(shape, semiring.return_type, items)
