@@ -86,6 +86,9 @@ class VectorSpec:
 
     def entries(self) -> tuple[Any, Any]:
         """Return indices and values (one value if iso)."""
+        return tuple(part.copy() for part in _entries(self))
+
+    def drawn(self) -> tuple[Any, Any]:
         rng = np.random.default_rng([self.seed, self.size])
         share = {"empty": 0.0, "full": 1.0, "half": 0.5, "few": 0.2}[self.pattern]
         indices = np.flatnonzero(rng.random(self.size) < share)
@@ -131,6 +134,9 @@ class MatrixSpec:
 
     def entries(self) -> tuple[Any, Any, Any]:
         """Return rows, columns and values (one value if iso)."""
+        return tuple(part.copy() for part in _entries(self))
+
+    def drawn(self) -> tuple[Any, Any, Any]:
         rng = np.random.default_rng([self.seed, *self.shape])
         rows, cols = np.nonzero(self.present(rng))
         dtype = lookup_dtype(self.dtype)
@@ -156,6 +162,12 @@ class MatrixSpec:
 Spec = VectorSpec | MatrixSpec
 
 
+@functools.lru_cache(maxsize=64)
+def _entries(spec: Spec) -> tuple[Any, ...]:
+    # Each is asked for by both libraries, and often more than once.
+    return spec.drawn()
+
+
 def _spread(values: Any, count: int, library: Any) -> Any:
     # Iso objects are ours to test; python-graphblas refuses one value above 2**63.
     return np.full(count, values) if library.__name__ == "graphblas" else values
@@ -165,6 +177,8 @@ _seeds = st.integers(0, 2**16)
 sizes = st.sampled_from(SIZES)
 
 
+# Strategies are kept: those made anew for each example would be checked anew by hypothesis.
+@functools.cache
 def vectors(
     dtype: str | st.SearchStrategy[str], size: Any = sizes, *, special: bool = False
 ) -> st.SearchStrategy[VectorSpec]:
@@ -175,6 +189,7 @@ def vectors(
     )  # fmt: skip
 
 
+@functools.cache
 def matrices(
     dtype: str | st.SearchStrategy[str],
     nrows: Any = sizes,
@@ -210,12 +225,20 @@ def covered(
     For what decides about kernels: independent draws would ask for nearly every combination.
     Where a test has one value of an axis at a time, `where` says which: (axis, value).
     """
-    rows = _rows(tuple((name, tuple(values)) for name, values in axes.items()))
+    return _covered(where, tuple((name, tuple(values)) for name, values in axes.items()))
+
+
+_Axes = tuple[tuple[str, tuple[Hashable, ...]], ...]
+
+
+@functools.cache
+def _covered(where: tuple[str, Hashable] | None, axes: _Axes) -> st.SearchStrategy[Row]:
+    rows = _rows(axes)
     return st.sampled_from([row for row in rows if where is None or row[where[0]] == where[1]])
 
 
 @functools.cache
-def _rows(axes: tuple[tuple[str, tuple[Hashable, ...]], ...]) -> list[Row]:
+def _rows(axes: _Axes) -> list[Row]:
     return pairwise({name: tuple(dict.fromkeys(values)) for name, values in axes}, seed=1)
 
 

