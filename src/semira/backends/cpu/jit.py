@@ -36,8 +36,10 @@ locks.wait_at_fork(global_compiler_lock, is_outer=True)
 # Extensions of Numba that are installed; else the first call loads them, and logs that it does.
 entrypoints.init_all()
 
-#: Decorates functions that kernels call, which are compiled into them.
-helper = numba.njit(nogil=True, error_model="numpy")
+#: Decorates functions that kernels call, which are compiled into them: Python cannot call them.
+helper = numba.njit(
+    nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
 
 #: What decides about compiled code beside the function, its types and the processor. Of NumPy's
 #: version Numba itself reads no more than this.
@@ -58,7 +60,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     Raises JitError when it is called: it does not compile, or ``SEMIRA_NO_COMPILE`` is set and the
     function is not in the cache.
     """
-    dispatcher = helper(function)
+    dispatcher = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
     dispatcher.is_kernel = True
     if hasattr(dispatcher, "py_func"):  # else Numba is switched off
         # Numba has no public hooks for its cache, nor before and after a compilation.
