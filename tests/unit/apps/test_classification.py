@@ -196,8 +196,9 @@ def test_devices_agree(device, way):
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
-def test_threads_change_nothing(threads):
-    case = random_case(9, n=5000, m=20_000, hub=500)
+def test_threads_change_nothing(threads, monkeypatch):
+    monkeypatch.setattr("semira.backends.cpu.threads.PARALLEL_ENTRIES", 1000)
+    case = random_case(9, n=1000, m=4000, hub=200)
     with gb.device("cpu"):
         expected = classify(case).log_probabilities
         before = settings.override(threads=threads)

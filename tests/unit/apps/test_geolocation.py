@@ -354,9 +354,9 @@ def test_the_compiler_of_the_cpu_takes_the_kernels(tmp_path):
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
-def test_threads_change_nothing(threads):
-    # Enough entries to be shared out.
-    near, lat, lon = random_case(11, n=20_000, known=0.1)
+def test_threads_change_nothing(threads, monkeypatch):
+    monkeypatch.setattr("semira.backends.cpu.threads.PARALLEL_ENTRIES", 1000)
+    near, lat, lon = random_case(11, n=1000, known=0.1)
     with gb.device("cpu"):
         A = of_lists(near)
         expected = gb.apps.geolocate(A, lat, lon, hide=0.1)

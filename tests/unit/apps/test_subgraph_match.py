@@ -210,8 +210,9 @@ def test_nothing_to_find(device):
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
-def test_threads_change_nothing(threads):
-    graph = nx.gnm_random_graph(2000, 16_000, seed=4)
+def test_threads_change_nothing(threads, monkeypatch):
+    monkeypatch.setattr("semira.backends.cpu.threads.PARALLEL_ENTRIES", 1000)
+    graph = nx.gnm_random_graph(300, 2400, seed=4)
     with gb.device("cpu"):
         expected = match(graph, nx.complete_graph(3), distinct=True)
         before = settings.override(threads=threads)

@@ -89,8 +89,9 @@ def to_arrays(entries: Entries) -> Arrays:
     """Return the arrays of entries."""
     if not entries.shape:
         return ScalarArrays(entries.dtype, entries.value)
-    positions = [at for at, _ in entries.sorted()]
-    values = np.array([value for _, value in entries.sorted()], entries.dtype.array_dtype)
+    entries_by_place = entries.sorted()
+    positions = [at for at, _ in entries_by_place]
+    values = np.array([value for _, value in entries_by_place], entries.dtype.array_dtype)
     if len(entries.shape) == 1:
         (size,) = entries.shape
         indices = np.array([at[0] for at in positions], index_dtype(size))
