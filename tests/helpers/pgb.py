@@ -60,7 +60,11 @@ def suitesparse() -> Any:
         pgb.ss.config["nthreads"] = 1
         for name in ("unary", "binary", "monoid", "semiring", "select", "indexunary"):
             getattr(pgb, name)
+    # Compiled for the dtypes it meets, not for all: three seconds for each tolerance.
+    pgb.binary.isclose._is_udt = True
     # Python runs them at once; Numba takes a second for each to compile, for a few entries.
+    scalar = importlib.import_module("graphblas.core.scalar")
+    scalar._has_numba, scalar.isclose = False, pgb.binary.isclose.func
     module = importlib.import_module("graphblas.core.ss.matrix")
     for name, function in [*vars(module).items()]:
         setattr(module, name, getattr(function, "py_func", function))
