@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from functools import cache, lru_cache
+from functools import cache
 from itertools import count
 from operator import itemgetter
 from typing import Any
@@ -321,7 +321,6 @@ def _reads_left(kind: Kind) -> bool:
 #: A field of a partial situation without a value.
 _OPEN = object()
 _ALL_OPEN = dict.fromkeys(AXES, _OPEN)
-_ALL_FIELDS = itemgetter(*AXES)
 #: Each check, what takes the fields that it reads from a situation, and their names.
 _CHECKS = tuple(
     (check, itemgetter(*names), names)
@@ -516,21 +515,30 @@ def _rows(seed: int) -> tuple[list[Kind], list[dict[str, Any]]]:
     """Return the kinds of a cover, and its rows; the kind of a row is a number."""
     kinds = few_kinds(seed)
 
-    @cache
-    def takers(number: int, values: tuple[Any, ...]) -> frozenset[int]:
-        check, _, names = _CHECKS[number]
-        given = {name: x for name, x in zip(names, values, strict=True) if x is not _OPEN}
-        return frozenset(at for at, kind in enumerate(kinds) if check(kind, kind.row, given))
+    class Takers(dict[tuple[Any, ...], int]):
+        """Which kinds pass a check of some values: bits of integers."""
 
-    @lru_cache(4)
-    def takers_of_all(values: tuple[Any, ...]) -> frozenset[int]:
-        full = dict(zip(AXES, values, strict=True))
-        each = (takers(number, read(full)) for number, (_, read, _) in enumerate(_CHECKS))
-        return frozenset.intersection(*each)
+        def __init__(self, check: Any, names: list[str]) -> None:
+            self.check, self.names = check, names
+
+        def __missing__(self, values: tuple[Any, ...]) -> int:
+            named = zip(self.names, values, strict=True)
+            given = {name: x for name, x in named if x is not _OPEN}
+            passing = (self.check(kind, kind.row, given) for kind in kinds)
+            self[values] = taken = sum(1 << at for at, passes in enumerate(passing) if passes)
+            return taken
+
+    # Hints are refused most often.
+    checks = [(Takers(check, names), read) for check, read, names in reversed(_CHECKS)]
 
     def allowed(row: dict[str, Any]) -> bool:
-        # Most are rows that are asked about with one kind after the other.
-        return "kind" not in row or row["kind"] in takers_of_all(_ALL_FIELDS(_ALL_OPEN | row))
+        if "kind" not in row:
+            return True
+        full, bit = _ALL_OPEN | row, 1 << row["kind"]
+        for takers, read in checks:  # noqa: SIM110 - a million rows are asked about
+            if not takers[read(full)] & bit:
+                return False
+        return True
 
     return kinds, pairwise({"kind": range(len(kinds)), **AXES}, seed, allowed)
 

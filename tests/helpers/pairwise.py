@@ -12,6 +12,8 @@ Row = dict[str, Any]
 #: An axis and one of its values.
 Item = tuple[str, Any]
 Pair = tuple[Item, Item]
+#: A number for each item: its bit in sets of them.
+Numbers = dict[Item, int]
 
 #: Fillings tried per row; the one that covers most pairs is kept.
 _CANDIDATES = 12
@@ -37,7 +39,7 @@ def pairwise(
         The same seed gives the same rows.
     allowed : callable
         Whether a (possibly partial) row may be run; it must not forbid what it allowed in part,
-        except through axes that are still open.
+        except through axes that are still open, nor allow what it forbade in part.
 
     Notes
     -----
@@ -57,29 +59,33 @@ def pairwise(
         for a in axes[first]
         for b in axes[second]
     }
-    partners: dict[Item, set[Item]] = {(x, value): set() for x in names for value in axes[x]}
+    # Sets of items are bits of integers: hundreds of thousands are met.
+    items = {(name, value): None for name in names for value in axes[name]}
+    numbers: Numbers = {item: number for number, item in enumerate(items)}
+    partners = [0] * len(numbers)
     possible = {pair: allowed(dict(pair)) for pair in open_pairs}
     # What cannot be shown attracts no row.
     for one, two in filter(possible.get, open_pairs):
-        partners[one].add(two)
-        partners[two].add(one)
+        partners[numbers[one]] |= 1 << numbers[two]
+        partners[numbers[two]] |= 1 << numbers[one]
+    known = numbers, tuple(partners), partners
     rows: list[Row] = []
     while open_pairs:
         start = list(open_pairs)[int(rng.integers(len(open_pairs)))]
         tries = _CANDIDATES if possible[start] else 0
         best = max(
-            (_filled(axes, start, partners, rng, allowed) for _ in range(tries)),
+            (_filled(axes, start, known, rng, allowed) for _ in range(tries)),
             key=lambda found: found[1],
             default=(None, -1),
         )
         if best[0] is None:
             open_pairs[start] += 1
             if open_pairs[start] >= _PATIENCE:
-                _close(start, open_pairs, partners)
+                _close(start, open_pairs, numbers, partners)
             continue
         rows.append(best[0])
         for one, two in itertools.combinations(best[0].items(), 2):
-            _close(_pair(*one, *two), open_pairs, partners)
+            _close(_pair(*one, *two), open_pairs, numbers, partners)
     return rows
 
 
@@ -88,34 +94,41 @@ def _pair(first: str, a: Any, second: str, b: Any) -> Pair:
     return (one, two) if first <= second else (two, one)
 
 
-def _close(pair: Pair, open_pairs: dict[Pair, int], partners: dict[Item, set[Item]]) -> None:
+def _close(pair: Pair, open_pairs: dict[Pair, int], numbers: Numbers, partners: list[int]) -> None:
     open_pairs.pop(pair, None)
-    one, two = pair
-    partners[one].discard(two)
-    partners[two].discard(one)
+    one, two = numbers[pair[0]], numbers[pair[1]]
+    partners[one] &= ~(1 << two)
+    partners[two] &= ~(1 << one)
 
 
 def _filled(
     axes: Mapping[str, Sequence[Any]],
-    start: Any,
-    partners: Mapping[Item, set[Item]],
+    start: Pair,
+    known: tuple[Numbers, tuple[int, ...], list[int]],
     rng: np.random.Generator,
     allowed: Callable[[Row], bool],
 ) -> tuple[Row | None, int]:
     """Return a row that shows the pair `start`, and how many new pairs it shows; None if stuck."""
+    numbers, possible, partners = known
     row, gained = dict(start), 1
-    for name in rng.permutation([name for name in axes if name not in row]):
-        values, shown = axes[name], row.items()
-        choices = [
-            (len(partners[name, values[at]].intersection(shown)), values[at])
-            for at in rng.permutation(len(values))
-        ]
+    shown = sum(1 << numbers[item] for item in start)
+    left = [name for name in axes if name not in row]
+    for turn in rng.permutation(len(left)).tolist():
+        name = left[turn]
+        values = axes[name]
+        at_values = [numbers[name, value] for value in values]
+        new = [(partners[number] & shown).bit_count() for number in at_values]
         # Among equals the first of the permutation: few are asked whether they are allowed.
-        choices.sort(key=lambda choice: -choice[0])
-        found = (choice for choice in choices if allowed({**row, name: choice[1]}))
-        new, value = next(found, (-1, None))
-        if new < 0:
+        order = sorted(rng.permutation(len(values)).tolist(), key=new.__getitem__, reverse=True)
+        found = (
+            at
+            for at in order
+            if not shown & ~possible[at_values[at]] and allowed({**row, name: values[at]})
+        )
+        at = next(found, None)
+        if at is None:
             return None, -1
-        row[str(name)] = value
-        gained += new
+        row[name] = values[at]
+        shown |= 1 << numbers[name, values[at]]
+        gained += new[at]
     return row, gained

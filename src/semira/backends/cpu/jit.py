@@ -37,9 +37,7 @@ locks.wait_at_fork(global_compiler_lock, is_outer=True)
 entrypoints.init_all()
 
 #: Decorates functions that kernels call, which are compiled into them: Python cannot call them.
-helper = numba.njit(
-    nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
+helper = numba.njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 #: What decides about compiled code beside the function, its types and the processor. Of NumPy's
 #: version Numba itself reads no more than this.
