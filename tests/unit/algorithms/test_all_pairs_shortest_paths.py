@@ -128,7 +128,7 @@ def test_hops_where_every_length_is_1(graph, device):
     A = cases.Graph(graph.n, tuple((i, j, 1.0) for i, j, _ in graph.edges)).matrix(device)
     expected = {i: cases.levels(graph, i) for i in range(graph.n)}
     # Ones of every dtype are alike once they are cast, which takes the reference long.
-    for dtype in ("BOOL", "FP32") if device == "reference" else ("BOOL", "INT8", "FP32", "FP64"):
+    for dtype in ("FP32",) if device == "reference" else ("BOOL", "INT8", "FP32", "FP64"):
         found = all_pairs_shortest_paths(A.dup(dtype), predecessors=True)
         assert found.method == "searches"
         assert found.distance.to_dicts() == expected
@@ -221,7 +221,9 @@ def test_bad_graphs():
 def test_real_graphs(device, name):
     if device == "reference":
         pytest.skip("the reference device is too slow for real graphs")
-    A = gb.io.from_edges(load_graph(name)).dup("FP64")
+    A = gb.io.from_edges(load_graph(name))
+    some = slice(min(A.nrows, 400))
+    A = A[some, some].new().dup("FP64")
     rows, cols, values = A.to_coo()
     positions = rows.astype(np.int32), cols.astype(np.int32)
     dijkstra = csgraph.dijkstra(csr_array((values, positions), A.shape))

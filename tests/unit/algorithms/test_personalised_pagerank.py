@@ -157,7 +157,7 @@ def test_no_host_reads_in_the_loop(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["wiki-Vote", "web-NotreDame"])
+@pytest.mark.parametrize("name", ["wiki-Vote", "p2p-31"])
 def test_real_graphs(device, name):
     if device == "reference":
         pytest.skip("the reference is made of dictionaries")

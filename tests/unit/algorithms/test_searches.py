@@ -160,7 +160,8 @@ def test_more_levels_than_a_byte_tells(device, n):
     assert search(matrix(graph, device), np.array([0]), LEVELS).level.dtype == (
         np.uint8 if n == 254 else np.uint16
     )
-    assert closeness_centrality(matrix(graph, device)).centrality.to_dense()[-1] == 2 / n
+    if device != "reference":  # where searches from all vertices take seconds
+        assert closeness_centrality(matrix(graph, device)).centrality.to_dense()[-1] == 2 / n
 
 
 def test_more_levels_than_two_bytes_tell(device):
