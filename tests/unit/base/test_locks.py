@@ -97,10 +97,29 @@ in_child = compile_one
 """
 
 
-def run_forks(setup: str, forks: int) -> None:
+#: The same by operators of Python functions, whose kernels are not Numba's.
+FUNCTIONS = """
+import semira as gb
+
+def apply_one(number=iter(range(10**9))):
+    v = gb.Vector.from_coo([0], [1], device="cpu")
+    found = v.apply(eval(f"lambda x: x + {next(number)}")).new()
+    return found[0].value > 0
+
+def forever():
+    while True:
+        apply_one()
+
+apply_one()
+workers = [forever]
+in_child = apply_one
+"""
+
+
+def run_forks(setup: str, forks: int, **environment: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", FORKS.format(setup=setup, forks=forks)],
-        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        env=os.environ | {"PYTHONPATH": str(SOURCE)} | environment,
         capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert done.stdout == "done\n", done.stderr
@@ -112,6 +131,10 @@ def test_children_of_a_busy_process_work() -> None:
 
 def test_children_of_a_process_that_compiles_can_compile() -> None:
     run_forks(COMPILERS, 5)
+
+
+def test_children_of_a_process_that_compiles_functions_can_compile(tmp_path: Path) -> None:
+    run_forks(FUNCTIONS, 8, SEMIRA_CACHE_DIR=str(tmp_path))
 
 
 #: What another thread logs while a fork waits for it.

@@ -11,6 +11,7 @@ from typing import Any
 
 from semira.backends import kernel_files
 from semira.backends.cpu.codegen import digest_of
+from semira.backends.cpu.compiler import machine
 from semira.base.compiling import quiet_numba
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DomainMismatch
@@ -63,6 +64,7 @@ def numba_version() -> str:
 
 
 def _inferred(function: Callable[..., Any], operands: tuple[DataType, ...]) -> DataType | str:
+    machine.let_forks_wait_for_numba()
     import numba
     from numba.core.errors import NumbaError
 
@@ -92,6 +94,7 @@ def front_end(function: Callable[..., Any], signature: tuple[Any, ...]) -> Any:
 
 
 def _front_end(dispatcher: Any, signature: tuple[Any, ...], **options: Any) -> Any:
+    machine.let_forks_wait_for_numba()
     from numba import types
     from numba.core.compiler import Flags, compile_extra
 

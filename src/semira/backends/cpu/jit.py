@@ -23,15 +23,13 @@ from semira.backends import kernel_files
 from semira.backends.cpu.cache import PACKAGE, compiled, keep_again
 from semira.backends.cpu.codegen import digest_of
 from semira.backends.cpu.compiler import machine
-from semira.base import interrupts, locks
+from semira.base import interrupts
 from semira.base.compiling import compiling
 from semira.base.errors import JitError
 from semira.base.log import logger
 from semira.base.settings import settings
 
-# A compiler that another thread is using when the process forks is not usable in the child.
-# `compiler.machine`, which is imported for that, does the same for LLVM.
-locks.wait_at_fork(global_compiler_lock, is_outer=True)
+machine.let_forks_wait_for_numba()
 
 # Extensions of Numba that are installed; else the first call loads them, and logs that it does.
 entrypoints.init_all()
