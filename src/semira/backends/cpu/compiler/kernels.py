@@ -164,7 +164,7 @@ class Kernel:
             try:
                 code = self._compile(types, path)
             except UnsupportedError:
-                if users.versions(self._module.text) and not settings().no_compile:
+                if not settings().no_compile:
                     # Another process need not find out again.
                     kernel_files.write(path, _BY_OTHER)
                 return self._by_other_compiler()
