@@ -204,12 +204,25 @@ def render(template: str, header: Header) -> str:
     >>> "VALUES" in render("structure", Header(flags={"VALUES": True}))
     False
     """
+    flags = {name: header.flags[name] for name in header.flags.keys() & _names_in(template)}
+    parts = [PREAMBLE, *header.parts.values(), _folded(template, frozenset(flags.items()))]
+    return "\n\n".join(parts) + "\n"
+
+
+@functools.cache
+def _names_in(template: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", source_of(template)))
+
+
+_OFF = {name: False for name, value in vars(slots).items() if value is False}
+
+
+@functools.lru_cache(512)
+def _folded(template: str, flags: frozenset[tuple[str, int]]) -> str:
+    """Return the functions of a template with its flags folded."""
     tree = ast.parse(source_of(template))
     tree.body = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    off = {name: False for name, value in vars(slots).items() if value is False}
-    tree = ast.fix_missing_locations(_Fold(off | header.flags).visit(tree))
-    parts = [PREAMBLE, *header.parts.values(), ast.unparse(tree)]
-    return "\n\n".join(parts) + "\n"
+    return ast.unparse(_Fold(_OFF | dict(flags)).visit(tree))
 
 
 def digest_of(*texts: str) -> str:
