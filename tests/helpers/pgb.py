@@ -103,7 +103,7 @@ def works(namespace: str, name: str, *dtypes: str) -> bool:
 def _is_uncompiled(namespace: str, name: str) -> bool:
     """Whether asking for the operator lets Numba compile a function for every dtype.
 
-    `tests/property/test_type_tables.py` does ask, and compares the dtypes with ours.
+    `tests/property/test_meanings.py` does ask, and compares the dtypes with ours.
     """
     library = suitesparse()
     multiply = name.partition("_")[2] if namespace == "semiring" else name

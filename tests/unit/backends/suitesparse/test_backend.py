@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from tests.unit.backends.suitesparse.test_functions import compile_only_for
 
 import semira as gb
 from semira.base.errors import DeviceUnavailable
@@ -72,7 +73,8 @@ def test_errors_are_ours() -> None:
             gb.Vector.from_coo([0, 1], [1, 2], size=3).gather(index).new()
 
 
-def test_user_operators_run() -> None:
+def test_user_operators_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_only_for(monkeypatch, "BOOL", "INT8", "INT64", "FP64")
     with gb.device(DEVICE):
         v = gb.Vector.from_coo([0, 2], [1, 5], size=3)
         assert v.apply(lambda x: x * x + 1).new().to_dict() == {0: 2, 2: 26}

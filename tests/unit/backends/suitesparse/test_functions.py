@@ -133,13 +133,15 @@ def test_other_reports_go_where_they_went(monkeypatch):
     assert seen == [report]
 
 
-def test_divisions_by_zero_are_those_of_ieee_754():
+def test_divisions_by_zero_are_those_of_ieee_754(monkeypatch):
+    compile_only_for(monkeypatch, "FP64")
     v = gb.Vector.from_coo([0, 1, 2], [-1.0, 0.0, 2.0], size=3)
     for function in (lambda x: x / 0, lambda x: x // 0, lambda x: x % 0):
         found = v.apply(function).new().to_dense()
         with gb.device("cpu"):
             wanted = v.to("cpu").apply(function).new().to_dense()
         np.testing.assert_array_equal(found, wanted)
+    compile_only_for(monkeypatch, "INT64")
     assert gb.Vector.from_coo([0], [3], size=1).apply(lambda x: x / 0).new()[0].value == np.inf
 
 
