@@ -107,6 +107,12 @@ def _squared(pattern: Any) -> Any:
     return (pattern @ pattern.T).multiply(pattern).tocsr()
 
 
+@lru_cache(maxsize=1)
+def _common(graph: BenchGraph) -> Any:
+    """Return the common neighbours of the ends of every edge; cached for several checks."""
+    return _squared(pattern_of(graph))
+
+
 def _sorted_entries(matrix: Any, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return sorted linear positions and values of a Semira or SciPy matrix."""
     if hasattr(matrix, "to_coo"):
@@ -358,7 +364,7 @@ def check_widths(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict
 # edges -------------------------------------------------------------------------------------------
 def check_clustering(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
     """Compare with common neighbours by products in SciPy."""
-    closed = np.asarray(_squared(pattern_of(graph)).sum(axis=1)).ravel()
+    closed = np.asarray(_common(graph).sum(axis=1)).ravel()
     pairs = graph.degrees * (graph.degrees - 1)
     expected = closed / np.maximum(pairs, 1)
     found = result.coefficient.to_dense(np.nan)
@@ -369,8 +375,8 @@ def check_truss(graph: BenchGraph, result: Any, _sources: Sequence[int], k: int)
     """Compare with common neighbours by products in SciPy."""
     edges, before = pattern_of(graph), -1
     while edges.nnz != before:
+        counts = _common(graph) if before < 0 else _squared(edges)
         before = edges.nnz
-        counts = _squared(edges)
         edges = (counts * (counts >= k - 2)).tocsr()
         edges.eliminate_zeros()
         counts, edges = edges, edges.copy()
@@ -386,7 +392,7 @@ def check_truss(graph: BenchGraph, result: Any, _sources: Sequence[int], k: int)
 def check_similar(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
     """Compare with common neighbours by products in SciPy."""
     pattern = pattern_of(graph)
-    places, common = _sorted_entries(_squared(pattern), graph.n)
+    places, common = _sorted_entries(_common(graph), graph.n)
     rows, cols, degree = places // graph.n, places % graph.n, graph.degrees
     expected = np.zeros(pattern.nnz)
     mine, found = _sorted_entries(result.similarity, graph.n)
@@ -440,11 +446,17 @@ def check_all_pairs(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> 
 
 def check_reached(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
     """Compare with sets of bits: what neighbours reach is added until nothing is new."""
+    from scipy.sparse import csgraph
+
     pattern = pattern_of(graph)
     if graph.n * pattern.nnz > 8 * 10**9:
         raise TooLarge(f"{graph.n:,} bits for each of {pattern.nnz:,} edges would check it")
     near = np.zeros((graph.n, graph.n), bool)
     near[pattern.nonzero()] = True
+    # Vertices of a strong component reach each other, which saves as many rounds as it is long.
+    _, part = csgraph.connected_components(pattern, connection="strong")
+    large = np.flatnonzero(np.bincount(part)[part] > 1)
+    near[np.ix_(large, large)] |= part[large, None] == part[large]
     before, expected = near[:0], np.packbits(near, axis=1)
     while not np.array_equal(expected, before):
         before = expected
