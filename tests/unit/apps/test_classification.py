@@ -226,7 +226,7 @@ def test_memory_is_at_most_a_third_of_the_formula_of_the_report(monkeypatch):
             if short:
                 monkeypatch.setattr(problem.gb, "free_memory", lambda device, needed=needed: needed)
             tracemalloc.start()
-            gb.apps.classify(A, vertices, features, known, pattern, reverse_from=way)
+            gb.apps.classify(A, vertices, features, known, pattern, reverse_from=way, iterations=2)
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             monkeypatch.undo()
@@ -303,12 +303,12 @@ def test_bad_input(change, error, told):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_less_memory_where_it_is_short(device, monkeypatch, way):
-    case = random_case(13, width=40)
-    expected = classify(case, reverse_from=way).log_probabilities
+    case, options = random_case(13, width=40), {"reverse_from": way, "iterations": 2}
+    expected = classify(case, **options).log_probabilities
     free = memory(40, 150, 4, 40, reverse_from=way, short=True)
     assert free < memory(40, 150, 4, 40, reverse_from=way)
     monkeypatch.setattr(problem.gb, "free_memory", lambda device: free)
-    by_ends = classify(case, reverse_from=way).log_probabilities
+    by_ends = classify(case, **options).log_probabilities
     assert np.abs(by_ends - expected).max() < 1e-12
     n, (s, d, features), vertices, pattern, known, _ = case
     _, first = np.unique(s * n + d, return_index=True)
@@ -328,10 +328,10 @@ def test_what_does_not_fit_is_refused(monkeypatch):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_launches_of_their_own_change_nothing(device, monkeypatch, way):
-    case = random_case(12, width=40)
-    together = classify(case, reverse_from=way).log_probabilities
+    case, options = random_case(12, width=40), {"reverse_from": way, "iterations": 2}
+    together = classify(case, **options).log_probabilities
     monkeypatch.setattr(solve, "_ONE_LAUNCH", 0)
-    assert np.array_equal(classify(case, reverse_from=way).log_probabilities, together)
+    assert np.array_equal(classify(case, **options).log_probabilities, together)
 
 
 @pytest.mark.parametrize("way", WAYS)
