@@ -134,8 +134,11 @@ def test_hops_where_every_length_is_1(graph, device):
         assert found.distance.to_dicts() == expected
         assert found.distance.dtype == ("FP32" if dtype == "FP32" else "FP64")
         assert found.iterations == max(max(levels.values()) for levels in expected.values()) + 1
-        by_products = all_pairs_shortest_paths(A.dup(dtype), algorithm="sources", predecessors=True)
-        assert found.predecessor.isequal(by_products.predecessor, check_dtype=True)
+        if dtype in ("BOOL", "FP32"):  # of distances in FP64, and in FP32
+            by_products = all_pairs_shortest_paths(
+                A.dup(dtype), algorithm="sources", predecessors=True
+            )
+            assert found.predecessor.isequal(by_products.predecessor, check_dtype=True)
     assert all_pairs_shortest_paths(A, block=2).method != "searches"
     assert all_pairs_shortest_paths(A, direction="push").method != "searches"
 

@@ -21,6 +21,8 @@ _METHODS = frozenset(
     {("mxv", "push"), ("mxv", "pull"), ("vxm", "push"), ("vxm", "pull")}
     | {("mxm", name) for name in ("dot", "hash", "dense", "pull")}
 )
+# It has no storage, so every one is the same to it.
+_CAPABILITIES = Capabilities("reference", _METHODS, parts="any", walks_columns=True)
 
 
 class ReferenceBackend:
@@ -30,8 +32,7 @@ class ReferenceBackend:
 
     def capabilities(self) -> Capabilities:
         """Return what the backend can do: every method, all with the same result."""
-        # It has no storage, so every one is the same to it.
-        return Capabilities(self.name, _METHODS, parts="any", walks_columns=True)
+        return _CAPABILITIES
 
     def put(self, arrays: Arrays) -> Cell:
         """Copy arrays into entries."""
