@@ -303,7 +303,8 @@ def compile_all(request: Request) -> list[Done]:
         lookup_dtype(dtype)
     if not request.archs:
         work = partial(compile_for_cpu, dtypes=request.dtypes)
-        return list(_each(request, work, request.names))
+        with _processes(request) as pool:
+            return list(_each(request, pool, work, request.names))
     list_texts = partial(texts_for_cuda, dtypes=request.dtypes, large=request.large)
     texts: dict[Text, None] = {}
     refused: dict[str, None] = {}
@@ -311,10 +312,10 @@ def compile_all(request: Request) -> list[Done]:
         for found, why in pool.map(list_texts, request.names):
             texts |= dict.fromkeys(found)
             refused |= dict.fromkeys(why)
-    tasks = [(text, arch) for arch in request.archs for text in texts]
-    # The longest first: the last one to end bounds the whole.
-    tasks.sort(key=lambda task: -len(task[0].source))
-    made = list(_each(request, compile_text, tasks))
+        tasks = [(text, arch) for arch in request.archs for text in texts]
+        # The longest first: the last one to end bounds the whole.
+        tasks.sort(key=lambda task: -len(task[0].source))
+        made = list(_each(request, pool, compile_text, tasks))
     return [*made, Done("", refused=tuple(refused))]
 
 
@@ -323,8 +324,9 @@ def _processes(request: Request) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(request.jobs, get_context("spawn"), max_tasks_per_child=None)
 
 
-def _each(request: Request, work: Callable[[Any], Done], tasks: Iterable[Any]) -> Iterator[Done]:
-    with _processes(request) as pool:
-        for done in pool.map(work, tasks):
-            request.done(done)
-            yield done
+def _each(
+    request: Request, pool: ProcessPoolExecutor, work: Callable[[Any], Done], tasks: Iterable[Any]
+) -> Iterator[Done]:
+    for done in pool.map(work, tasks):
+        request.done(done)
+        yield done
