@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 import semira
-from semira.algorithms.row import Kind
+from semira.algorithms.row import Kind, load
 from semira.cli import plots
 from semira.cli.applications import APPLICATIONS, options_of
 from semira.cli.catalogue import CATALOGUE, Asked, ask, check_seed, own_options, starts_of
@@ -30,7 +30,6 @@ from semira.cli.options import (
 )
 from semira.cli.output import capital, cell, note, print_json, print_pairs, print_table
 from semira.cli.plans import SETTLED
-from semira.cli.run_application import make_command
 from semira.cli.searches import pins_for, take_search
 from semira.cli.summaries import VERTEX_FACTS, route
 from semira.contract import TRACE_COLUMNS, lost_rows, trace_cells
@@ -88,7 +87,9 @@ class Run(Algorithms):
     def make(name: str) -> Callable[..., None]:
         """Return the function of a command."""
         if name not in CATALOGUE:
-            return make_command(name)
+            # It imports what files and results need.
+            made: Callable[..., None] = load("semira.cli.run_application:make_command")(name)
+            return made
         row = CATALOGUE[name]
 
         @with_options(own=own_options(row), reading=READING)

@@ -13,14 +13,8 @@ from semira.algorithms.naming import tell
 from semira.algorithms.row import load
 from semira.base.status import StatusLine
 from semira.cli import plots
-from semira.cli.applications import (
-    APPLICATIONS,
-    arguments_of,
-    check_given,
-    check_out,
-    own_options,
-    write_table,
-)
+from semira.cli.application_output import check_out, write_table
+from semira.cli.applications import APPLICATIONS, arguments_of, check_given, own_options
 from semira.cli.graphs import Graph, Reading, choose_device, load_graph
 from semira.cli.groups import READING, with_options
 from semira.cli.measure import Timed, time_calls
