@@ -124,7 +124,7 @@ assert value is not None
 """
 
 DRIVER = """
-import io, json, os, pickle, sys, traceback
+import gc, io, json, os, pickle, sys, traceback
 import networkx as nx, numpy as np, pandas as pd, scipy.sparse as sp
 
 texts, shared, later, look = json.load(sys.stdin)
@@ -147,6 +147,8 @@ def run_each(texts):
             print(json.dumps([name, told.read()]), flush=True)
         assert os.waitpid(child, 0)[1] == 0, name
 
+# A child that walks all objects of its parent copies them.
+gc.disable()
 run_each(texts)
 exec(shared)
 run_each(later)
