@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -108,9 +109,73 @@ def test_everything_else_is_reported_on_one_line(invoke, monkeypatch, error, cod
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", [("convert", "er:60000"), ("generate", "--list")])
-def test_reader_that_goes_away_is_no_error(command):
-    with start("-m", "semira.cli.main", *command) as process:
+#: Runs commands with unusual streams, each in a child that ends as any process does; prints how.
+CHILDREN = """
+import contextlib, json, os, sys, tempfile
+from semira.cli.main import app, main
+
+# Loads what the commands need, once.
+with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing):
+    for line in ("info grid:2x2", "run bfs grid:2x2 --device reference", "convert grid:2x2"):
+        app(line.split(), standalone_mode=False)
+
+def redirect(how, errors):
+    os.dup2(errors.fileno(), 2)
+    if how == "full":
+        os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+    elif how == "nobody reads":
+        reading, writing = os.pipe()
+        os.dup2(writing, 1)
+        os.close(reading)
+        os.close(writing)
+    else:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        for number, name in enumerate(("stdin", "stdout", "stderr")):
+            if name in how:
+                os.close(number)
+                # As at the start of an interpreter.
+                setattr(sys, name, None)
+                setattr(sys, f"__{name}__", None)
+
+found = []
+for how, line in json.load(sys.stdin):
+    with tempfile.TemporaryFile() as errors:
+        child = os.fork()
+        if not child:
+            sys.argv = ["semira", *line]
+            redirect(how, errors)
+            main()
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        errors.seek(0)
+        found.append((code, errors.read().decode()))
+print(json.dumps(found))
+"""
+
+_GONE = [("convert", "er:20000"), ("generate", "--list")]
+_BFS = ("run", "bfs", "grid:3x3", "--device", "reference")
+_HELP = [("run", "--help"), ("run", "bfs", "--help")]
+_FULL = [_BFS, (*_BFS, "--json"), ("generate", "--list"), *_HELP]
+_CLOSED = ["stdout", "stderr", "stdout and stderr"]
+#: Streams and commands, and how they must end.
+ENDS = {
+    **{("nobody reads", line): (141, "") for line in _GONE},
+    **{("full", line): (1, "semira: standard output: No space left on device\n") for line in _FULL},
+    **{(how, line): (0, "") for how in _CLOSED for line in (("info", "er:10"), _BFS)},
+}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_streams_that_cannot_be_written_are_no_bug():
+    with start("-c", CHILDREN, stdin=subprocess.PIPE) as process:
+        output, errors = process.communicate(json.dumps([*ENDS]).encode())
+    assert not errors
+    found = dict(zip(ENDS, map(tuple, json.loads(output)), strict=True))
+    assert found == ENDS
+
+
+def test_reader_that_goes_away_is_no_error():
+    with start("-m", "semira.cli.main", "generate", "--list") as process:
         process.stdout.close()
         errors = process.stderr.read()
         assert process.wait() == 141
@@ -118,10 +183,8 @@ def test_reader_that_goes_away_is_no_error(command):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell")
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
-@pytest.mark.parametrize("command", ["info er:10", "run bfs er:10 --device reference"])
-def test_a_process_without_standard_output_works(command, closed):
-    line = f"{sys.executable} -m semira {command} {closed}"
+def test_a_process_without_standard_output_works():
+    line = f"{sys.executable} -m semira info er:10 >&- 2>&-"
     done = subprocess.run(
         ["/bin/sh", "-c", line], env=os.environ | {"PYTHONPATH": str(SOURCE)},
         capture_output=True, text=True, check=False, timeout=60,
@@ -129,15 +192,28 @@ def test_a_process_without_standard_output_works(command, closed):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_exit_codes_of_the_process():
-    for args, code in (
-        (("generate", "grid:2x2"), 0),
-        (("info", "/no/such/file"), 1),
-        (("inform",), 2),
-    ):
-        with start("-m", "semira.cli.main", *args) as process:
-            process.communicate()
-        assert process.returncode == code
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_is_no_bug():
+    full = os.open("/dev/full", os.O_WRONLY)
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-m", "semira.cli.main", "info", "grid:3x3"],
+            env=os.environ | {"PYTHONPATH": str(SOURCE)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    finally:
+        os.close(full)
+    assert ended.returncode == 1
+    assert ended.stderr.decode() == "semira: standard output: No space left on device\n"
+
+
+def test_wrong_usage_of_the_process_is_exit_code_2():
+    """The other codes are those of the processes above."""
+    with start("-m", "semira.cli.main", "inform") as process:
+        process.communicate()
+    assert process.returncode == 2
 
 
 EVIL = "\x1b[31m\x07\x9b31m\u202e"
@@ -177,34 +253,6 @@ def test_data_keeps_its_control_characters(invoke, tmp_path, on_reference):
     result = invoke("run", "pagerank", path, "--out", tmp_path / "ranks.csv")
     assert result.exit_code == 0
     assert f"a{EVIL}" in (tmp_path / "ranks.csv").read_text(encoding="utf-8")
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("run", "bfs", "grid:3x3", "--device", "reference"),
-        ("run", "bfs", "grid:3x3", "--device", "reference", "--json"),
-        ("generate", "--list"),
-        ("info", "grid:3x3"),
-        ("run", "--help"),
-        ("run", "bfs", "--help"),
-    ],
-)
-def test_a_full_disk_is_no_bug(command):
-    full = os.open("/dev/full", os.O_WRONLY)
-    try:
-        ended = subprocess.run(
-            [sys.executable, "-m", "semira.cli.main", *command],
-            env=os.environ | {"PYTHONPATH": str(SOURCE)},
-            stdout=full,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
-    finally:
-        os.close(full)
-    assert ended.returncode == 1
-    assert ended.stderr.decode() == "semira: standard output: No space left on device\n"
 
 
 def test_warnings_of_the_package_reach_whoever_runs_the_program():
