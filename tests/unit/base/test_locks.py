@@ -126,11 +126,11 @@ def run_forks(setup: str, forks: int, **environment: str) -> None:
 
 
 def test_children_of_a_busy_process_work() -> None:
-    run_forks(OBJECTS, 200)
+    run_forks(OBJECTS, 80)
 
 
 def test_children_of_a_process_that_compiles_can_compile() -> None:
-    run_forks(COMPILERS, 5)
+    run_forks(COMPILERS, 2)
 
 
 def test_children_of_a_process_that_compiles_functions_can_compile(tmp_path: Path) -> None:
