@@ -373,12 +373,14 @@ def test_read_nan_is_missing_only_where_that_was_asked_for():
     assert (nothing.nrows, nothing.nnz) == (0, 0)
 
 
-def test_read_millions_of_blank_lines_takes_no_time():
-    blank = b"\n" * (1 << 23)
+def test_read_millions_of_blank_lines_takes_no_time(monkeypatch):
+    # Lines are looked at one by one only in blocks that have others.
+    monkeypatch.setattr("semira.files.source._BLOCK_BYTES", 1 << 17)
+    blank = b"\n" * (1 << 21)
     start_s = time.process_time()
     for first, last in ((b"", b"0 1"), (b"0 1", b"1 2"), (b"a b", b"b c"), (b'"a",b', b'"b",c')):
         assert read(first + blank + last).nnz == 1 + bool(first)
-    assert time.process_time() - start_s < 8
+    assert time.process_time() - start_s < 2
 
 
 def test_read_size_gives_vertices_without_edges():

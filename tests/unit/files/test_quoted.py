@@ -13,7 +13,7 @@ from semira.base.dtypes import INT64
 from semira.base.errors import FileFormatError, FileWriteError
 from semira.files import read_edges, write_edges, write_vector
 from semira.files.quoted import join_quoted
-from semira.files.source import Block
+from semira.files.source import MAX_LINE, Block
 from semira.formats import EdgeList, VectorArrays
 
 LABELS = [
@@ -48,8 +48,9 @@ def test_each_label_comes_back(label):
     assert read_back([label, "other"]).labels.tolist() == [label, "other"]
 
 
-def test_labels_across_blocks_come_back():
-    labels = [f"{'x' * 3000}\n{number}\n\ny" for number in range(3000)]
+def test_labels_across_blocks_come_back(monkeypatch):
+    monkeypatch.setattr("semira.files.source._BLOCK_BYTES", 1 << 16)
+    labels = [f"{'x' * 3000}\n{number}\n\ny" for number in range(100)]
     assert read_back(labels).labels.tolist() == labels
 
 
@@ -84,8 +85,9 @@ def test_what_is_no_record_stays_as_it_is(data):
 
 
 def test_an_open_quote_does_not_swallow_the_file():
-    lines = b'a,"open\n' + b"c,d\n" * 700_000
-    blocks = list(join_quoted([Block(1, lines), Block(700_002, lines), Block(9_000_000, lines)]))
+    lines = b'a,"open\n' + b"c,d\n" * 300_000
+    assert len(lines) > MAX_LINE
+    blocks = list(join_quoted([Block(1, lines), Block(300_002, lines), Block(9_000_000, lines)]))
     assert b"".join(block.data for block in blocks) == 3 * lines
     with pytest.raises(FileFormatError, match="line 1"):
         read_edges(io.BytesIO(lines))

@@ -15,7 +15,19 @@ def pairs_of(graph):
     return set(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True))
 
 
-@pytest.mark.parametrize(("rows", "cols"), [(1, 1), (1, 5), (5, 1), (2, 3), (7, 4), (300, 260)])
+def test_road_full_grid_of_several_chunks():
+    rows, cols = 300, 260
+    graph = generate_road(rows, cols, weights=None)
+    graph.validate()
+    at = np.arange(rows * cols).reshape(rows, cols)
+    roads = ((at[:, :-1], at[:, 1:]), (at[:-1], at[1:]))
+    pairs = np.concatenate([np.stack([one.ravel(), two.ravel()], 1) for one, two in roads])
+    both_ways = {*map(tuple, pairs.tolist()), *map(tuple, pairs[:, ::-1].tolist())}
+    assert graph.nnz == len(both_ways)
+    assert pairs_of(graph) == both_ways
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(1, 1), (1, 5), (5, 1), (2, 3), (7, 4)])
 def test_road_full_grid_equals_networkx(rows, cols):
     graph = generate_road(rows, cols, weights=None)
     graph.validate()
