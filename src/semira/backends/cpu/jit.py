@@ -22,14 +22,14 @@ from numba.core.compiler_lock import global_compiler_lock
 from semira.backends import kernel_files
 from semira.backends.cpu.cache import PACKAGE, compiled, keep_again
 from semira.backends.cpu.codegen import digest_of
-from semira.backends.cpu.compiler import machine
+from semira.backends.cpu.compiler import front_end, machine
 from semira.base import interrupts
 from semira.base.compiling import compiling
 from semira.base.errors import JitError
 from semira.base.log import logger
 from semira.base.settings import settings
 
-machine.let_forks_wait_for_numba()
+front_end.let_forks_wait()
 
 # Extensions of Numba that are installed; else the first call loads them, and logs that it does.
 entrypoints.init_all()

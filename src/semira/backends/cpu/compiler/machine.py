@@ -32,15 +32,6 @@ _FASTCALL = 0x80
 #: The processor that machine code for any processor is made for.
 GENERIC = "generic"
 
-
-@functools.cache
-def let_forks_wait_for_numba() -> None:
-    """Import Numba; a compiler that another thread uses at a fork is not usable in the child."""
-    from numba.core.compiler_lock import global_compiler_lock
-
-    locks.wait_at_fork(global_compiler_lock, is_outer=True)
-
-
 _numbers = itertools.count()
 _lock = locks.lock()
 

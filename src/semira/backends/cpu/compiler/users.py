@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semira.backends.cpu import inference
-from semira.backends.cpu.compiler import machine
+from semira.backends.cpu.compiler import front_end, machine
 from semira.backends.cpu.compiler.types import Scalar, UnsupportedError, scalar_of
 from semira.base.compiling import quiet_numba
 from semira.base.settings import settings
@@ -40,7 +39,7 @@ _LIBRARY = frozenset(
 
 def versions(text: str) -> list[str]:
     """Return the versions of what a rendered text depends on beside itself."""
-    return [inference.numba_version()] if _FUNCTIONS.search(text) else []
+    return [front_end.numba_version()] if _FUNCTIONS.search(text) else []
 
 
 class UserFunction(NamedTuple):
@@ -117,6 +116,6 @@ def _lowered(function: Any, types: tuple[Scalar, ...]) -> Any:
     signature = tuple(numba.from_dtype(np.dtype(each.name)) for each in types)
     try:
         with quiet_numba():
-            return inference.front_end(function, signature)
+            return front_end.lowered(function, signature)
     except (NumbaError, NotImplementedError) as error:
         raise UnsupportedError(str(error)) from error
