@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Mapping
@@ -25,8 +26,13 @@ _INTRINSICS = {"__dmul_rn": operator.mul}
 
 def evaluate_c(text: str, variables: Mapping[str, float]) -> float:
     """Return the value of a C expression of doubles; only the operands C would read are read."""
+    return float(_result(_parsed(text), variables))
+
+
+@functools.cache
+def _parsed(text: str) -> c_ast.Node:
     parsed = c_parser.CParser().parse(f"double f(void) {{ return {text}; }}")
-    return float(_result(parsed.ext[0].body.block_items[0].expr, variables))
+    return parsed.ext[0].body.block_items[0].expr
 
 
 def _value(node: c_ast.Node, variables: Mapping[str, float]) -> float:

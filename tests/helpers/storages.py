@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from itertools import product as every
+from typing import Any
 
 import numpy as np
+import pytest
 
 import semira as gb
+from semira.backends.reference import operations
+from semira.backends.reference.operations import fold
 from semira.backends.registry import backend_for
 from semira.base.dtypes import BOOL, FP64, INT32, INT64
 from semira.contract import Arg, Hints, Mask, Program, Slot, Statement
@@ -72,14 +77,28 @@ def result_of(device: str, slots, statement: Statement, given) -> list[list]:
     if device != "reference":
         return computed(device, slots, statement, given)
     statement = replace(statement, hints=NO_HINTS)
-    key = (slots, statement, *(tuple(map(repr, lists_of(thing))) for thing in given))
+    key = (slots, statement, *map(pickle.dumps, given))
     if key not in _meant:
-        _meant[key] = computed(device, slots, statement, given)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(operations, "fold", _folded)
+            _meant[key] = computed(device, slots, statement, given)
     return _meant[key]
 
 
 #: What the reference found: every storage and every pin is compared with it.
 _meant: dict[tuple, list[list]] = {}
+
+
+def _folded(op, ring, left, right, shape):
+    """Return a product of the reference, which looks at no mask: it is one for all of them."""
+    key = (op, ring, *(frozenset(side.items.items()) for side in (left, right)), shape)
+    if key not in _products:
+        _products[key] = fold(op, ring, left, right, shape)
+    kept = _products[key]
+    return replace(kept, items=dict(kept.items))
+
+
+_products: dict[tuple, Any] = {}
 
 
 def computed(device: str, slots, statement: Statement, given) -> list[list]:
