@@ -92,11 +92,16 @@ _meant: dict[tuple, list[list]] = {}
 def _folded(op, ring, left, right, shape):
     """Return a product of the reference, which looks at no mask: it is one for all of them."""
     key = (op, ring, *(frozenset(side.items.items()) for side in (left, right)), shape)
-    if key not in _products:
-        _products[key] = fold(op, ring, left, right, shape)
-    kept = _products[key]
+    kept = _products.get(key)
+    if kept is None:
+        if len(_products) >= MOST_PRODUCTS:
+            _products.clear()
+        kept = _products[key] = fold(op, ring, left, right, shape)
     return replace(kept, items=dict(kept.items))
 
+
+#: Of so many products, one with each mask, the reference's are kept.
+MOST_PRODUCTS = 32
 
 _products: dict[tuple, Any] = {}
 
