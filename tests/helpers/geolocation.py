@@ -25,7 +25,7 @@ def sample() -> tuple[np.ndarray, np.ndarray]:
 
 def haversine(p, q):
     """Return the distance in km."""
-    (lat1, lon1), (lat2, lon2) = np.radians(p), np.radians(q)
+    (lat1, lon1), (lat2, lon2) = map(math.radians, p), map(math.radians, q)
     a = math.sin((lat2 - lat1) / 2) ** 2
     a += math.cos(lat1) * math.cos(lat2) * math.sin((lon2 - lon1) / 2) ** 2
     return 2 * 6371 * math.asin(math.sqrt(min(1.0, a)))
@@ -33,7 +33,7 @@ def haversine(p, q):
 
 def midpoint(p, q):
     """Return the middle of the great circle."""
-    (lat1, lon1), (lat2, lon2) = np.radians(p), np.radians(q)
+    (lat1, lon1), (lat2, lon2) = map(math.radians, p), map(math.radians, q)
     x, y = math.cos(lat2) * math.cos(lon2 - lon1), math.cos(lat2) * math.sin(lon2 - lon1)
     reach = math.hypot(math.cos(lat1) + x, y)
     lat = math.atan2(math.sin(lat1) + math.sin(lat2), reach)

@@ -177,6 +177,8 @@ def test_labels_that_match_any(device):
 
 @pytest.mark.parametrize("room", [1, 2, 7, 1000])
 def test_pieces_change_nothing(device, monkeypatch, room):
+    if device == "reference" and room in (2, 1000):
+        pytest.skip("runs what the cpu compiles")
     rng = np.random.default_rng(3)
     graph = random_graph(rng, 12, 0.4, directed=True)
     pattern = nx.DiGraph([(0, 1), (1, 2), (3, 1)])
