@@ -214,9 +214,11 @@ def test_assign(draw: Draw, shape: tuple[int, int], accum: str | None, device: s
     mirror(device, program)
 
 
-@pytest.mark.parametrize("shape", [(2**33, 2**33), (2**60, 4), (2**24, 2**24)])
-def test_ranges(draw: Draw, shape: tuple[int, int]) -> None:
+@pytest.mark.parametrize("shape", [(2**33, 2**33), (2**60, 4), (2**20, 2**20)])
+def test_ranges(draw: Draw, shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """The reference is the oracle: SuiteSparse visits every position of a range."""
+    # The last shape is the smallest of which rows are listed; its ranges have compressed rows.
+    monkeypatch.setattr("semira.formats.matrix.HYPER_MAJOR", 2**20)
     n, m = shape
 
     def program() -> Any:
