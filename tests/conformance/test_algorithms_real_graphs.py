@@ -149,6 +149,8 @@ def test_sssp(graph, method, monkeypatch):
     if graph.S.nnz and graph.S.data.min() < 0:
         assert_refused(graph, method)
         return
+    if method == "bellman_ford" and graph.name == "USA-road-d.NY" and graph.A.device == "cpu":
+        pytest.skip("most of four seconds; rome99 has roads of many lengths, too")
     found = algorithms.sssp(graph.A, graph.source, algorithm=method, dtype="FP64")
     np.testing.assert_allclose(found.distance.to_dense(np.inf), graph.distances, rtol=1e-12)
 
