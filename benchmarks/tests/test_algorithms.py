@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import importlib
 import inspect
 from dataclasses import replace
 from pathlib import Path
@@ -57,11 +55,6 @@ def clique() -> BenchGraph:
 
 @pytest.fixture(scope="module")
 def measured() -> list[Record]:
-    # Each measurement begins with a search for garbage: libraries that stay are not searched.
-    importlib.import_module("networkx")
-    importlib.import_module("numba")
-    gc.collect()
-    gc.freeze()
     return run_algorithms(AlgorithmsRequest(("kron:6", "road:6x6"), trials=1, seconds=0.01))
 
 
