@@ -76,8 +76,13 @@ def _begun(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _imported(name: str) -> Iterator[str]:
-    """Yield the files of the folder that one of them imports."""
+@cache
+def _imported(name: str) -> frozenset[str]:
+    """Return the files of the folder that one of them imports."""
+    return frozenset(_each_imported(name))
+
+
+def _each_imported(name: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(_file(name).read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module == PACKAGE:
             yield from (alias.name for alias in node.names)
@@ -94,7 +99,7 @@ def called_by(name: str) -> frozenset[str]:
     found: set[str] = set()
     left = [name]
     while left:
-        new = {*_imported(left.pop())} - found - {name, *SHARED}
+        new = _imported(left.pop()) - found - {name, *SHARED}
         found |= new
         left += new
     return frozenset(found)
