@@ -59,10 +59,9 @@ def test_import_loads_nothing_heavy() -> None:
     assert not loaded.intersection(HEAVY)
 
 
-@pytest.mark.parametrize("module", ["numba", "scipy.sparse"])
-def test_probe_sees_a_heavy_import(module: str) -> None:
-    _, loaded = import_fresh(module)
-    assert loaded.intersection(HEAVY)
+def test_probe_sees_heavy_imports() -> None:
+    _, loaded = import_fresh("numba, scipy.sparse")
+    assert loaded.intersection(HEAVY) >= {"numba", "scipy"}
 
 
 def test_import_is_quick() -> None:

@@ -191,10 +191,17 @@ def test_columns_by_name(invoke, invoke_json, tmp_path):
 def test_what_was_guessed_is_said_once_on_a_terminal(tmp_path):
     path = tmp_path / "g.csv"
     path.write_text("gate,stand\n0,1\n0,1\n")
-    program = "import sys; from semira.cli.main import main; main()"
-    for command, more in ((("info", path), "; 1 repeated edge"), (("convert", path, "g.csv"), "")):
-        started = [sys.executable, "-c", program, *map(str, command)]
-        said = on_terminal(started, tmp_path)
+    program = f"""
+import contextlib, sys
+from semira.cli.main import app, main
+sys.argv = ["semira", "info", {str(path)!r}]
+with contextlib.suppress(SystemExit):
+    main()
+print("next", file=sys.stderr)
+app(["convert", {str(path)!r}, "g.csv"])
+"""
+    both = on_terminal([sys.executable, "-c", program], tmp_path).split("next")
+    for said, more in zip(both, ("; 1 repeated edge", ""), strict=True):
         assert said.count("semira: ") == 1
         assert f"semira: {path}: first line taken as a header (gate, stand){more}\r\n" in said
 

@@ -55,8 +55,15 @@ def run(text: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("args", [["--version"], ["generate", "grid:2x2"]])
-@pytest.mark.parametrize("module", ["typer", "semira.cli.run", "numpy"])
+# All of them are imported before anything of the command line is read.
+@pytest.mark.parametrize(
+    ("module", "args"),
+    [
+        ("typer", ["--version"]),
+        ("semira.cli.run", ["generate", "grid:2x2"]),
+        ("numpy", ["--version"]),
+    ],
+)
 def test_while_the_program_starts_it_ends_silently(module, args):
     done = run(IMPORTING.format(module=module, args=args))
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
