@@ -177,6 +177,12 @@ def test_a_python_operator_that_may_raise_says_so():
         compile_function(Linked(made.name, INT64, (INT64,)), "sm_90")
 
 
+@needs_numba_cuda
+def test_parameters_with_defaults_keep_them():
+    made = user.user_function(lambda x, step=2: x + step, "UnaryOp", ("x",))
+    assert compile_function(Linked(made.name, INT64, (INT64,)), "sm_90")
+
+
 def test_what_has_no_kernels_is_refused():
     huge = lookup_dtype("(129,)float64")
     slots = (Slot("matrix", huge, "inout"), Slot("matrix", huge))

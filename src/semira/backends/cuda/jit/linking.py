@@ -147,18 +147,22 @@ def compile_function(function: Linked, arch: str) -> bytes:
     """
     compiler_version()
     from numba import cuda
+    from numba.types import Omitted
 
+    python = function_named(function.name)
     types = [dtype.numba_type for dtype in function.parameters]
+    if len(types) < python.__code__.co_argcount:
+        types += map(Omitted, python.__defaults__[len(types) - python.__code__.co_argcount :])
     signature = function.result.numba_type(*types)
     digits = arch.removeprefix("sm_")
     try:
         code, _ = cuda.compile(
-            function_named(function.name), signature, device=True, abi="c",
+            python, signature, device=True, abi="c",
             abi_info={"abi_name": function.symbol}, output="ltoir",
             cc=(int(digits[:-1]), int(digits[-1])),
         )  # fmt: skip
     except Exception as error:
-        name = function_named(function.name).__name__
+        name = python.__name__
         # What Numba's exceptions become, where a function returns its result by itself.
         why = f"{_MAY_RAISE} ({error})" if "INVALID_IR" in str(error) else error
         raise JitError(
