@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,22 +23,31 @@ def _on_cpu() -> Iterator[None]:
 
 
 def _vector(kind: str, dtype: str, seed: int) -> gb.Vector:
-    rng = np.random.default_rng(seed)
     if kind == "empty":
         return gb.Vector(dtype, N)
     if kind == "iso":
         return gb.Vector.from_scalar(1, N, dtype)
     share = {"single": 0.1, "sparse": 0.4, "full": 1.0}[kind]
+    return gb.Vector.from_coo(*_entries(share, seed), dtype, size=N)
+
+
+@functools.cache
+def _entries(share: float, seed: int) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
     places = rng.permutation(N)[: max(1, int(share * N))]
-    values = rng.integers(0, 3, len(places))
-    return gb.Vector.from_coo(places, values, dtype, size=N)
+    return places, rng.integers(0, 3, len(places))
 
 
 def _matrix(seed: int, dtype: str = "INT64", *, iso: bool = False) -> gb.Matrix:
+    rows, cols, values = _places(seed)
+    return gb.Matrix.from_coo(rows, cols, 1 if iso else values, dtype, nrows=N, ncols=N)
+
+
+@functools.cache
+def _places(seed: int) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(seed)
     rows, cols = np.nonzero(rng.random((N, N)) < 0.3)
-    values = 1 if iso else rng.integers(0, 4, len(rows))
-    return gb.Matrix.from_coo(rows, cols, values, dtype, nrows=N, ncols=N)
+    return rows, cols, rng.integers(0, 4, len(rows))
 
 
 OPERATIONS: dict[str, Callable[[gb.Matrix, gb.Vector, gb.Vector], Any]] = {
