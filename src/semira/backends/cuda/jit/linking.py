@@ -149,7 +149,7 @@ def compile_function(function: Linked, arch: str) -> bytes:
     from numba import cuda
     from numba.types import Omitted
 
-    python = function_named(function.name)
+    python: Any = function_named(function.name)
     types = [dtype.numba_type for dtype in function.parameters]
     if len(types) < python.__code__.co_argcount:
         types += map(Omitted, python.__defaults__[len(types) - python.__code__.co_argcount :])
