@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.formats.index import each_once
+
 #: Vertices without an edge that an edge list may have at any rate, before integers become names.
 UNNAMED_SLACK = 100
 
@@ -22,7 +24,7 @@ def count_used(ends: NDArray[Any]) -> int:
         return 0
     high = int(ends.max())
     if high >= 4 * len(ends) + UNNAMED_SLACK:
-        return len(np.unique(ends))
+        return len(each_once(ends))
     is_used = np.zeros(high + 1, bool)
     is_used[ends] = True
     return int(np.count_nonzero(is_used))

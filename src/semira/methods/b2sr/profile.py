@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.errors import InvalidValue
-from semira.formats.index import offset_dtype
+from semira.formats.index import each_once, offset_dtype
 from semira.formats.matrix import MatrixArrays
 from semira.methods.b2sr.arrays import SIZES, b2sr_bytes
 
@@ -115,7 +115,7 @@ def sampled_tiles(
     found = []
     for bits in SIZES:
         across = max(1, -(-matrix.nminor // bits))
-        keys = np.unique(major // bits * across + minor // bits)
+        keys = each_once(major // bits * across + minor // bits)
         in_band = np.searchsorted(chosen, keys // across * bits // BAND)
         counts = np.bincount(in_band, minlength=len(chosen))
         if len(chosen) == count:

@@ -9,13 +9,14 @@ import semira as gb
 from semira.base.dtypes import BOOL
 from semira.contract import Features
 from semira.formats import MatrixArrays
+from semira.formats.index import each_once
 from semira.methods.b2sr import plan
 from semira.methods.b2sr.profile import WEIGHTS
 from semira.plan.policy import Number
 
 
 def arrays(rows, cols, size: int) -> MatrixArrays:
-    places = np.unique(rows * size + cols)
+    places = each_once(rows * size + cols)
     rows, cols = np.divmod(places, size)
     indptr = np.searchsorted(rows, np.arange(size + 1)).astype(np.int32)
     one = np.ones(1, np.bool_)

@@ -24,6 +24,7 @@ from semira.base.dtypes import BOOL, DataType
 from semira.base.memory import require_bytes
 from semira.contract import Statement
 from semira.formats import ScalarArrays, coo_to_matrix, index_dtype
+from semira.formats.index import each_once
 
 
 def into_vector(
@@ -45,9 +46,9 @@ def into_vector(
     else:
         covers = x.value is not None
         value = np.array([x.value if covers else 0], x.dtype.array_dtype)
-        kept = np.unique(targets) if covers else targets[:0]
+        kept = each_once(targets) if covers else targets[:0]
         result = sparse_vector(out.size, x.dtype, kept, value, iso=True)
-    region_set = targets if is_rising(targets) else np.unique(targets)
+    region_set = targets if is_rising(targets) else each_once(targets)
     translated = _submask(mask, targets, out.size) if submask else None
     return Result(
         result, assigned=True, covers=covers, region=region_set,
@@ -92,14 +93,14 @@ def _submask(mask: MaskData | None, targets: Array, size: int) -> VectorMask:
     assert mask is not None
     inner = vector_mask(mask, len(targets)) if isinstance(mask.data, CpuVector) else None
     if inner is None:
-        return VectorMask(size, False, np.unique(targets))
+        return VectorMask(size, False, each_once(targets))
     if inner.listed is not None:
         set_positions = targets[inner.listed]
     else:
         assert inner.may is not None
         assert inner.truth is not None
         set_positions = targets[inner.may & inner.truth]
-    return VectorMask(size, inner.complement, np.unique(set_positions))
+    return VectorMask(size, inner.complement, each_once(set_positions))
 
 
 def pattern_of(mask: MaskData) -> tuple[Array, Array]:
@@ -225,7 +226,7 @@ def _from_scalar(
         pattern = matrix_mask(mask)
         assert pattern is not None
         return matrix_of(pattern.replaced(value, iso=True), x.dtype), True
-    rows, cols = np.unique(axes.rows), np.unique(axes.cols)
+    rows, cols = each_once(axes.rows), each_once(axes.cols)
     counts = np.zeros(out.nrows + 1, np.int64)
     counts[rows.astype(np.int64) + 1] = len(cols)
     cols = cols.astype(index_dtype(out.nrows, out.ncols), copy=False)

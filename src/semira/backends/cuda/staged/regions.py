@@ -12,6 +12,7 @@ from semira.backends.cuda.runtime.regions import BoundRegion
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Pieces
+from semira.formats.index import each_once
 
 
 def extract(job: Job) -> Pieces:
@@ -88,7 +89,7 @@ def _cell(job: Job, thing: Any) -> Any:
 
 def _filled(job: Job, lists: list[NDArray[np.int64] | None], value: Any) -> Pieces:
     stage = job.stage
-    distinct = [None if p is None else np.unique(p) for p in lists]
+    distinct = [None if p is None else each_once(p) for p in lists]
     counts = [
         size if positions is None else len(positions)
         for positions, size in zip(distinct, job.shape, strict=True)
