@@ -21,7 +21,7 @@ STORED = {"ppr": ".png", "pagerank": ".svg", "msbfs": ".png", "bfs": ".svg"}
 
 @every("algorithm", list(CATALOGUE))
 def test_plot_draws_a_file(invoke, labelled, tmp_path, monkeypatch, algorithm):
-    """Panels are made of every algorithm; what makes a file of them knows none."""
+    """Everything is drawn of every algorithm; what makes a file of it knows no algorithm."""
     pytest.importorskip("matplotlib")
     from semira.cli import plots
 
@@ -32,6 +32,8 @@ def test_plot_draws_a_file(invoke, labelled, tmp_path, monkeypatch, algorithm):
         drawing.set_layout_engine("none")  # draws twice more; `drawn` does it
         if algorithm in STORED:
             keep(drawing, path)
+        else:
+            drawing.draw_without_rendering()
 
     keep, suffix = plots.save, STORED.get(algorithm, ".svg")
     monkeypatch.setattr(plots, "save", save)
@@ -40,10 +42,6 @@ def test_plot_draws_a_file(invoke, labelled, tmp_path, monkeypatch, algorithm):
     result = invoke("run", algorithm, labelled, "--plot", path, *options)
     assert result.exit_code == 0, result.stderr
     assert drawn[0].axes
-    for panel in drawn[0].axes:
-        assert np.isfinite([*panel.get_xlim(), *panel.get_ylim()]).all()
-        assert panel.get_xticklabels()
-        assert panel.get_yticklabels()
     if algorithm in STORED:
         data = path.read_bytes()
         assert data.startswith(b"\x89PNG" if suffix == ".png" else b"<?xml")
