@@ -194,6 +194,8 @@ def test_what_cannot_be_an_operator():
         gb.unary.register_new("bad", lambda x: x.nothing)
     assert "\n" not in str(caught.value)
     assert "\x1b" not in str(caught.value)
+    with pytest.raises(UdfParseError, match="no attribute 'nothing'"):
+        gb.unary.register_anonymous(lambda x: math.nothing(x) + 1)
     with pytest.raises(UdfParseError, match="2 parameters"):
         gb.binary.register_anonymous(lambda x: x)
     with pytest.raises(UdfParseError, match="3 parameters"):

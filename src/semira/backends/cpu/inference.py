@@ -68,7 +68,8 @@ def _inferred(function: Callable[..., Any], operands: tuple[DataType, ...]) -> D
         if isinstance(result, numba.types.Literal):
             result = result.literal_type
         return lookup_dtype(numba.np.numpy_support.as_dtype(result))
-    except (NumbaError, NotImplementedError, DomainMismatch) as error:
+    # Of names that a module lacks Numba says what Python does.
+    except (NumbaError, NotImplementedError, AttributeError, DomainMismatch) as error:
         return _one_line(error)
 
 
