@@ -123,7 +123,7 @@ def redirect(how, errors):
     os.dup2(errors.fileno(), 2)
     if how == "full":
         os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
-    elif how == "nobody reads":
+    elif how == "closed pipe":
         reading, writing = os.pipe()
         os.dup2(writing, 1)
         os.close(reading)
@@ -158,7 +158,7 @@ _FULL = [_BFS, (*_BFS, "--json"), ("generate", "--list"), *_HELP]
 _CLOSED = ["stdout", "stderr", "stdout and stderr"]
 #: Streams and commands, and how they must end.
 ENDS = {
-    **{("nobody reads", line): (141, "") for line in _GONE},
+    **{("closed pipe", line): (141, "") for line in _GONE},
     **{("full", line): (1, "semira: standard output: No space left on device\n") for line in _FULL},
     **{(how, line): (0, "") for how in _CLOSED for line in (("info", "er:10"), _BFS)},
 }

@@ -100,7 +100,7 @@ def _folded(op, ring, left, right, shape):
     return replace(kept, items=dict(kept.items))
 
 
-#: Of so many products, one with each mask, the reference's are kept.
+#: Most products of the reference that are kept for other masks of the same operands.
 MOST_PRODUCTS = 32
 
 _products: dict[tuple, Any] = {}

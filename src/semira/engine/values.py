@@ -441,7 +441,7 @@ _announced: set[tuple[str, str, str]] = set()
 
 @cache
 def has_own_memory(device: str) -> bool:
-    """Return whether a device has memory of its own; what it is does not change."""
+    """Return whether a device has memory of its own; each device is asked once."""
     return backend_for(device).capabilities().own_memory
 
 

@@ -70,8 +70,8 @@ def check_indices(indices: Any, size: int, what: str) -> NDArray[np.signedintege
 def each_once(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return the integers of an array, each once, increasing.
 
-    NumPy's `unique` hashes them, which takes ten times as long for a thousand and fifty times for a
-    million.
+    `numpy.unique` of NumPy 2.4 hashes them, and takes six times as long for a thousand, and thirty
+    times for a million.
 
     Examples
     --------

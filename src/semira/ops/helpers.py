@@ -387,7 +387,7 @@ def philox(draw: Any, i: Any, j: Any, key: Any, below: Any) -> Any:
 
 
 def _on_integers(text: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that computes its 64-bit words as integers of Python: four times as fast.
+    """Return a function that computes its 64-bit words as integers of Python: three times as fast.
 
     The text is still what kernels inline.
     """

@@ -55,8 +55,8 @@ def _release(function: Any) -> None:
 _modules: Recent[str, Any] = Recent(1024, _forget)
 _flights: dict[str, Any] = {}
 
-#: What only Numba compiles: records.
-_FOREIGN = re.compile(r"np\.frombuffer")
+#: How texts show records, whose kernels Numba compiles.
+_RECORDS = re.compile(r"np\.frombuffer")
 
 #: Names of the kernels this process compiled (rather than found on disk), in order.
 compiled: list[str] = []
@@ -103,7 +103,7 @@ def _file_of(name: str) -> str:
 
 
 def _import(name: str, text: str) -> ModuleType:
-    if entry.is_usable() and not _FOREIGN.search(text):
+    if entry.is_usable() and not _RECORDS.search(text):
         other = functools.partial(_with_numba, f"{name}-numba", text)
         made = Kernels(name, text, digest_of, compiled, other)
         _modules[name] = made

@@ -9,12 +9,7 @@ from typing import Any
 
 from semira.backends import kernel_files
 from semira.backends.cpu.codegen import digest_of
-from semira.backends.cpu.compiler.front_end import (
-    let_forks_wait,
-    lowered,
-    numba_version,
-    type_of_result,
-)
+from semira.backends.cpu.compiler.front_end import lowered, numba_version, type_of_result
 from semira.base.compiling import quiet_numba
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DomainMismatch
@@ -54,7 +49,6 @@ def _path(function: Callable[..., Any], operands: tuple[DataType, ...]) -> Path 
 
 
 def _inferred(function: Callable[..., Any], operands: tuple[DataType, ...]) -> DataType | str:
-    let_forks_wait()
     import numba
     from numba.core.errors import NumbaError
 
@@ -68,7 +62,7 @@ def _inferred(function: Callable[..., Any], operands: tuple[DataType, ...]) -> D
         if isinstance(result, numba.types.Literal):
             result = result.literal_type
         return lookup_dtype(numba.np.numpy_support.as_dtype(result))
-    # Of names that a module lacks Numba says what Python does.
+    # AttributeError: the function reads a name that its module lacks.
     except (NumbaError, NotImplementedError, AttributeError, DomainMismatch) as error:
         return _one_line(error)
 

@@ -20,7 +20,7 @@ def numba_version() -> str:
 
 @functools.cache
 def let_forks_wait() -> None:
-    """Import Numba; a compiler that another thread uses at a fork is not usable in the child."""
+    """Let every fork wait until no thread uses Numba: else its lock stays locked in the child."""
     from numba.core.compiler_lock import global_compiler_lock
 
     locks.wait_at_fork(global_compiler_lock, is_outer=True)
@@ -32,7 +32,7 @@ def type_of_result(function: Callable[..., Any], signature: tuple[Any, ...]) -> 
 
 
 def lowered(function: Callable[..., Any], signature: tuple[Any, ...]) -> Any:
-    """Return what Numba makes of a function up to LLVM's language."""
+    """Compile a function to LLVM IR, and no further."""
     return _run(function, signature)
 
 
@@ -63,7 +63,7 @@ def _run(function: Callable[..., Any], signature: tuple[Any, ...], **options: An
 
 @functools.cache
 def _typing() -> Any:
-    """Return Numba's compiler up to where all types are known; it returns that of the result."""
+    """Return Numba's compiler up to type inference; it returns the type of the result."""
     from numba.core.compiler import CompilerBase, DefaultPassBuilder
     from numba.core.compiler_machinery import AnalysisPass, register_pass
     from numba.core.typed_passes import NopythonTypeInference

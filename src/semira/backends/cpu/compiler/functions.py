@@ -36,7 +36,7 @@ class Unit:
     #: Functions by name and types of the arguments: LLVM's function and its result; None while it
     #: is being written.
     made: dict[tuple[Any, ...], tuple[Any, Type] | None] = field(default_factory=dict)
-    #: Functions of users in LLVM's language, by their names there.
+    #: LLVM IR of the functions of users, by their names there.
     users: dict[str, str] = field(default_factory=dict)
 
 
@@ -91,7 +91,7 @@ def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any,
 
 
 def _write_user_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any, Type]:
-    """Write a function that calls a user's, or one of NumPy, as Numba's functions are called."""
+    """Write a function that calls one of a user, or of NumPy, which Numba has compiled."""
     if (name, types) in unit.made:
         known = unit.made[name, types]
         assert known is not None
@@ -111,7 +111,7 @@ def _write_user_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tupl
             given += [b.extract_value(held, at) for at in (0, 1)]
         else:
             given.append(b.zext(held, type_.memory))
-    # Zero: it raises nothing.
+    # The status is not read: such a function cannot raise.
     b.call(unit.module.declare(user.name, "i32", user.parameters), given)
     made = b.load(room)
     if user.result.kind == "b":

@@ -26,7 +26,7 @@ from semira.base.settings import settings
 #: What the machine code of each kernel calls its entry.
 ENTRY = "semira_entry"
 
-#: Stands in the cache for the code of a kernel that the other compiler has to compile.
+#: What the cache holds for a kernel that Numba has to compile.
 _BY_OTHER = b""
 
 _KERNEL = re.compile(r"^@kernel\ndef (\w+)\(", re.MULTILINE)
@@ -56,7 +56,7 @@ def _uncollected() -> Iterator[None]:
 
 @_uncollected()
 def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> tuple[str, Mapping[str, str]]:
-    """Return a kernel of a rendered module in LLVM's language, and users' functions by name.
+    """Return the LLVM IR of a kernel of a rendered module, and of users' functions by name.
 
     Raises UnsupportedError if it uses what this compiler does not know.
     """

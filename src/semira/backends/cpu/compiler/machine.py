@@ -80,10 +80,10 @@ def _machine(level: int = 3) -> Any:
 
 
 def linked(texts: Sequence[str], name: str) -> tuple[str, list[str]]:
-    """Return modules in LLVM's language as one that shows one function, and what that needs.
+    """Link modules of LLVM IR into one that exports a single function.
 
-    That are names of other libraries, of addresses in this process, and of exceptions. What the
-    function does not use is dropped.
+    Returns the text of that module, and the names of what it needs from outside: functions of other
+    libraries, addresses in this process, exceptions. What the function does not use is dropped.
     """
     with _lock:
         context = llvm.create_context()
@@ -93,19 +93,19 @@ def linked(texts: Sequence[str], name: str) -> tuple[str, list[str]]:
         for part in _defined(module):
             if part.name != name:
                 part.linkage = "internal"
-        # What cannot happen goes: an exception for an exponent that is another number, say.
+        # Removes exceptions that cannot happen, such as that of a constant exponent below zero.
         options = llvm.create_pipeline_tuning_options(speed_level=2)
         builder = llvm.create_pass_builder(_machine(), options)
         builder.getModulePassManager().run(module, builder)
         parts = (*module.functions, *module.global_variables)
         needed = [
-            part.name for part in parts if part.is_declaration or part.name.startswith(_FOREIGN)
+            part.name for part in parts if part.is_declaration or part.name.startswith(_UNLINKABLE)
         ]
         return str(module), needed
 
 
-#: How Numba calls addresses in this process, and what an exception is made of.
-_FOREIGN = ("numba.dynamic.globals", ".const.picklebuf")
+#: How Numba names addresses in this process, and exceptions.
+_UNLINKABLE = ("numba.dynamic.globals", ".const.picklebuf")
 
 
 def _defined(module: Any) -> list[Any]:
@@ -114,9 +114,9 @@ def _defined(module: Any) -> list[Any]:
 
 
 def assemble(text: str, users: Mapping[str, str], *, vectorise: bool = True) -> bytes:
-    """Return the object code of a module in LLVM's language, and of functions that it calls.
+    """Return the object code of a module of LLVM IR and of the users' functions that it calls.
 
-    These are modules by the name of the function that they show.
+    Each of `users` is a module of LLVM IR, by the name of the function that it exports.
 
     Loops over few positions gain nothing from vectors, nor from most other passes, which take half
     of the time to compile. ``SEMIRA_OPTIMISE=0`` takes a fifth of it: few passes everywhere, and

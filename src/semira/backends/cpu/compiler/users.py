@@ -1,8 +1,7 @@
-"""Functions of users and of NumPy: Numba writes them in LLVM's language, kernels take that in.
+"""Functions of users and of NumPy: Numba compiles them to LLVM IR, and kernels link it.
 
-A kernel around a function is several times as long as the function itself, and Numba takes ten
-times as long as this compiler. What Numba decides stays its decision: types, and every instruction
-of the function.
+With the kernel around it, a function would take Numba four to fourteen times as long. Types and
+instructions of the function itself are still Numba's.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from semira.ops.user import function_named
 _FUNCTIONS = re.compile(r"function_named\(|\b(?:np|math)\.(?!u?int|float|bool|complex)\w+\(")
 
 #: Functions of C's library, which every process has; those of Numba's own have addresses.
-_LIBRARY = frozenset(
+_IN_C = frozenset(
     f"{name}{suffix}"
     for suffix in ("", "f")
     for name in (
@@ -43,12 +42,12 @@ def versions(text: str) -> list[str]:
 
 
 class UserFunction(NamedTuple):
-    """A function in LLVM's language: it writes its result where it is told, and returns zero."""
+    """A function in LLVM IR that writes its result to an address, and returns a status."""
 
     #: LLVM's.
     name: str
-    #: LLVM's types: where the result is written, what an exception would be written to, and what
-    #: the function takes, of which a complex number is two.
+    #: LLVM's types of the parameters: the addresses of the result and of an exception, then the
+    #: arguments, of which a complex number is two.
     parameters: tuple[str, ...]
     result: Scalar
     text: str
@@ -81,7 +80,7 @@ def user_function(name: str, types: tuple[Scalar, ...]) -> UserFunction:
     texts = [str(made.library._final_module)]
     texts += [str(each._get_module_for_linking()) for each in made.library._linking_libraries]
     text, needed = machine.linked(texts, described.llvm_func_name)
-    odd = [each for each in needed if not each.startswith("llvm.") and each not in _LIBRARY]
+    odd = [each for each in needed if not each.startswith("llvm.") and each not in _IN_C]
     if odd:
         raise UnsupportedError(f"{name} needs {', '.join(odd)}")
     return UserFunction(
@@ -92,16 +91,16 @@ def user_function(name: str, types: tuple[Scalar, ...]) -> UserFunction:
 def is_of_library(name: str) -> bool:
     """Return whether a name is that of a function of NumPy or of `math`."""
     module, _, function = name.partition(".")
-    return callable(getattr(_LIBRARIES.get(module), function, None))
+    return callable(getattr(_MODULES.get(module), function, None))
 
 
-_LIBRARIES = {"np": np, "math": math}
+_MODULES = {"np": np, "math": math}
 
 
 def _library_function(name: str, parameters: int) -> Any:
     """Return a function of the caller's that calls one of NumPy or `math`."""
     given = ", ".join(f"a{at}" for at in range(parameters))
-    return eval(f"lambda {given}: {name}({given})", dict(_LIBRARIES))  # noqa: S307
+    return eval(f"lambda {given}: {name}({given})", dict(_MODULES))  # noqa: S307
 
 
 #: Flags of code with ``*args`` or ``**kwargs``.
