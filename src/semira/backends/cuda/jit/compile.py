@@ -12,7 +12,7 @@ from pathlib import Path
 
 from semira.backends import kernel_files
 from semira.backends.cuda.jit import apart, cache, known, linking
-from semira.backends.cuda.jit.render import PROGRAM, render_source
+from semira.backends.cuda.jit.render import PROGRAM, identity, render_source
 from semira.base import interrupts, locks
 from semira.base.compiling import compiling
 from semira.base.errors import DeviceUnavailable, JitError
@@ -76,7 +76,7 @@ def compile_cached(
     text = known.Known(name, root, offset_type, generated)
     for witness in witnesses:
         witness(text)
-    source, path = _rendered(text, arch)
+    path = _file_of(text, arch)
     with _lock:
         code = cache.load(path)
         if code is not None:
@@ -93,7 +93,7 @@ def compile_cached(
         if quick is None:
             with interrupts.deferred(), compiling():
                 made = _ahead.take(path, arch, _threads()) or _compile(
-                    source, path, name, arch, may_be_quick=may_be_quick
+                    text, path, arch, may_be_quick=may_be_quick
                 )
             if made.better is None:
                 return made
@@ -117,15 +117,11 @@ def _threads() -> int:
 
 
 def _file_of(text: known.Known, arch: str) -> Path:
-    return _rendered(text, arch)[1]
-
-
-def _rendered(text: known.Known, arch: str) -> tuple[str, Path]:
-    """Return the source that is compiled, and its file in the cache."""
-    source = render_source(text.source, text.offset_type, text.root)
+    """Return the file of the cache for a kernel."""
     linked = [linking.compiler_version()] if linking.functions_in(text.source) else []
-    key = cache.digest(source, STANDARD, arch, compiler_version(), *linked)
-    return source, cache.cache_path(text.name, key)
+    parts = identity(text.source, text.offset_type, text.root)
+    key = cache.digest(*parts, STANDARD, arch, compiler_version(), *linked)
+    return cache.cache_path(text.name, key)
 
 
 def _may_be_quick(text: known.Known) -> bool:
@@ -133,14 +129,15 @@ def _may_be_quick(text: known.Known) -> bool:
 
 
 def _compile_text(text: known.Known, arch: str) -> Compiled:
-    return _compile(*_rendered(text, arch), text.name, arch, may_be_quick=_may_be_quick(text))
+    return _compile(text, _file_of(text, arch), arch, may_be_quick=_may_be_quick(text))
 
 
-def _compile(source: str, path: Path, name: str, arch: str, *, may_be_quick: bool) -> Compiled:
+def _compile(text: known.Known, path: Path, arch: str, *, may_be_quick: bool) -> Compiled:
     """Compile a kernel that the cache lacks; the cache gets the optimised one."""
-    if may_be_quick and (quick := _quick(source, name, arch, path)):
+    source = render_source(text.source, text.offset_type, text.root)
+    if may_be_quick and (quick := _quick(source, text.name, arch, path)):
         return quick
-    compiled = compile_source(source, name, arch)
+    compiled = compile_source(source, text.name, arch)
     cache.store(path, compiled.code)
     return compiled
 

@@ -166,9 +166,13 @@ class Ahead(Generic[_T]):
     def _tasks(
         self, algorithm: str, dtype: str, arch: str, *, is_small: bool
     ) -> dict[Path, Callable[[], _T]]:
-        """Return a task for each known kernel that the cache lacks, by its file."""
+        """Return a task for each known kernel that the cache lacks, by its file.
+
+        The longest texts come first: what takes longest then does not begin last.
+        """
         tasks: dict[Path, Callable[[], _T]] = {}
-        for text in self._texts_of(algorithm, dtype):
+        texts = self._texts_of(algorithm, dtype)
+        for text in sorted(texts, key=lambda text: len(text.source), reverse=True):
             # Large matrices take other shapes of long programs, and wait for optimised ones.
             if not is_small and self._is_quick(text):
                 continue

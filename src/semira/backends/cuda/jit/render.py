@@ -6,6 +6,9 @@ import functools
 import re
 from importlib import resources
 from pathlib import Path
+from typing import NamedTuple
+
+from semira.backends.cuda.jit.cache import digest
 
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 
@@ -30,11 +33,27 @@ BASE = (
 defines: list[str] = []
 
 
-def _text_of(name: str) -> str:
+class _File(NamedTuple):
+    """A kernel file."""
+
+    text: str
+    includes: tuple[str, ...]
+    digest: str
+
+
+@functools.cache
+def _file(name: str) -> _File:
     """Return a kernel file: of this back end, or ``package:file`` of a method's folder."""
     package, _, file = name.rpartition(":")
     path = resources.files(package).joinpath(file) if package else KERNELS / file
-    return path.read_text(encoding="utf-8").replace("#pragma once\n", "")
+    text = path.read_text(encoding="utf-8").replace("#pragma once\n", "")
+    return _File(text, _includes_of(text), digest(text))
+
+
+def _includes_of(text: str) -> tuple[str, ...]:
+    # Most of a text is not looked at, as a regular expression would.
+    parts = f"\n{text}".split('\n#include "')
+    return tuple(part.partition('"')[0] for part in parts[1:])
 
 
 def _expanded(text: str, seen: set[str]) -> str:
@@ -45,9 +64,9 @@ def _expanded(text: str, seen: set[str]) -> str:
         if name in seen:
             return ""
         seen.add(name)
-        inner = _text_of(name)
-        body = _expanded(inner, seen)
-        return f'#line 1 "{name}"\n{body}' if "#include" not in inner else body
+        inner = _file(name)
+        body = _expanded(inner.text, seen)
+        return f'#line 1 "{name}"\n{body}' if not inner.includes else body
 
     return _INCLUDE.sub(expand, text)
 
@@ -66,12 +85,29 @@ def kernels_of(root: str) -> frozenset[str]:
     >>> sorted(kernels_of("base/shares.cuh"))
     ['semira_longest', 'semira_slices']
     """
-    return frozenset(re.findall(r"\bsemira_\w+(?=[(,])", _text_of(root)))
+    return frozenset(re.findall(r"\bsemira_\w+(?=[(,])", _file(root).text))
 
 
 def kernel_library(root: str = PROGRAM) -> str:
     """Return the files `root` includes, each once, in the order their includes ask for."""
     return _library(root)[0]
+
+
+@functools.cache
+def _files_of(root: str) -> frozenset[str]:
+    """Return the names of a file and of all that it includes."""
+    return frozenset({root}).union(*map(_files_of, _file(root).includes))
+
+
+@functools.cache
+def _library_digest(root: str) -> str:
+    return digest(*(_file(name).digest for name in sorted(_files_of(root))))
+
+
+def identity(generated: str, offset_type: str, root: str = PROGRAM) -> tuple[str, ...]:
+    """Return what decides about the text that `render_source` returns, without rendering it."""
+    files = sorted(map(_library_digest, _includes_of(generated)))
+    return (*defines, offset_type, root, _library_digest(root), *files, generated)
 
 
 def render_source(generated: str, offset_type: str, root: str = PROGRAM) -> str:
