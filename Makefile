@@ -97,7 +97,7 @@ kernels: $(VENV)/.test
 	$(BIN)/python -m tests.helpers.compile_kernels $(ARGS)
 
 # No GPU needed: the cuda backend with kernels compiled for the host. Every family of kernels is among it.
-EMULATED := tests/unit/methods/test_toy.py tests/gpu/test_ahead_cuda.py tests/gpu/test_kept_tiles_cuda.py tests/gpu/test_few_lists_cuda.py tests/gpu/test_order_cuda.py tests/gpu/test_hosted_cuda.py tests/gpu/test_memory_cuda.py \
+EMULATED := tests/unit/methods/test_toy.py tests/gpu/test_sorts_cuda.py tests/gpu/test_ahead_cuda.py tests/gpu/test_kept_tiles_cuda.py tests/gpu/test_few_lists_cuda.py tests/gpu/test_order_cuda.py tests/gpu/test_hosted_cuda.py tests/gpu/test_memory_cuda.py \
 	tests/gpu/test_products_cuda.py::test_rows_window_by_window \
 	tests/gpu/test_products_cuda.py::test_full_operands_under_a_mask \
 	tests/gpu/test_products_cuda.py::test_lanes_and_bands_share_out_rows_and_columns[min_plus-dtype5-4] \

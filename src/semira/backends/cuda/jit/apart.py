@@ -34,12 +34,17 @@ class Apart:
         self._process.wait()
 
 
+def is_possible() -> bool:
+    """Return whether there is an interpreter that can be started."""
+    return bool(sys.executable) and not getattr(sys, "frozen", False)
+
+
 def begin(source: str, name: str, arch: str, path: Path) -> Apart | None:
     """Let another process compile a source into a file of the cache.
 
     None if there can be none: no folder that can be written, or no interpreter to start.
     """
-    if not sys.executable or getattr(sys, "frozen", False):
+    if not is_possible():
         return None
     given = path.with_suffix(f".{os.getpid()}.cu")
     command = [sys.executable, "-m", _PROGRAM, str(given), name, arch, str(path)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from semira.backends import kernel_files
-from semira.backends.cuda.jit import apart, cache, known, linking
+from semira.backends.cuda.jit import apart, cache, known, linking, quick
 from semira.backends.cuda.jit.render import PROGRAM, identity, render_source
 from semira.base import interrupts, locks
 from semira.base.compiling import compiling
@@ -89,19 +89,19 @@ def compile_cached(
                 f"set: {why}; unset it, or fill the cache first by `semira compile`, or by a run "
                 "without it"
             )
-        quick = _quick_ones.get(path)
-        if quick is None:
+        hurried = _quick_ones.get(path)
+        if hurried is None:
             with interrupts.deferred(), compiling():
                 made = _ahead.take(path, arch, _threads()) or _compile(
                     text, path, arch, may_be_quick=may_be_quick
                 )
             if made.better is None:
                 return made
-            quick = _quick_ones[path] = made
+            hurried = _quick_ones[path] = made
         if may_be_quick:
-            return quick
-        assert quick.better is not None
-        return Compiled(finish(quick.better), "", was_cached=False)
+            return hurried
+        assert hurried.better is not None
+        return Compiled(finish(hurried.better), "", was_cached=False)
 
 
 def expect(algorithm: str, dtype: str, *, is_small: bool) -> None:
@@ -135,8 +135,8 @@ def _compile_text(text: known.Known, arch: str) -> Compiled:
 def _compile(text: known.Known, path: Path, arch: str, *, may_be_quick: bool) -> Compiled:
     """Compile a kernel that the cache lacks; the cache gets the optimised one."""
     source = render_source(text.source, text.offset_type, text.root)
-    if may_be_quick and (quick := _quick(source, text.name, arch, path)):
-        return quick
+    if may_be_quick and (hurried := _quick(source, text.name, arch, path)):
+        return hurried
     compiled = compile_source(source, text.name, arch)
     cache.store(path, compiled.code)
     return compiled
@@ -163,14 +163,16 @@ def can_be_quick(generated: str) -> bool:
 
 def _quick(source: str, name: str, arch: str, path: Path) -> Compiled | None:
     """Return a kernel that is hardly optimised, while a process compiles the better one."""
-    better = apart.begin(source, name, arch, path)
-    if better is None:
+    if not apart.is_possible():
         return None
     try:
-        return replace(compile_source(source, name, arch, hurry=QUICK), better=better)
+        made = compile_source(quick.without_copies(source), name, arch, hurry=QUICK)
     except JitError:
         # A block's shared memory may be too small for functions that are not merged.
         return None
+    # Now: earlier it would have taken processors from the threads that the quick one has waited for.
+    better = apart.begin(source, name, arch, path)
+    return None if better is None else replace(made, better=better)
 
 
 def finish(better: apart.Apart) -> bytes:

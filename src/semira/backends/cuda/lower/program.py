@@ -256,7 +256,9 @@ def _lower_loop(ctx: Context, loop: Loop) -> None:
     _settle(ctx)
     entry = ctx.hazards
     while True:
-        trial = copy.deepcopy(ctx, {id(ctx.program): ctx.program})
+        # A copy of the text line by line would take longer than all else.
+        same = {id(ctx.program): ctx.program, id(ctx.lines): [*ctx.lines]}
+        trial = copy.deepcopy(ctx, same)
         trial.hazards = entry
         _write_loop(trial, loop)
         ctx.may_break = trial.may_break

@@ -12,6 +12,7 @@ import numpy as np
 
 from semira.backends.cuda.jit.compile import named
 from semira.backends.cuda.jit.render import BASE, kernels_of
+from semira.backends.cuda.runtime import sorts
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported, unavailable
 from semira.backends.cuda.runtime.lines import Occupied
@@ -338,16 +339,24 @@ class Primitives:
         return keys
 
     def sort_in_place(self, keys: Any, count: int, dtype: Any = np.uint64) -> None:
-        """Sort keys."""
+        """Sort unsigned keys."""
         if count < 2:
+            return
+        if sorts.is_short(count, dtype):
+            sorts.sort(self, keys, count, dtype)
             return
         with reported(f"sorting {count} keys"), self.cupy_stream():
             self.as_cupy(keys, dtype, count).sort()
 
     def order_of(self, keys: Any, count: int, dtype: Any) -> Any:
-        """Return the sorting permutation, as 64-bit numbers; equal keys keep their order."""
+        """Return the sorting permutation, as 64-bit numbers; equal keys keep their order.
+
+        No key is negative.
+        """
         if count < 2:
             return self.runtime.zeroed(8)
+        if sorts.is_short(count, dtype) and np.dtype(dtype).itemsize == 4:
+            return sorts.order(self, keys, count)
         with reported(f"sorting {count} keys"), self.cupy_stream():
             return array_library().argsort(self.as_cupy(keys, dtype, count))
 
