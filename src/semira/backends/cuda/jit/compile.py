@@ -170,7 +170,7 @@ def _quick(source: str, name: str, arch: str, path: Path) -> Compiled | None:
     except JitError:
         # A block's shared memory may be too small for functions that are not merged.
         return None
-    # Now: earlier it would have taken processors from the threads that the quick one has waited for.
+    # Begun earlier it would have taken processors from the threads of the quick one.
     better = apart.begin(source, name, arch, path)
     return None if better is None else replace(made, better=better)
 

@@ -343,7 +343,7 @@ class Primitives:
         if count < 2:
             return
         if sorts.is_short(count, dtype):
-            sorts.sort(self, keys, count, dtype)
+            sorts.sort(self.runtime, self.module, keys, count, dtype)
             return
         with reported(f"sorting {count} keys"), self.cupy_stream():
             self.as_cupy(keys, dtype, count).sort()
@@ -356,7 +356,7 @@ class Primitives:
         if count < 2:
             return self.runtime.zeroed(8)
         if sorts.is_short(count, dtype) and np.dtype(dtype).itemsize == 4:
-            return sorts.order(self, keys, count)
+            return sorts.order(self.runtime, self.module, keys, count)
         with reported(f"sorting {count} keys"), self.cupy_stream():
             return array_library().argsort(self.as_cupy(keys, dtype, count))
 
