@@ -139,6 +139,11 @@ class Hazards:
         """Whether something waits for a barrier."""
         return bool(self.refresh or self.finds or self.phases)
 
+    def facts(self) -> tuple[object, ...]:
+        """Return everything that it holds."""
+        lines = self.refresh, self.finds, self.phases
+        return self.reads, self.writes, self.phase_writes, *lines
+
     def merged(self, other: Hazards) -> Hazards:
         """Return both together; nothing waits at a loop's back edge."""
         return replace(self, reads=self.reads | other.reads, writes=self.writes | other.writes)
@@ -207,6 +212,8 @@ class Context:
     epilogue: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     hazards: Hazards = field(default_factory=Hazards)
+    #: Hazards at the heads of loops, and `may_break`, by loop and what came before it.
+    loop_heads: dict[tuple[object, ...], tuple[Hazards, bool]] = field(default_factory=dict)
     depth: int = 2
     statements: int = 0
     loops: int = 0

@@ -251,21 +251,32 @@ def _lower_statement(ctx: Context, statement: Statement) -> None:
     ctx.work.written.add(f"v{statement.out}")
 
 
-def _lower_loop(ctx: Context, loop: Loop) -> None:
-    """Lower a loop once for its hazards, until they hold at the back edge too, then for good."""
-    _settle(ctx)
-    entry = ctx.hazards
+def _hazards_of(ctx: Context, loop: Loop, entry: Hazards) -> Hazards:
+    """Return the hazards at the head of a loop: of what comes before it, and of its own end."""
+    # A copy of the text line by line would take longer than all else.
+    same = {id(ctx.program): ctx.program, id(ctx.loop_heads): ctx.loop_heads}
     while True:
-        # A copy of the text line by line would take longer than all else.
-        same = {id(ctx.program): ctx.program, id(ctx.lines): [*ctx.lines]}
-        trial = copy.deepcopy(ctx, same)
+        trial = copy.deepcopy(ctx, {**same, id(ctx.lines): [*ctx.lines]})
         trial.hazards = entry
         _write_loop(trial, loop)
         ctx.may_break = trial.may_break
         merged = entry.merged(trial.hazards)
         if merged == entry:
-            break
+            return entry
         entry = merged
+
+
+def _lower_loop(ctx: Context, loop: Loop) -> None:
+    """Lower a loop once for its hazards, until they hold at the back edge too, then for good."""
+    _settle(ctx)
+    entry = ctx.hazards
+    # What a loop inside of another has found is found again in each lowering of the outer one.
+    key = id(loop), entry.facts(), ctx.may_break, ctx.has_changed
+    if key in ctx.loop_heads:
+        entry, ctx.may_break = ctx.loop_heads[key]
+    else:
+        entry = _hazards_of(ctx, loop, entry)
+        ctx.loop_heads[key] = entry, ctx.may_break
     ctx.hazards = entry
     _write_loop(ctx, loop)
 
