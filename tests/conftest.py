@@ -94,6 +94,8 @@ class Examples:
 def pytest_configure(config: pytest.Config) -> None:
     # What is tested is what stays: no kernel that another one is about to replace.
     os.environ.setdefault("SEMIRA_QUICK", "0")
+    # Reference counts free nearly all; cycles are looked for after each module (see below).
+    gc.set_threshold(20_000)
     config.pluginmanager.register(Examples())
     _draw_the_same_everywhere()
     every.chosen = config.getoption("--case")
