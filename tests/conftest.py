@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import importlib.util
 import itertools
 import os
+import random
 import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from tests.helpers import emulated, every
 
@@ -153,13 +156,30 @@ def _draw_the_same_everywhere() -> None:
     device, and on the tests that ran before. And it repeats parts of an example in others
     ("mutations"), where it does not do the same on every version of Python.
     """
+    from hypothesis import control, core
+    from hypothesis.internal import reflection
     from hypothesis.internal.conjecture import engine, providers
+    from hypothesis.strategies._internal import core as strategies
 
     if hasattr(providers, "_get_local_constants"):
         nothing = providers.Constants()
         providers._get_local_constants = lambda: nothing
     if hasattr(engine.ConjectureRunner, "generate_mutations_from"):
         engine.ConjectureRunner.generate_mutations_from = lambda self, data: None
+    # It saves the states of the global generators, and compares them around each draw, which takes
+    # as long as a small example: here they only begin equal.
+    core.deterministic_PRNG = _seeded
+    for module in (control, strategies):
+        module.deprecate_random_in_strategy = lambda *text: contextlib.nullcontext()
+    # Seeds are digests of a test's text, which it has on every device.
+    reflection._clean_source = functools.cache(reflection._clean_source)
+
+
+@contextlib.contextmanager
+def _seeded() -> Iterator[None]:
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002 - libraries may draw from it
+    yield
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
