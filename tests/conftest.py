@@ -172,7 +172,8 @@ def _draw_the_same_everywhere() -> None:
     for module in (control, strategies):
         module.deprecate_random_in_strategy = lambda *text: contextlib.nullcontext()
     # Seeds are digests of a test's text, which it has on every device.
-    reflection._clean_source = functools.cache(reflection._clean_source)
+    if hasattr(reflection, "_clean_source"):
+        reflection._clean_source = functools.cache(reflection._clean_source)
 
 
 @contextlib.contextmanager
