@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, cast
 
 from semira.backends.cpu.codegen import Header, digest_of, render
-from semira.backends.cpu.compiler import entry
+from semira.backends.cpu.compiler import arguments
 from semira.backends.cpu.compiler.kernels import Kernels
 from semira.base import locks
 from semira.base.compiling import quiet_numba
@@ -103,7 +103,7 @@ def _file_of(name: str) -> str:
 
 
 def _import(name: str, text: str) -> ModuleType:
-    if entry.is_usable() and not _RECORDS.search(text):
+    if arguments.is_usable() and not _RECORDS.search(text):
         other = functools.partial(_with_numba, f"{name}-numba", text)
         made = Kernels(name, text, digest_of, compiled, other)
         _modules[name] = made

@@ -19,8 +19,7 @@ from semira.backends import kernel_files
 from semira.backends.cpu import cache
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.compiler import machine
-from semira.backends.cpu.compiler.entry import imports
-from semira.backends.cpu.compiler.kernels import ENTRY
+from semira.backends.cpu.compiler.kernels import ENTRY, shared
 from semira.base.errors import JitError
 from semira.base.settings import override, restore, settings
 
@@ -47,13 +46,14 @@ def run_kernel(dtype: Any = np.int64) -> int:
 
 
 def kept(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
+    """Return the files of kernels, without what all of them share."""
+    return [path for path in folder.rglob("*") if path.is_file() and path.stem != "shared"]
 
 
 def test_functions_own_what_describes_them(folder):
     run_kernel()
     (path,) = kept(folder)
-    function = machine.Loaded(kernel_files.read(path), ENTRY, imports()).function
+    function = machine.Loaded(kernel_files.read(path), ENTRY, shared(cache.digest_of)).function
     # CPython reads the description when it frees a function, whatever was freed before.
     gc.collect()
     others = [bytearray(b"\xff" * size) for size in range(16, 64) for _ in range(200)]
@@ -94,6 +94,18 @@ def test_a_damaged_kernel_is_named_compiled_again_and_replaced(folder, caplog, h
     caplog.clear()
     assert run_kernel() == 0
     assert not caplog.records
+
+
+def test_what_kernels_share_is_compiled_again_if_it_is_damaged(folder, caplog):
+    shared.cache_clear()
+    run_kernel()
+    (path,) = folder.rglob("shared.code")
+    whole = path.read_bytes()
+    path.write_bytes(damaged(whole, "one bit flipped"))
+    shared.cache_clear()
+    assert run_kernel(np.float64) == 1
+    assert str(path) in caplog.text
+    assert path.read_bytes() == whole
 
 
 def test_a_kernel_of_something_else_is_not_taken(folder, caplog):
@@ -201,9 +213,7 @@ import os, sys
 import numpy as np
 from semira.backends.cpu import cache
 from semira.backends.cpu.codegen import Header
-from semira.backends.cpu.compiler import machine
-from semira.backends.cpu.compiler.entry import imports
-from semira.backends.cpu.compiler.kernels import ENTRY
+from semira.backends.cpu.compiler import kernels
 ready, go = os.pipe()
 children = []
 for _ in range(8):

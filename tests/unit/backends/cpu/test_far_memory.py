@@ -12,8 +12,9 @@ import pytest
 SCRIPT = """
 import ctypes
 import numpy as np, semira as gb
-from semira.backends.cpu.compiler import machine
-machine._jit()
+from semira.backends.cpu.codegen import digest_of
+from semira.backends.cpu.compiler import kernels, machine
+machine._jit(kernels.shared(digest_of))
 libc = ctypes.CDLL(None)
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *3 * [ctypes.c_int], ctypes.c_long]

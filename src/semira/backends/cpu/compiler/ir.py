@@ -110,6 +110,7 @@ class Module:
         self.functions: list[Function] = []
         self.declared: dict[str, Function] = {}
         self.external: dict[str, Held] = {}
+        self.numbers: list[str] = []
         self.names = 0
 
     def function(self, name: str, parameters: Sequence[str], result: str | None = None) -> Function:
@@ -132,10 +133,17 @@ class Module:
         """Return the address of something of another library."""
         return self.external.setdefault(name, Held("i8*", f'@"{name}"'))
 
+    def words(self, name: str, numbers: Sequence[int]) -> Held:
+        """Return the address of integers of 64 bits."""
+        type_ = f"[{len(numbers)} x i64]"
+        told = ", ".join(f"i64 {number}" for number in numbers)
+        self.numbers.append(f'@"{name}" = internal constant {type_} [{told}]')
+        return Held("i64*", f'bitcast ({type_}* @"{name}" to i64*)')
+
     def __str__(self) -> str:
         names = [f'@"{name}" = external global i8' for name in self.external]
-        parts = (*names, *map(str, self.declared.values()), *map(str, self.functions))
-        return "\n".join((*parts, ""))
+        functions = map(str, (*self.declared.values(), *self.functions))
+        return "\n".join((*names, *self.numbers, *functions, ""))
 
 
 def _binary(name: str) -> Callable[..., Held]:
@@ -225,8 +233,8 @@ class Builder:
         told = ", ".join(f"[{held.text}, %{block.name}]" for held, block in arms)
         return self.made(type_, f"phi {type_} {told}")
 
-    def alloca(self, type_: str) -> Held:
-        return self.made(pointer(type_), f"alloca {type_}")
+    def alloca(self, type_: str, number: int = 1) -> Held:
+        return self.made(pointer(type_), f"alloca {type_}, i64 {number}")
 
     def load(self, place: Held) -> Held:
         return self.made(place.type[:-1], f"load {place.type[:-1]}, {place}")

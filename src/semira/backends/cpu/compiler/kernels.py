@@ -7,7 +7,7 @@ import functools
 import gc
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
@@ -15,7 +15,8 @@ from typing import Any
 
 from semira.backends import kernel_files
 from semira.backends.cpu.compiler import machine, users
-from semira.backends.cpu.compiler.entry import Entry, imports, type_of
+from semira.backends.cpu.compiler.arguments import addresses, reader, type_of
+from semira.backends.cpu.compiler.entry import Entry
 from semira.backends.cpu.compiler.functions import unit_of, write_function
 from semira.backends.cpu.compiler.types import Type, UnsupportedError
 from semira.base import interrupts, locks
@@ -64,6 +65,27 @@ def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> tuple[str, M
     kernel, result = write_function(unit, function, types)
     Entry(unit.module, kernel, types, result, ENTRY).write()
     return str(unit.module), unit.users
+
+
+def _folder(digest: Callable[..., str], version: str) -> Path:
+    return settings().cache_dir / "cpu" / digest(version, _compiler(), kernel_files.FORMAT)
+
+
+def _kept(paths: Sequence[Path]) -> bytes | None:
+    # Code for any processor is slower; it was compiled ahead of time on purpose.
+    found = (kernel_files.read(path) for path in paths)
+    return next((code for code in found if code is not None), None)
+
+
+@functools.cache
+def shared(digest: Callable[..., str]) -> machine.Shared:
+    """Return what the code of all kernels refers to; its own code is kept beside theirs."""
+    paths = [_folder(digest, version) / "shared.code" for version in machine.versions()]
+    code = _kept(paths)
+    if code is None:
+        code = machine.assemble(reader(), {}, vectorise=False)
+        kernel_files.write(paths[0], code)
+    return machine.Shared(code, addresses())
 
 
 class Kernels:
@@ -156,10 +178,8 @@ class Kernel:
         return entry
 
     def _load_or_compile(self, types: tuple[Type, ...]) -> Any:
-        # Code for any processor is slower; it was compiled ahead of time on purpose.
-        path, *others = (self._path(types, version) for version in machine.versions())
-        found = (kernel_files.read(each) for each in (path, *others))
-        code = next((each for each in found if each is not None), None)
+        paths = [self._path(types, version) for version in machine.versions()]
+        path, code = paths[0], _kept(paths)
         if code is None:
             try:
                 code = self._compile(types, path)
@@ -170,11 +190,12 @@ class Kernel:
                 return self._by_other_compiler()
         if code == _BY_OTHER:
             return self._by_other_compiler()
+        with_ = shared(self._module.digest)
         try:
-            return machine.Loaded(code, ENTRY, imports())
+            return machine.Loaded(code, ENTRY, with_)
         except RuntimeError as error:
             kernel_files.reject(path, str(error))
-            return machine.Loaded(self._compile(types, path), ENTRY, imports())
+            return machine.Loaded(self._compile(types, path), ENTRY, with_)
 
     def _compile(self, types: tuple[Type, ...], path: Path) -> bytes:
         name = f"{self._module.name}:{self._function}"
@@ -195,7 +216,6 @@ class Kernel:
 
     def _path(self, types: tuple[Type, ...], version: str) -> Path:
         digest = self._module.digest
-        folder = settings().cache_dir / "cpu" / digest(version, _compiler(), kernel_files.FORMAT)
         key = digest(
             self._module.text,
             str(self._module.vectorise),
@@ -203,7 +223,7 @@ class Kernel:
             ", ".join(map(_name_of, types)),
             *users.versions(self._module.text),
         )
-        return folder / f"{self._module.name}.{self._function}-{key}.o"
+        return _folder(digest, version) / f"{self._module.name}.{self._function}-{key}.o"
 
 
 def _name_of(type_: Type) -> str:

@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -161,20 +161,25 @@ def _few_passes(*, clean: bool) -> Any:
     return passes
 
 
+class Shared(NamedTuple):
+    """What all machine code may refer to: functions of `assemble`, and addresses by name."""
+
+    code: bytes
+    addresses: dict[str, int]
+
+
 class Loaded:
     """A function of machine code that Python calls; its memory is freed with it.
 
-    The code is that of `assemble`, `name` that of its entry; `imports` are addresses of what it
-    refers to.
+    The code is that of `assemble`, `name` that of its entry.
     """
 
-    def __init__(self, code: bytes, name: str, imports: dict[str, int]) -> None:
+    def __init__(self, code: bytes, name: str, shared: Shared) -> None:
         with _lock:
             library = llvm.JITLibraryBuilder()
-            library.add_object_img(code).export_symbol(name).add_current_process()
-            for symbol, address in imports.items():
-                library.import_symbol(symbol, address)
-            self._tracker = library.link(_jit(), f"kernel{next(_numbers)}")
+            library.add_object_img(code).export_symbol(name)
+            library.add_jit_library(_SHARED).add_current_process()
+            self._tracker = library.link(_jit(shared), f"kernel{next(_numbers)}")
         # CPython reads the definition when it frees the function. So the function owns it, as its
         # ``__self__``, of a type whose memory the collector does not free before.
         title, size = name.encode() + b"\0", ctypes.sizeof(_Method)
@@ -200,13 +205,20 @@ _new_function = ctypes.PYFUNCTYPE(
     ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
 )(("PyCFunction_NewEx", ctypes.pythonapi))
 
+_SHARED = "shared"
+
 _jits: dict[int, Any] = {}
 
 
-def _jit() -> Any:
+def _jit(shared: Shared) -> Any:
+    """Return what loads machine code in this process, and has loaded what all of it shares."""
     owner = os.getpid()
     if owner not in _jits:
         # The older linker puts code and constants where the system has room, and ends the process
         # if they are more than 2**31 bytes apart.
-        _jits[owner] = llvm.create_lljit_compiler(_machine(), use_jit_link=True)
-    return _jits[owner]
+        made = llvm.create_lljit_compiler(_machine(), use_jit_link=True)
+        library = llvm.JITLibraryBuilder().add_object_img(shared.code).add_current_process()
+        for symbol, address in shared.addresses.items():
+            library.import_symbol(symbol, address)
+        _jits[owner] = made, library.link(made, _SHARED)
+    return _jits[owner][0]

@@ -7,7 +7,7 @@ from typing import Any
 
 from semira.backends.cpu import cache
 from semira.backends.cpu.codegen import digest_of
-from semira.backends.cpu.compiler import entry
+from semira.backends.cpu.compiler import arguments
 from semira.backends.cpu.compiler.kernels import Kernels
 from semira.backends.cpu.loops.frames import SMALL_ENTRIES, Frame
 from semira.backends.cpu.loops.kernel import source_of
@@ -41,7 +41,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1, 32
 def native_loops(program: Program) -> dict[int, NativeLoop]:
     """Return the loops of a program that can run natively, by the identity of each `Loop`."""
     found: dict[int, NativeLoop] = {}
-    if entry.is_usable():
+    if arguments.is_usable():
         _collect(program, program.body, found)
     return found
 
