@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
+import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from semira.backends.cpu.compiler import ir
 from semira.backends.cpu.compiler.calls import Calls
@@ -26,11 +28,22 @@ from semira.backends.cpu.compiler.users import is_of_library, user_function
 _MOST_PASSES = 8
 
 
+#: The beginnings of functions, constants and imports, and decorators, which say nothing here.
+_PART, _DECORATOR = re.compile(r"^(?=\w)", re.MULTILINE), re.compile(r"^@.*\n", re.MULTILINE)
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(text: str) -> ast.stmt:
+    """Return a function or a constant; most are the same in many texts."""
+    return ast.parse(text).body[0]
+
+
 @dataclass(slots=True)
 class Unit:
     """A module of a kernel, as text and as LLVM."""
 
-    functions: dict[str, ast.FunctionDef]
+    #: The texts of its functions, by name.
+    texts: dict[str, str]
     constants: dict[str, ast.expr]
     module: ir.Module
     #: Functions by name and types of the arguments: LLVM's function and its result; None while it
@@ -39,17 +52,24 @@ class Unit:
     #: LLVM IR of the functions of users, by their names there.
     users: dict[str, str] = field(default_factory=dict)
 
+    def function(self, name: str) -> ast.FunctionDef:
+        """Return a function."""
+        if name not in self.texts:
+            raise UnsupportedError(f"the function {name}")
+        return cast("ast.FunctionDef", _parsed(self.texts[name]))
 
-def unit_of(tree: ast.Module) -> Unit:
+
+def unit_of(text: str) -> Unit:
     """Return the unit of a rendered text; it must hold functions, constants and imports alone."""
-    functions: dict[str, ast.FunctionDef] = {}
+    texts: dict[str, str] = {}
     constants: dict[str, ast.expr] = {}
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            functions[node.name] = node
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            constants[node.targets[0].id] = node.value
-    return Unit(functions, constants, ir.Module())
+    for part in _PART.split(_DECORATOR.sub("", text)):
+        word, _, rest = part.partition(" ")
+        if word == "def":
+            texts[rest.partition("(")[0]] = part
+        elif rest.startswith("="):
+            constants[word] = cast("ast.Assign", _parsed(part)).value
+    return Unit(texts, constants, ir.Module())
 
 
 def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any, Type]:
@@ -68,9 +88,9 @@ def write_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tuple[Any,
         if known is None:
             raise UnsupportedError(f"{name} calls itself for a result")
         return known
-    node = unit.functions.get(name)
-    if node is None or len(node.args.args) != len(types):
-        raise UnsupportedError(f"the function {name}")
+    node = unit.function(name)
+    if len(node.args.args) != len(types):
+        raise UnsupportedError(f"the parameters of {name}")
     returns = (part for part in ast.walk(node) if isinstance(part, ast.Return))
     if any(part.value is not None for part in returns):
         unit.made[key] = None  # only a function that returns nothing may call itself

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import gc
 import hashlib
@@ -61,7 +60,7 @@ def llvm_text(text: str, function: str, types: tuple[Type, ...]) -> tuple[str, M
 
     Raises UnsupportedError if it uses what this compiler does not know.
     """
-    unit = unit_of(ast.parse(text))
+    unit = unit_of(text)
     kernel, result = write_function(unit, function, types)
     Entry(unit.module, kernel, types, result, ENTRY).write()
     return str(unit.module), unit.users
@@ -178,7 +177,7 @@ class Kernel:
         return entry
 
     def _load_or_compile(self, types: tuple[Type, ...]) -> Any:
-        paths = [self._path(types, version) for version in machine.versions()]
+        paths = self._paths(types)
         path, code = paths[0], _kept(paths)
         if code is None:
             try:
@@ -214,7 +213,7 @@ class Kernel:
         kernel_files.write(path, code)
         return code
 
-    def _path(self, types: tuple[Type, ...], version: str) -> Path:
+    def _paths(self, types: tuple[Type, ...]) -> list[Path]:
         digest = self._module.digest
         key = digest(
             self._module.text,
@@ -223,7 +222,8 @@ class Kernel:
             ", ".join(map(_name_of, types)),
             *users.versions(self._module.text),
         )
-        return _folder(digest, version) / f"{self._module.name}.{self._function}-{key}.o"
+        name = f"{self._module.name}.{self._function}-{key}.o"
+        return [_folder(digest, version) / name for version in machine.versions()]
 
 
 def _name_of(type_: Type) -> str:

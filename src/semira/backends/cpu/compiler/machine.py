@@ -151,9 +151,9 @@ def _few_passes(*, clean: bool) -> Any:
     passes = llvm.create_new_module_pass_manager()
     if not hasattr(passes, "add_always_inliner_pass"):
         return None
-    passes.add_always_inliner_pass()
-    passes.add_global_dead_code_eliminate_pass()
+    # Registers first: what is inlined at several places is done once.
     passes.add_sroa_pass()
+    passes.add_always_inliner_pass()
     if clean:
         passes.add_simplify_cfg_pass()
         passes.add_instruction_combine_pass()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +16,7 @@ class UnsupportedError(Exception):
 _KINDS = {"i": "int", "u": "uint", "f": "float", "c": "complex"}
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(NamedTuple):
     """A number."""
 
     #: One of "b", "i", "u", "f", "c", as NumPy's ``dtype.kind``.
@@ -58,8 +56,7 @@ class Scalar:
         return ir.integer(8) if self.kind == "b" else self.register
 
 
-@dataclass(frozen=True, slots=True)
-class Array:
+class Array(NamedTuple):
     """A NumPy array."""
 
     item: Scalar
@@ -79,8 +76,7 @@ class Array:
         return [ir.pointer(self.item.memory), *[ir.integer(64)] * words]
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Several values that a function returns."""
 
     items: tuple[Scalar, ...]
@@ -116,8 +112,7 @@ def scalar_of(dtype: Any) -> Scalar:
     return SCALARS[dtype.name]
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A value in the function that is being written."""
 
     type: Any
