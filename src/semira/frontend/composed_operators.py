@@ -106,7 +106,7 @@ def _make_monoid(
         return dtype, dtype
 
     made = Monoid(name or operator.name, operator, identity_of, rule, is_idempotent=is_idempotent)
-    if not made.types and not getattr(operator.rule, "takes_records", False):
+    if not getattr(operator.rule, "takes_records", False) and not made.works():
         raise DomainMismatch(
             f"{operator!r} gives no monoid: for no dtype does it return the dtype it takes and "
             f"hold the identity {identity!r}"

@@ -31,7 +31,7 @@ def _checked(operator: Operator) -> Operator:
     Raises UdfParseError if it does not; one line says why. Raises InvalidValue if a select operator
     returns something else than a bool.
     """
-    if any(dtype in operator for dtype in (INT64, FP64, BOOL)) or operator.types:
+    if any(dtype in operator for dtype in (INT64, FP64, BOOL)) or operator.works():
         return operator
     assert operator.orig_func is not None
     wanted: tuple[DataType, ...] = (FP64, INT64, INT64, FP64, INT64, INT64, FP64)

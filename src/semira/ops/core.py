@@ -325,7 +325,7 @@ class Semiring(Operator):
         if swapped is self.binaryop:
             return self
         found = None if swapped is None else Semiring.of(self.monoid, swapped)
-        return found if found is not None and found.types else None
+        return found if found is not None and found.works() else None
 
     @classmethod
     def of(cls, add: Monoid, multiply: BinaryOp, name: str | None = None) -> Semiring:

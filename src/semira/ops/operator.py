@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, overload
 
 import numpy as np
 
-from semira.base.dtypes import ALL_DTYPES, DataType, lookup_dtype, unify
+from semira.base.dtypes import ALL_DTYPES, INT64, DataType, lookup_dtype, unify
 from semira.base.locks import cached_property
 
 
@@ -145,6 +145,13 @@ class Operator:
         except KeyError:
             return False
         return True
+
+    def works(self) -> bool:
+        """Return whether there is an instance for any dtype.
+
+        Those of Python functions are made one by one, which takes a compiler's time.
+        """
+        return any(dtype in self for dtype in (INT64, *ALL_DTYPES))
 
     @cached_property
     def types(self) -> dict[DataType, DataType]:
