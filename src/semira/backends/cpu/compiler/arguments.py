@@ -24,19 +24,23 @@ OBJECT = ir.pointer(BYTE)
 READ = "semira_read"
 FINE, MISMATCH, FAILED = range(3)
 
-#: Where parts of objects begin, in bytes: any object, a NumPy array, a number of NumPy, a float.
+#: Where parts of objects begin, in bytes: any object, a number of NumPy or a float, a record, a
+#: NumPy array.
 _TYPE_AT, _NUMBER_AT = 8, 16
+_RECORD_AT, _RECORD_DTYPE_AT = 24, 32
 _DATA_AT, _NDIM_AT, _SHAPE_AT, _STRIDES_AT, _DTYPE_AT, _FLAGS_AT = 16, 24, 32, 40, 56, 64
 #: In a dtype: its byte order, and NumPy's number of it.
 _ORDER_AT, _NUM_AT = 26, 28
+_OTHER_ORDER = ir.constant(BYTE, ord(">"))
 
 #: Flags of an array: elements lie in C order; each at an address that suits it.
 _CONTIGUOUS, _ALIGNED = 0x1, 0x100
 
 #: How the words of an argument are found.
-_ARRAY, _ONE_WORD, _TWO_WORDS, _INT64, _BOOL = range(5)
+_ARRAY, _RECORDS, _RECORD, _ONE_WORD, _TWO_WORDS, _INT64, _BOOL = range(7)
 
-#: Where a description tells the rank, the flags and the numbers of the dtype of an array.
+#: Where a description tells the rank, the flags and the numbers of the dtype of an array; of
+#: records, where among the descriptions the address of the dtype is.
 _NDIM_BIT, _FLAGS_BIT, _DTYPES_BIT = 8, 16, 32
 
 #: Functions of Python, by result and parameters.
@@ -67,9 +71,22 @@ def type_of(argument: Any) -> Type:
             raise UnsupportedError("an array that is not aligned")
         return Array(scalar_of(argument.dtype), argument.ndim, flags.c_contiguous)
     known = _NUMBERS.get(type(argument))
+    if type(argument) is np.void:
+        known = scalar_of(argument.dtype)
     if known is None:
         raise UnsupportedError(f"an argument of type {type(argument).__name__}")
     return known
+
+
+def alike(argument: Any) -> Any:
+    """Return an argument; of records one with the dtype that code compares with, by itself."""
+    if not isinstance(argument, np.ndarray | np.void) or argument.dtype.names is None:
+        return argument
+    try:
+        dtype = scalar_of(argument.dtype).dtype
+    except UnsupportedError:
+        return argument
+    return argument if argument.dtype is dtype else np.asarray(argument).view(dtype)[()]
 
 
 _NUMBERS: dict[type, Scalar] = {
@@ -98,7 +115,7 @@ def addresses() -> dict[str, int]:
     found = {name: _address_of(name) for name in PYTHON}
     found["value.None"], found["value.True"] = id(None), id(True)
     found["value.NotImplemented"] = id(NotImplemented)
-    found["type.array"] = id(np.ndarray)
+    found["type.array"], found["type.record"] = id(np.ndarray), id(np.void)
     found["types"] = ctypes.addressof(_addresses_of_types())
     return found
 
@@ -117,17 +134,32 @@ def _address_of(name: str) -> int:
 
 
 def descriptions(types: tuple[Type, ...]) -> list[int]:
-    """Return how many arguments `READ` expects, and numbers that describe them."""
-    return [len(types), *map(_description, types)]
+    """Return how many arguments `READ` expects, and numbers that describe them.
+
+    The `own_addresses` follow them.
+    """
+    places = {dtype: len(types) + at for at, dtype in enumerate(own_addresses(types).values(), 1)}
+    return [len(types), *(_description(type_, places) for type_ in types)]
 
 
-def _description(type_: Type) -> int:
+def own_addresses(types: tuple[Type, ...]) -> dict[str, Any]:
+    """Return the dtypes of records whose addresses the code for some arguments holds, by name."""
+    items = (type_.item if isinstance(type_, Array) else type_ for type_ in types)
+    records = [item.dtype for item in items if isinstance(item, Scalar) and item.kind == "V"]
+    return {f"record{at}": dtype for at, dtype in enumerate(dict.fromkeys(records))}
+
+
+def _description(type_: Type, places: dict[Any, int]) -> int:
     if isinstance(type_, Array):
         flags = _ALIGNED | (_CONTIGUOUS if type_.is_contiguous else 0)
-        numbers = sum(1 << number for number in _numbers_of(type_.item))
         told = type_.ndim << _NDIM_BIT | flags << _FLAGS_BIT
+        if type_.item.kind == "V":
+            return _RECORDS | told | places[type_.item.dtype] << _DTYPES_BIT
+        numbers = sum(1 << number for number in _numbers_of(type_.item))
         return _ARRAY | told | numbers << _DTYPES_BIT
     assert isinstance(type_, Scalar)
+    if type_.kind == "V":
+        return _RECORD | places[type_.dtype] << _DTYPES_BIT
     how = _TWO_WORDS if type_.bits == 128 else _ONE_WORD
     how = {"int64": _INT64, "bool": _BOOL}.get(type_.name, how)
     return how | _KINDS[type_] << _NDIM_BIT
@@ -150,6 +182,7 @@ def is_usable() -> bool:
     # Each has a name: what is read must still be there.
     probe, swapped = np.arange(6, dtype=np.int32).reshape(2, 3), np.dtype(">i4")
     whole, real = np.int32(77), float("2.5")
+    record = np.array([(7, 8)], "i8, i8")[0]
     word = ctypes.c_uint64.from_address
     shape = word(id(probe) + _SHAPE_AT).value
     return (
@@ -165,6 +198,8 @@ def is_usable() -> bool:
         and ctypes.c_int32.from_address(id(whole) + _NUMBER_AT).value == 77
         # A word of a number may be longer than the number.
         and all(np.dtype(scalar.name).type.__basicsize__ >= _NUMBER_AT + 8 for scalar in _KINDS)
+        and word(id(record) + _RECORD_DTYPE_AT).value == id(record.dtype)
+        and word(word(id(record) + _RECORD_AT).value + 8).value == 8
         and ctypes.c_double.from_address(id(real) + _NUMBER_AT).value == 2.5
     )
 
@@ -196,32 +231,58 @@ class _Reader:
         told = self.b.load(self.b.gep(wanted, later))
         how, type_ = self._bits(told, 0, 8), self._field(given, _TYPE_AT, OBJECT)
         is_array = self._branch(self._equal(how, _ARRAY), "array")
+        are_records = self._branch(self._equal(how, _RECORDS), "records")
+        is_record = self._branch(self._equal(how, _RECORD), "record")
         self._number(given, type_, how, self._bits(told, _NDIM_BIT, 8))
+        alike = self.b.append_basic_block("alike")
         self.b.position_at_end(is_array)
         self._require(self._same(type_, self.module.outside("type.array")))
+        self._require(self._has_number(given, told))
+        self.b.branch(alike)
+        self.b.position_at_end(are_records)
+        self._require(self._same(type_, self.module.outside("type.array")))
+        self._require(self._same(self._field(given, _DTYPE_AT, WORD), self._address(told)))
+        self.b.branch(alike)
+        self.b.position_at_end(alike)
         self._array(given, told)
+        self.b.position_at_end(is_record)
+        self._require(self._same(type_, self.module.outside("type.record")))
+        self._require(self._same(self._field(given, _RECORD_DTYPE_AT, WORD), self._address(told)))
+        self._put(self._field(given, _RECORD_AT, WORD))
+        self.b.branch(self.head)
         self.b.position_at_end(self.mismatch)
         self.b.ret(ir.constant(INT, MISMATCH))
 
-    def _array(self, given: Any, told: Any) -> None:
-        # Equal dtypes may be several objects: those of arrays that were pickled, or of C's types.
+    def _address(self, told: Any) -> Any:
+        """Return the address of the dtype of a record."""
+        _, _, wanted, _ = self.function.args
+        place = self._bits(told, _DTYPES_BIT, 64 - _DTYPES_BIT)
+        return self.b.load(self.b.gep(wanted, place))
+
+    def _has_number(self, given: Any, told: Any) -> Any:
+        """Return whether the dtype of an array has one of some numbers, and our byte order.
+
+        Equal dtypes may be several objects: those of arrays that were pickled, or of C's types.
+        """
         dtype = self._field(given, _DTYPE_AT, OBJECT)
         number = self.b.zext(self._field(dtype, _NUM_AT, INT), WORD)
         numbers = self._bits(told, _DTYPES_BIT, 64 - _DTYPES_BIT)
         # Numbers of users' dtypes are larger than words are long.
         bit = self.b.lshr(numbers, self.b.and_(number, ir.constant(WORD, 63)))
-        order, ndim = self._field(dtype, _ORDER_AT, BYTE), self._field(given, _NDIM_AT, INT)
-        ndim = self.b.zext(ndim, WORD)
-        flags = self._bits(told, _FLAGS_BIT, 16)
-        found = self.b.zext(self._field(given, _FLAGS_AT, INT), WORD)
         tests = (
             self.b.trunc(bit, "i1"),
             self.b.icmp_unsigned("<", number, ir.constant(WORD, 64)),
-            self.b.icmp_signed("!=", order, ir.constant(BYTE, ord(">"))),
-            self._same(ndim, self._bits(told, _NDIM_BIT, 8)),
-            self._same(self.b.and_(found, flags), flags),
+            self.b.icmp_signed("!=", self._field(dtype, _ORDER_AT, BYTE), _OTHER_ORDER),
         )
-        self._require(functools.reduce(self.b.and_, tests))
+        return functools.reduce(self.b.and_, tests)
+
+    def _array(self, given: Any, told: Any) -> None:
+        ndim = self.b.zext(self._field(given, _NDIM_AT, INT), WORD)
+        flags = self._bits(told, _FLAGS_BIT, 16)
+        found = self.b.zext(self._field(given, _FLAGS_AT, INT), WORD)
+        has_rank = self._same(ndim, self._bits(told, _NDIM_BIT, 8))
+        has_flags = self._same(self.b.and_(found, flags), flags)
+        self._require(self.b.and_(has_rank, has_flags))
         self._put(self._field(given, _DATA_AT, WORD))
         self._copy(self._field(given, _SHAPE_AT, ir.pointer(WORD)), ndim)
         contiguous = self.b.trunc(flags, "i1")

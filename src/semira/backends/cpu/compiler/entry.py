@@ -14,8 +14,17 @@ from semira.backends.cpu.compiler.arguments import (
     READ,
     WORD,
     descriptions,
+    own_addresses,
 )
-from semira.backends.cpu.compiler.types import COMPLEX128, Array, Group, Scalar, Type, Value
+from semira.backends.cpu.compiler.types import (
+    COMPLEX128,
+    Array,
+    Group,
+    Scalar,
+    Type,
+    UnsupportedError,
+    Value,
+)
 
 
 class Entry:
@@ -37,12 +46,14 @@ class Entry:
         held: list[Any] = []
         place = self._read()
         for type_ in self.types:
-            kinds = type_.parts if isinstance(type_, Array) else [_memory(type_)]
+            kinds = type_.parts if isinstance(type_, Array) else [_in_words(type_)]
             for kind in kinds:
                 held.append(self.b.load(self.b.bitcast(place, ir.pointer(kind))))
                 place = self.b.gep(place, ir.constant(WORD, _words(type_) // len(kinds)))
             if isinstance(type_, Scalar) and type_.kind == "b":
                 held[-1] = self.b.icmp_signed("!=", held[-1], ir.constant(type_.memory, 0))
+            elif isinstance(type_, Scalar) and type_.kind == "V":
+                held[-1] = self.b.load(held[-1])
         thread = self._python("PyEval_SaveThread")
         made = self.b.call(self.kernel, held)
         self._python("PyEval_RestoreThread", thread)
@@ -51,7 +62,8 @@ class Entry:
     def _read(self) -> Any:
         """Have the arguments read; return the address of their words."""
         _, arguments, number = self.function.args
-        wanted = self.module.words("wanted", descriptions(self.types))
+        addresses = [self.module.outside(name) for name in own_addresses(self.types)]
+        wanted = self.module.words("wanted", descriptions(self.types), addresses)
         given = (arguments, number, wanted, self.b.alloca(WORD, sum(map(_words, self.types))))
         outcome = self.b.call(self.module.declare(READ, INT, [a.type for a in given]), given)
         fine, other, failed, mismatch = map(
@@ -92,6 +104,8 @@ class Entry:
 
     def _object(self, value: Value) -> Any:
         type_, held = value.type, value.held
+        if type_.kind == "V":
+            raise UnsupportedError("a record as a result")
         if type_.kind == "c":
             parts = [self.b.extract_value(held, at) for at in (0, 1)]
             if type_.bits == 64:
@@ -109,9 +123,10 @@ class Entry:
         return self._python(name, held)
 
 
-def _memory(type_: Type) -> Any:
+def _in_words(type_: Type) -> Any:
+    """Return LLVM's type of what the words of a number hold; of a record they hold the address."""
     assert isinstance(type_, Scalar)
-    return type_.memory
+    return ir.pointer(type_.memory) if type_.kind == "V" else type_.memory
 
 
 def _words(type_: Type) -> int:

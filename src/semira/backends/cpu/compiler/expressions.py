@@ -82,8 +82,8 @@ class Expressions:
             return self.joined_parts(
                 target, self.cast(real, target.part), self.cast(imaginary, target.part)
             )
-        if source.kind == "c":
-            raise UnsupportedError("a complex number where a real one is expected")
+        if source.kind in "cV" or target.kind == "V":
+            raise UnsupportedError(f"{source.name} where {target.name} is expected")
         if source.kind == "f":
             if target.kind == "f":
                 convert = self.b.fpext if target.bits > source.bits else self.b.fptrunc
@@ -100,8 +100,8 @@ class Expressions:
 
     def truth(self, value: Value) -> Any:
         """Return whether a number is not 0."""
-        if not isinstance(value.type, Scalar):
-            raise UnsupportedError("the truth of an array")
+        if not isinstance(value.type, Scalar) or value.type.kind == "V":
+            raise UnsupportedError("the truth of an array or a record")
         if value.type == BOOL:
             return value.held
         if value.type.kind == "c":

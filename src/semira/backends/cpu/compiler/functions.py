@@ -123,17 +123,23 @@ def _write_user_function(unit: Unit, name: str, types: tuple[Type, ...]) -> tupl
     unit.users[user.name] = user.text
     function = unit.module.function(name, flat(types), user.result.register)
     b = ir.Builder(unit.module, function, function.block("entry"))
-    room = b.alloca(user.result.memory)
+    # Of a record the function writes the address.
+    is_record = user.result.kind == "V"
+    room = b.alloca(ir.pointer(user.result.memory) if is_record else user.result.memory)
     place, exception, *_ = user.parameters
     given = [b.bitcast(room, place), ir.constant(exception, None)]
     for type_, held in zip(scalars, function.args, strict=True):
-        if type_.kind == "c":
+        if type_.kind == "V":
+            copied = b.alloca(ir.integer(64), -(-type_.bits // 64))
+            b.store(held, b.bitcast(copied, ir.pointer(type_.memory)))
+            given.append(b.bitcast(copied, user.parameters[len(given)]))
+        elif type_.kind == "c":
             given += [b.extract_value(held, at) for at in (0, 1)]
         else:
             given.append(b.zext(held, type_.memory))
     # The status is not read: such a function cannot raise.
     b.call(unit.module.declare(user.name, "i32", user.parameters), given)
-    made = b.load(room)
+    made = b.load(b.load(room)) if is_record else b.load(room)
     if user.result.kind == "b":
         made = b.icmp_signed("!=", made, ir.constant(user.result.memory, 0))
     b.ret(made)

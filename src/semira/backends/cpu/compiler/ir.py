@@ -31,6 +31,14 @@ def struct(parts: Iterable[str]) -> str:
     return made
 
 
+def packed(parts: Iterable[str]) -> str:
+    """Return the type of several values that lie one behind the other, at any address."""
+    plain = struct(parts)
+    made = f"<{plain}>"
+    _PARTS[made] = _PARTS[plain]
+    return made
+
+
 def integer(bits: int) -> str:
     """Return the type of an integer."""
     return f"i{bits}"
@@ -133,10 +141,12 @@ class Module:
         """Return the address of something of another library."""
         return self.external.setdefault(name, Held("i8*", f'@"{name}"'))
 
-    def words(self, name: str, numbers: Sequence[int]) -> Held:
-        """Return the address of integers of 64 bits."""
-        type_ = f"[{len(numbers)} x i64]"
-        told = ", ".join(f"i64 {number}" for number in numbers)
+    def words(self, name: str, numbers: Sequence[int], addresses: Sequence[Held] = ()) -> Held:
+        """Return the address of integers of 64 bits, and addresses behind them."""
+        type_ = f"[{len(numbers) + len(addresses)} x i64]"
+        parts = [str(number) for number in numbers]
+        parts += [f"ptrtoint ({address} to i64)" for address in addresses]
+        told = ", ".join(f"i64 {part}" for part in parts)
         self.numbers.append(f'@"{name}" = internal constant {type_} [{told}]')
         return Held("i64*", f'bitcast ({type_}* @"{name}" to i64*)')
 

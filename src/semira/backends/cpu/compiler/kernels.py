@@ -14,7 +14,7 @@ from typing import Any
 
 from semira.backends import kernel_files
 from semira.backends.cpu.compiler import machine, users
-from semira.backends.cpu.compiler.arguments import addresses, reader, type_of
+from semira.backends.cpu.compiler.arguments import addresses, alike, own_addresses, reader, type_of
 from semira.backends.cpu.compiler.entry import Entry
 from semira.backends.cpu.compiler.functions import unit_of, write_function
 from semira.backends.cpu.compiler.types import Type, UnsupportedError
@@ -145,15 +145,16 @@ class Kernel:
         if any(arg.__class__ is int and arg.bit_length() > 63 for arg in args):
             # Code for 64 bits would say only when it runs that it does not take them.
             entry = self._by_other_compiler()
-        return functools.partial(getattr(entry, "function", entry), *args)
+        return functools.partial(getattr(entry, "function", entry), *map(alike, args))
 
     def _for_other_types(self, args: tuple[Any, ...]) -> Any:
         entry = self._entry_for(args)
         if isinstance(entry, machine.Loaded):
             self._latest, self._before = entry.function, self._latest
-            made = entry.function(*args)
-            if made is not NotImplemented:
-                return made
+            for given in (args, tuple(map(alike, args))):
+                made = entry.function(*given)
+                if made is not NotImplemented:
+                    return made
             entry = self._by_other_compiler()
         return entry(*args)
 
@@ -189,12 +190,13 @@ class Kernel:
                 return self._by_other_compiler()
         if code == _BY_OTHER:
             return self._by_other_compiler()
-        with_ = shared(self._module.digest)
+        own = {name: id(dtype) for name, dtype in own_addresses(types).items()}
+        others = shared(self._module.digest), own
         try:
-            return machine.Loaded(code, ENTRY, with_)
+            return machine.Loaded(code, ENTRY, *others)
         except RuntimeError as error:
             kernel_files.reject(path, str(error))
-            return machine.Loaded(self._compile(types, path), ENTRY, with_)
+            return machine.Loaded(self._compile(types, path), ENTRY, *others)
 
     def _compile(self, types: tuple[Type, ...], path: Path) -> bytes:
         name = f"{self._module.name}:{self._function}"

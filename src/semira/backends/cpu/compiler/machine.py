@@ -168,16 +168,24 @@ class Shared(NamedTuple):
     addresses: dict[str, int]
 
 
+_NONE: Mapping[str, int] = {}
+
+
 class Loaded:
     """A function of machine code that Python calls; its memory is freed with it.
 
-    The code is that of `assemble`, `name` that of its entry.
+    The code is that of `assemble`, `name` that of its entry; `addresses` are those that no other
+    code refers to.
     """
 
-    def __init__(self, code: bytes, name: str, shared: Shared) -> None:
+    def __init__(
+        self, code: bytes, name: str, shared: Shared, addresses: Mapping[str, int] = _NONE
+    ) -> None:
         with _lock:
             library = llvm.JITLibraryBuilder()
             library.add_object_img(code).export_symbol(name)
+            for symbol, address in addresses.items():
+                library.import_symbol(symbol, address)
             library.add_jit_library(_SHARED).add_current_process()
             self._tracker = library.link(_jit(shared), f"kernel{next(_numbers)}")
         # CPython reads the definition when it frees the function. So the function owns it, as its

@@ -13,20 +13,27 @@ class UnsupportedError(Exception):
     """A kernel is outside of what this compiler knows; the message says where."""
 
 
+#: Longest record in bytes: longer ones are no values for LLVM.
+_LONGEST = 256
+
 _KINDS = {"i": "int", "u": "uint", "f": "float", "c": "complex"}
 
 
 class Scalar(NamedTuple):
-    """A number."""
+    """A number or a record."""
 
-    #: One of "b", "i", "u", "f", "c", as NumPy's ``dtype.kind``.
+    #: One of "b", "i", "u", "f", "c", "V", as NumPy's ``dtype.kind``.
     kind: str
     #: 1 for booleans, which take a byte in arrays.
     bits: int
+    #: Of a record.
+    dtype: Any = None
 
     @property
     def name(self) -> str:
         """NumPy's name of the type."""
+        if self.kind == "V":
+            return str(self.dtype)
         if self.kind == "b":
             return "bool"
         return _KINDS[self.kind] + str(self.bits)
@@ -46,6 +53,10 @@ class Scalar(NamedTuple):
         """LLVM's type of a value."""
         if self.kind == "c":
             return ir.struct([self.part.register] * 2)
+        if self.kind == "V":
+            words, rest = divmod(self.bits, 64)
+            sizes = [64] * words + [bits for bits in (32, 16, 8) if rest & bits]
+            return ir.packed(map(ir.integer, sizes))
         if self.kind == "f":
             return ir.FLOAT if self.bits == 32 else ir.DOUBLE
         return ir.integer(self.bits)
@@ -104,9 +115,15 @@ SCALARS = {
 }  # fmt: skip
 
 
+#: The dtypes of records that code compares with, by itself: of equal ones the first.
+_records: dict[Any, Any] = {}
+
+
 def scalar_of(dtype: Any) -> Scalar:
     """Return the type of a NumPy dtype."""
     dtype = np.dtype(dtype)
+    if dtype.names is not None and 0 < dtype.itemsize <= _LONGEST and not dtype.hasobject:
+        return Scalar("V", 8 * dtype.itemsize, _records.setdefault(dtype, dtype))
     if dtype.names is not None or not dtype.isnative or dtype.name not in SCALARS:
         raise UnsupportedError(f"dtype {dtype}")
     return SCALARS[dtype.name]
@@ -124,6 +141,8 @@ class Value(NamedTuple):
 
 def wide(type_: Scalar) -> Scalar:
     """Return the type in which integers are added and multiplied: 64 bits."""
+    if type_.kind == "V":
+        raise UnsupportedError("arithmetic of records")
     if type_.kind == "b":
         return INT64
     return Scalar(type_.kind, 64) if type_.is_integer else type_
@@ -163,6 +182,8 @@ def unified(a: Scalar, b: Scalar) -> Scalar:
         return _complex_of(_with_float(a.part, b.part))
     if "f" in (a.kind, b.kind):
         return _with_float(a, b)
+    if a.kind == b.kind == "V":
+        raise UnsupportedError("a variable is one of two records")
     if "b" in (a.kind, b.kind):
         return wide(b if a.kind == "b" else a)
     if a.kind == b.kind:

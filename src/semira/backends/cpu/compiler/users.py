@@ -47,7 +47,7 @@ class UserFunction(NamedTuple):
     #: LLVM's.
     name: str
     #: LLVM's types of the parameters: the addresses of the result and of an exception, then the
-    #: arguments, of which a complex number is two.
+    #: arguments, of which a complex number is two and a record an address.
     parameters: tuple[str, ...]
     result: Scalar
     text: str
@@ -74,7 +74,7 @@ def user_function(name: str, types: tuple[Scalar, ...]) -> UserFunction:
     result = made.signature.return_type
     if isinstance(result, numba_types.Literal):
         result = result.literal_type
-    if not isinstance(result, numba_types.Number | numba_types.Boolean):
+    if not isinstance(result, numba_types.Number | numba_types.Boolean | numba_types.Record):
         raise UnsupportedError(f"{name} returns {result}")
     called = context.call_conv.get_function_type(described.restype, described.argtypes)
     texts = [str(made.library._final_module)]
@@ -112,7 +112,7 @@ def _lowered(function: Any, types: tuple[Scalar, ...]) -> Any:
     import numba
     from numba.core.errors import NumbaError
 
-    signature = tuple(numba.from_dtype(np.dtype(each.name)) for each in types)
+    signature = tuple(numba.from_dtype(each.dtype or np.dtype(each.name)) for each in types)
     try:
         with quiet_numba():
             return front_end.lowered(function, signature)
