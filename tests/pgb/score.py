@@ -86,10 +86,12 @@ def run_together(paths: Sequence[Path], *, raw: bool = False) -> list[FileScore]
     """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
+        # Tracebacks of Python's own: pytest parses a test file for each, and expects most failures.
         command = [
             sys.executable, "-m", "pytest", "-p", "tests.pgb.plugin", "-p", "no:cacheprovider",
             "-c", str(_empty_config(folder)), "--rootdir", str(paths[0].parent), "--quiet",
-            f"--pgb-report={report}", *(["--pgb-raw"] if raw else []), *map(str, paths),
+            "--tb=native", f"--pgb-report={report}", *(["--pgb-raw"] if raw else []),
+            *map(str, paths),
         ]  # fmt: skip
         try:
             done = subprocess.run(
