@@ -33,6 +33,12 @@ OPTIONS = (
 LINKED = ("-shared", "-s", "-Wl,-Bsymbolic", "-nostdlib")
 LIBRARIES = ("-lgcc",)
 
+EMULATOR_OPTIONS = (
+    "-std=c++17", "-O2", "-fPIC", "-shared", "-pthread", "-ftls-model=initial-exec",
+    # What is below the end of a fibre's stack is lost when another one goes on.
+    "-mno-red-zone",
+)  # fmt: skip
+
 #: What kernels write in PTX, and the same in C++.
 _TRANSLATED = (
     (r'asm volatile\("red\.release[^;]*;"::"l"\((\w+)\):"memory"\);', r"emulated_arrive(\1);"),
@@ -170,13 +176,13 @@ def _headers(text: str) -> Path:
 def emulator() -> Path:
     """Return the library that runs kernels, compiled if it is not there."""
     texts = b"".join(path.read_bytes() for path in (HERE / "gpu.cpp", HEADER))
-    path = cache_path("emulator", hashlib.sha256(texts).hexdigest()).with_suffix(".so")
+    key = digest(hashlib.sha256(texts).hexdigest(), *EMULATOR_OPTIONS)
+    path = cache_path("emulator", key).with_suffix(".so")
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             made = Path(folder) / "emulator.so"
-            command = ["g++", "-std=c++17", "-O2", "-fPIC", "-shared", "-pthread"]
-            command.append("-ftls-model=initial-exec")
-            subprocess.run([*command, str(HERE / "gpu.cpp"), "-o", str(made)], check=True)
+            command = ["g++", *EMULATOR_OPTIONS, str(HERE / "gpu.cpp"), "-o", str(made)]
+            subprocess.run(command, check=True)
             made.replace(path)
     return path

@@ -1,10 +1,12 @@
 // Runs kernels: blocks as threads of the operating system, their threads as fibres.
+#define EMULATED_HERE
 #include "gpu.hpp"
 
 #include <link.h>
 #include <sched.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -49,52 +51,49 @@ void note_here(const char* what) {
        std::to_string(here->thread.x) + ")");
 }
 
+enum class Call : int { kShuffle, kBallot, kReduce, kSync };
+
 // A call at which lanes of a warp meet; those that have ended are not waited for.
 struct Meeting {
   Call call;
   unsigned mask, arrived, left;
-  const unsigned* ended;  // lanes of the warp
   uint64_t values[kWarp];
-  bool complete() const { return ((arrived | *ended) & mask) == mask; }
+  bool complete(unsigned ended) const { return ((arrived | ended) & mask) == mask; }
 };
 
+// Sets of lanes and of meetings are words. Every open meeting has a lane that no other one has.
 struct Warp {
-  unsigned ended = 0;
-  std::vector<std::unique_ptr<Meeting>> open;
+  unsigned ended, ready, open;
+  Meeting meetings[kWarp];
 };
 
 struct Fibre {
   Here here;
+  unsigned char* stack;
   void* place;  // of its stack, while another one runs
-  bool done = false;
-  const Meeting* meeting = nullptr;  // it waits for
-  bool at_barrier = false;
+  bool done;
 };
 
 #if defined(__x86_64__)
-extern "C" void emulated_switch(void** from, void* to);
-asm(R"(
-.text
-.globl emulated_switch
-.type emulated_switch, @function
-emulated_switch:
-  pushq %rbp
-  pushq %rbx
-  pushq %r12
-  pushq %r13
-  pushq %r14
-  pushq %r15
-  movq %rsp, (%rdi)
-  movq %rsi, %rsp
-  popq %r15
-  popq %r14
-  popq %r13
-  popq %r12
-  popq %rbx
-  popq %rbp
-  ret
-.size emulated_switch, .-emulated_switch
-)");
+// Goes on at `to`, until somebody goes on at `*from`. It jumps, for a call would have to return: the
+// processor predicts returns to the last caller, and that is another fibre.
+inline __attribute__((always_inline)) void change(void** from, void* to) {
+  asm volatile(R"(
+    pushq %%rbp
+    leaq 1f(%%rip), %%rax
+    pushq %%rax
+    movq %%rsp, (%0)
+    movq %1, %%rsp
+    popq %%rax
+    jmp *%%rax
+  1:
+    popq %%rbp
+  )"
+               : "+D"(from), "+S"(to)::"memory", "cc", "rax", "rbx", "rcx", "rdx", "r8", "r9",
+                 "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4",
+                 "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
+                 "xmm14", "xmm15");
+}
 #else
 #error "fibres of this emulation are written for x86-64"
 #endif
@@ -118,33 +117,15 @@ struct Kernel {
   }
 };
 
-// Pieces of memory that are kept: touching fresh pages takes longer than most kernels.
-struct Pool {
-  size_t size;
-  std::mutex lock;
-  std::vector<unsigned char*> free;
-
-  unsigned char* take() {
-    const std::lock_guard<std::mutex> guard(lock);
-    if (!free.empty()) {
-      unsigned char* const found = free.back();
-      free.pop_back();
-      return found;
-    }
-    void* const made = mmap(nullptr, size + kPage, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (made == MAP_FAILED) abort();
-    // A stack that grows too large runs into it, instead of into another stack.
-    mprotect(made, kPage, PROT_NONE);
-    return static_cast<unsigned char*>(made) + kPage;
-  }
-  void give(unsigned char* piece) {
-    const std::lock_guard<std::mutex> guard(lock);
-    free.push_back(piece);
-  }
-};
-Pool stacks{kStack};
-Pool shared_memory{kDynamic + kGuard};
+// Memory that is never given back: touching fresh pages takes longer than most kernels.
+unsigned char* new_memory(size_t size) {
+  void* const made = mmap(nullptr, size + kPage, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (made == MAP_FAILED) abort();
+  // A stack that grows too large runs into it, instead of into another stack.
+  mprotect(made, kPage, PROT_NONE);
+  return static_cast<unsigned char*>(made) + kPage;
+}
 
 // Where the library of a kernel has its shared variables: they are of a thread of the operating
 // system, and begin so many bytes before one that the library tells the address of.
@@ -177,15 +158,13 @@ struct SharedVariables {
   }
 };
 
-// Buffers with bytes round them that nobody may write: their sizes, by address.
-std::map<const unsigned char*, size_t> guarded;
+// Buffers with bytes round them that nobody may write, and their sizes, by address.
+std::vector<std::pair<const unsigned char*, size_t>> guarded;
 std::mutex guarded_lock;
 
 bool is_spoilt(const unsigned char* guard) {
-  for (size_t k = 0; k < kGuard; ++k) {
-    if (guard[k] != kGarbage) return true;
-  }
-  return false;
+  static const std::vector<unsigned char> whole(kGuard, kGarbage);
+  return memcmp(guard, whole.data(), kGuard) != 0;
 }
 
 void check_guards() {
@@ -201,70 +180,114 @@ void check_guards() {
 struct Block {
   Kernel kernel;
   std::vector<Fibre> fibres;
-  std::vector<unsigned char*> memory;
   std::vector<Warp> warps;
-  void* home = nullptr;  // stack of the scheduler
-  Fibre* running = nullptr;
-  unsigned alive = 0, waiting = 0;
-  bool any = false, was_any = false, paused = false;
+  unsigned char* const dynamic = new_memory(kDynamic + kGuard);
+  void* home;  // stack of the scheduler
+  Fibre* running;
+  unsigned alive, waiting;
+  bool any, was_any, paused;
 };
 __thread Block* block;
 
-void leave() { emulated_switch(&block->running->place, block->home); }
+// Blocks that nobody runs.
+std::vector<std::unique_ptr<Block>> idle;
+std::mutex idle_lock;
 
-extern "C" void emulated_fibre() {
+std::unique_ptr<Block> take_block() {
+  const std::lock_guard<std::mutex> guard(idle_lock);
+  if (idle.empty()) return std::make_unique<Block>();
+  std::unique_ptr<Block> found = std::move(idle.back());
+  idle.pop_back();
+  return found;
+}
+
+void give_block(std::unique_ptr<Block> done) {
+  const std::lock_guard<std::mutex> guard(idle_lock);
+  idle.push_back(std::move(done));
+}
+
+Warp& warp_of(const Fibre& fibre) { return block->warps[fibre.here.thread.x / kWarp]; }
+unsigned lane_of(const Fibre& fibre) { return fibre.here.thread.x % kWarp; }
+
+void leave() { change(&block->running->place, block->home); }
+
+// Lets others go on, and comes back when the fibre is ready again.
+void wait() {
+  warp_of(*block->running).ready &= ~(1u << lane_of(*block->running));
+  leave();
+}
+
+void run_fibre() {
   block->kernel.run();
   block->running->done = true;
   leave();
   abort();
 }
 
-void prepare(Fibre& fibre, unsigned char* stack) {
-  // What `emulated_switch` pops, then the address to go on at; the stack is aligned as at a call.
-  void** top = reinterpret_cast<void**>(stack + kStack);
+void prepare(Fibre& fibre) {
+  // What `change` pops: the address to go on at. The stack is aligned as at a call. Stacks begin at
+  // several places of a page, or all of them would be at the same few places of a cache.
+  const size_t shift = fibre.here.thread.x % 16 * 192;
+  void** top = reinterpret_cast<void**>(fibre.stack + kStack - shift);
   *--top = nullptr;
-  *--top = reinterpret_cast<void*>(&emulated_fibre);
-  for (int k = 0; k < 6; ++k) *--top = nullptr;
+  *--top = reinterpret_cast<void*>(&run_fibre);
   fibre.place = top;
+  fibre.done = false;
 }
 
-bool can_run(const Fibre& fibre) {
-  if (fibre.done || fibre.at_barrier) return false;
-  return fibre.meeting == nullptr || fibre.meeting->complete();
+// Nobody waits any longer for a fibre that is done.
+void end(const Fibre& fibre) {
+  --block->alive;
+  Warp& warp = warp_of(fibre);
+  warp.ready &= ~(1u << lane_of(fibre));
+  warp.ended |= 1u << lane_of(fibre);
+  for (unsigned open = warp.open; open; open &= open - 1) {
+    const Meeting& meeting = warp.meetings[__builtin_ctz(open)];
+    if (meeting.complete(warp.ended)) warp.ready |= meeting.arrived & ~meeting.left;
+  }
 }
 
 // Lets all go on if all are there; whether they are.
 bool release_barrier() {
   if (block->waiting == 0 || block->waiting != block->alive) return false;
-  for (Fibre& fibre : block->fibres) fibre.at_barrier = false;
+  for (Warp& warp : block->warps) warp.ready = ~warp.ended;
   block->waiting = 0;
   block->was_any = block->any;
   block->any = false;
   return true;
 }
 
-// Every fibre in turn goes on until it waits. `backwards`: the last one first.
-void run_block(bool backwards) {
-  const size_t count = block->fibres.size();
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point last = Clock::now();
-  long seen = progress;
-  while (block->alive > 0 && !failed.load(std::memory_order_relaxed)) {
-    bool moved = false;
-    block->paused = false;
-    for (size_t k = 0; k < count; ++k) {
-      Fibre& fibre = block->fibres[backwards ? count - 1 - k : k];
-      if (!can_run(fibre)) continue;
+// Every fibre in turn goes on until it waits; whether there was one. `backwards`: the last one first.
+bool run_round(bool backwards) {
+  bool moved = false;
+  const size_t count = block->warps.size();
+  for (size_t k = 0; k < count; ++k) {
+    const size_t w = backwards ? count - 1 - k : k;
+    Warp& warp = block->warps[w];
+    unsigned rest = ~0u;
+    while (const unsigned ready = warp.ready & rest) {
+      const unsigned lane = backwards ? kWarp - 1 - __builtin_clz(ready) : __builtin_ctz(ready);
+      rest = backwards ? (1u << lane) - 1 : ~0u << lane << 1;
+      Fibre& fibre = block->fibres[w * kWarp + lane];
       moved = true;
       block->running = &fibre;
       here = &fibre.here;
-      emulated_switch(&block->home, fibre.place);
-      if (fibre.done) {
-        --block->alive;
-        block->warps[fibre.here.thread.x / kWarp].ended |= 1u << fibre.here.thread.x % kWarp;
-      }
-      if (failed.load(std::memory_order_relaxed)) return;
+      change(&block->home, fibre.place);
+      if (fibre.done) end(fibre);
+      if (failed.load(std::memory_order_relaxed)) return true;
     }
+  }
+  return moved;
+}
+
+void run_block(bool backwards) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last = Clock::now();
+  long seen = progress;
+  while (block->alive > 0) {
+    block->paused = false;
+    const bool moved = run_round(backwards);
+    if (failed.load(std::memory_order_relaxed)) return;
     const bool opened = release_barrier();
     if (!moved && !opened) return note_here("threads of a block wait for each other for ever");
     if (!block->paused) {
@@ -290,89 +313,96 @@ struct Launch {
   bool backwards;
 };
 
-void run_one(const Launch& launch, unsigned number, unsigned char* dynamic) {
-  Block mine;
-  block = &mine;
+void run_one(const Launch& launch, unsigned number) {
+  Block& mine = *block;
   mine.kernel = launch.kernel;
-  mine.fibres.resize(launch.threads);
+  while (mine.fibres.size() < launch.threads) {
+    mine.fibres.emplace_back();
+    mine.fibres.back().stack = new_memory(kStack);
+  }
   mine.warps.resize((launch.threads + kWarp - 1) / kWarp);
+  for (Warp& warp : mine.warps) warp.ended = warp.open = 0;
   // Lanes that a last, smaller warp does not have.
   if (launch.threads % kWarp) mine.warps.back().ended = ~0u << launch.threads % kWarp;
+  for (Warp& warp : mine.warps) warp.ready = ~warp.ended;
   mine.alive = launch.threads;
-  memset(dynamic, kGarbage, launch.dynamic + kGuard);
+  mine.waiting = 0;
+  mine.any = false;
+  memset(mine.dynamic, kGarbage, launch.dynamic + kGuard);
   launch.variables.spoil();
   for (unsigned k = 0; k < launch.threads; ++k) {
     Fibre& fibre = mine.fibres[k];
     fibre.here = {{k, 0, 0}, {number, 0, 0}, {launch.threads, 1, 1}, {launch.blocks, 1, 1},
-                  dynamic, static_cast<unsigned>(launch.dynamic)};
-    mine.memory.push_back(stacks.take());
-    prepare(fibre, mine.memory.back());
+                  mine.dynamic, static_cast<unsigned>(launch.dynamic)};
+    prepare(fibre);
   }
   run_block(launch.backwards);
-  for (unsigned char* stack : mine.memory) stacks.give(stack);
-  block = nullptr;
-  if (is_spoilt(dynamic + launch.dynamic)) {
+  if (is_spoilt(mine.dynamic + launch.dynamic)) {
     note("a kernel wrote behind its " + std::to_string(launch.dynamic) +
          " bytes of dynamic shared memory (block " + std::to_string(number) + ")");
   }
 }
 
-}  // namespace
-
-void fail(const char* what) {
+[[noreturn]] void fail(const char* what) {
   note_here(what);
   leave();
   abort();
 }
 
-unsigned meet_lanes(Call call, unsigned mask, uint64_t mine, uint64_t (&all)[32]) {
+// Values of all lanes in `mask`, which meet here, of the others 0; and the lanes that were there:
+// those that have ended are not waited for. It is as it was until the fibre meets others again.
+const Meeting& meet_lanes(Call call, unsigned mask, uint64_t mine) {
   const unsigned lane = here->thread.x % kWarp;
   if (!(mask >> lane & 1)) fail("a lane is not in the mask of its own call");
   Warp& warp = block->warps[here->thread.x / kWarp];
-  auto& open = warp.open;
   Meeting* meeting = nullptr;
-  for (auto& each : open) {
-    if (!each->complete() && each->mask == mask && !(each->arrived >> lane & 1)) meeting = each.get();
+  for (unsigned open = warp.open; open; open &= open - 1) {
+    Meeting& each = warp.meetings[__builtin_ctz(open)];
+    if (each.mask == mask && !(each.arrived >> lane & 1) && !each.complete(warp.ended)) {
+      meeting = &each;
+    }
   }
   if (meeting == nullptr) {
-    open.push_back(std::make_unique<Meeting>(Meeting{call, mask, 0, 0, &warp.ended, {}}));
-    meeting = open.back().get();
+    const unsigned place = static_cast<unsigned>(__builtin_ctz(~warp.open));
+    warp.open |= 1u << place;
+    meeting = &warp.meetings[place];
+    *meeting = {call, mask, 0, 0, {}};
   }
   if (meeting->call != call) fail("lanes of a warp meet at different calls");
   meeting->values[lane] = mine;
   meeting->arrived |= 1u << lane;
-  if (!meeting->complete()) {
+  if (meeting->complete(warp.ended)) {
+    warp.ready |= meeting->arrived;
+  } else {
     // A lane may come to a call with other ones first, but not wait for one that waits for it.
-    for (auto& each : open) {
-      if (each.get() == meeting || each->complete()) continue;
-      if ((each->arrived & mask) && (each->mask >> lane & 1)) {
+    for (unsigned open = warp.open; open; open &= open - 1) {
+      const Meeting& each = warp.meetings[__builtin_ctz(open)];
+      if (&each == meeting || each.complete(warp.ended)) continue;
+      if ((each.arrived & mask) && (each.mask >> lane & 1)) {
         fail("lanes of a warp wait for each other at calls with different masks");
       }
     }
-    Fibre* const self = block->running;
-    self->meeting = meeting;
-    leave();
-    self->meeting = nullptr;
+    wait();
   }
-  memcpy(all, meeting->values, sizeof(all));
-  const unsigned present = meeting->arrived;
   meeting->left |= 1u << lane;
-  if (meeting->left == present) {
-    for (auto each = open.begin(); each != open.end(); ++each) {
-      if (each->get() == meeting) {
-        open.erase(each);
-        break;
-      }
-    }
-  }
-  return present;
+  if (meeting->left == meeting->arrived) warp.open &= ~(1u << (meeting - warp.meetings));
+  return *meeting;
+}
+
+}  // namespace
+
+uint64_t shuffle(unsigned mask, uint64_t mine, int source, bool own) {
+  const Meeting& met = meet_lanes(Call::kShuffle, mask, mine);
+  if (own) return mine;
+  if (!(mask >> source & 1)) fail("a shuffle reads a lane outside of its mask");
+  if (!(met.arrived >> source & 1)) fail("a shuffle reads a lane that has ended");
+  return met.values[source];
 }
 
 bool meet_block(bool any) {
   block->any = block->any || any;
   block->waiting += 1;
-  block->running->at_barrier = true;
-  leave();
+  wait();
   return block->was_any;
 }
 
@@ -385,13 +415,75 @@ void pause() {
 
 using namespace emulated;
 
+// The words of CUDA C++ that gpu.hpp names only ----------------------------------------------------
+unsigned emulated_lane() { return threadIdx.x % 32; }
+unsigned __ballot_sync(unsigned mask, bool vote) {
+  const Meeting& met = meet_lanes(Call::kBallot, mask, vote);
+  unsigned votes = 0;
+  for (unsigned k = 0; k < kWarp; ++k) votes |= static_cast<unsigned>(met.values[k] != 0) << k;
+  return votes & mask;
+}
+int __any_sync(unsigned mask, bool vote) { return __ballot_sync(mask, vote) != 0; }
+int __all_sync(unsigned mask, bool vote) { return __ballot_sync(mask, !vote) == 0; }
+void __syncwarp(unsigned mask) { meet_lanes(Call::kSync, mask, 0); }
+unsigned __activemask() { return 1u << emulated_lane(); }
+
+template <class Combine>
+static unsigned reduced(unsigned mask, unsigned x, Combine combine) {
+  const Meeting& met = meet_lanes(Call::kReduce, mask, x);
+  unsigned sum = 0;
+  bool any = false;
+  for (unsigned k = 0; k < kWarp; ++k) {
+    if (!(met.arrived >> k & 1)) continue;
+    const unsigned next = static_cast<unsigned>(met.values[k]);
+    sum = any ? combine(sum, next) : next;
+    any = true;
+  }
+  return sum;
+}
+unsigned __reduce_add_sync(unsigned mask, unsigned x) {
+  return reduced(mask, x, [](unsigned a, unsigned b) { return a + b; });
+}
+unsigned __reduce_min_sync(unsigned mask, unsigned x) {
+  return reduced(mask, x, [](unsigned a, unsigned b) { return a < b ? a : b; });
+}
+unsigned __reduce_max_sync(unsigned mask, unsigned x) {
+  return reduced(mask, x, [](unsigned a, unsigned b) { return a > b ? a : b; });
+}
+unsigned __reduce_or_sync(unsigned mask, unsigned x) {
+  return reduced(mask, x, [](unsigned a, unsigned b) { return a | b; });
+}
+
+void __syncthreads() { meet_block(false); }
+int __syncthreads_or(int any) { return meet_block(any != 0); }
+int __syncthreads_and(int all) { return !meet_block(all == 0); }
+void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __threadfence_block() {}
+void __nanosleep(unsigned) { pause(); }
+
+void emulated_arrive(unsigned* counter) { __atomic_fetch_add(counter, 1u, __ATOMIC_SEQ_CST); }
+unsigned emulated_look(const unsigned* counter) {
+  pause();
+  return __atomic_load_n(counter, __ATOMIC_SEQ_CST);
+}
+long long emulated_clock_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return 1'000'000'000ll * now.tv_sec + now.tv_nsec;
+}
+
 // From now on it is an error to write next to these bytes; next to none if `size` is below 0.
 extern "C" void emulated_guard(const unsigned char* place, int64_t size) {
   const std::lock_guard<std::mutex> guard(guarded_lock);
+  const auto found = std::lower_bound(guarded.begin(), guarded.end(), place,
+                                      [](const auto& each, auto at) { return each.first < at; });
+  const bool is_there = found != guarded.end() && found->first == place;
   if (size < 0) {
-    guarded.erase(place);
+    if (is_there) guarded.erase(found);
+  } else if (is_there) {
+    found->second = static_cast<size_t>(size);
   } else {
-    guarded[place] = static_cast<size_t>(size);
+    guarded.insert(found, {place, static_cast<size_t>(size)});
   }
 }
 
@@ -409,15 +501,16 @@ extern "C" const char* emulated_launch(void (*typed)(void* const*), void* plain,
   const std::lock_guard<std::mutex> guard(busy);
   failed = false;
   if (dynamic > kDynamic) return "a block may not have so much shared memory";
-  const SharedVariables& own = known.try_emplace(variables, variables).first->second;
-  const Launch launch{{typed, plain, parameters}, own, blocks, threads, dynamic, backwards != 0};
+  const SharedVariables& shared = known.try_emplace(variables, variables).first->second;
+  const Launch launch{{typed, plain, parameters}, shared, blocks, threads, dynamic, backwards != 0};
   std::atomic<unsigned> next{0};
   auto work = [&] {
-    unsigned char* const memory = shared_memory.take();
+    std::unique_ptr<Block> own = take_block();
+    block = own.get();
     for (unsigned k = next++; k < blocks && !failed; k = next++) {
-      run_one(launch, backwards ? blocks - 1 - k : k, memory);
+      run_one(launch, backwards ? blocks - 1 - k : k);
     }
-    shared_memory.give(memory);
+    give_block(std::move(own));
   };
   const unsigned workers = cooperative || blocks < 2 ? blocks : 2;
   std::vector<std::thread> others;

@@ -49,16 +49,9 @@ struct Here {
 };
 extern __thread Here* here __attribute__((tls_model("initial-exec")));
 
-enum class Call : int { kShuffle, kBallot, kReduce, kSync };
-
-// Values of all lanes in `mask`, which meet here; of the others 0. Returns the lanes that were there:
-// those that have ended are not waited for.
-unsigned meet_lanes(Call call, unsigned mask, uint64_t mine, uint64_t (&all)[32]);
-// All threads of the block meet; whether one of them said `any`.
-bool meet_block(bool any);
-// Lets others go on; called in loops that wait for other blocks.
-void pause();
-[[noreturn]] void fail(const char* what);
+// What lane `source` of those in `mask` gives, which meet here; or `mine`, for a lane that keeps its
+// `own`.
+uint64_t shuffle(unsigned mask, uint64_t mine, int source, bool own);
 
 }  // namespace emulated
 
@@ -80,7 +73,17 @@ void pause();
 #define gridDim (emulated::here->blocks)
 constexpr int warpSize = 32;
 
-inline unsigned emulated_lane() { return threadIdx.x % 32; }
+// What no kernel has to compile: gpu.cpp defines these words, and has the templates that are named
+// by EMULATED for these types.
+#ifdef EMULATED_HERE
+#define EMULATED template
+#else
+#define EMULATED extern template
+#endif
+#define EMULATED_WORDS(each) \
+  each(int) each(unsigned) each(long long) each(unsigned long long)
+
+unsigned emulated_lane();
 
 // warps -------------------------------------------------------------------------------------------
 template <class T>
@@ -98,13 +101,7 @@ inline T emulated_value(uint64_t bits) {
 }
 template <class T>
 inline T emulated_shuffle(unsigned mask, T x, int source, bool own) {
-  uint64_t all[32];
-  const unsigned there =
-      emulated::meet_lanes(emulated::Call::kShuffle, mask, emulated_bits(x), all);
-  if (own) return x;
-  if (!(mask >> source & 1)) emulated::fail("a shuffle reads a lane outside of its mask");
-  if (!(there >> source & 1)) emulated::fail("a shuffle reads a lane that has ended");
-  return emulated_value<T>(all[source]);
+  return emulated_value<T>(emulated::shuffle(mask, emulated_bits(x), source, own));
 }
 template <class T>
 inline T __shfl_sync(unsigned mask, T x, int source, int width = 32) {
@@ -126,56 +123,33 @@ inline T __shfl_xor_sync(unsigned mask, T x, int bits, int width = 32) {
   const int lane = static_cast<int>(emulated_lane()), from = lane ^ bits;
   return emulated_shuffle(mask, x, from, from >= (lane / width + 1) * width);
 }
-inline unsigned __ballot_sync(unsigned mask, bool vote) {
-  uint64_t all[32];
-  emulated::meet_lanes(emulated::Call::kBallot, mask, vote, all);
-  unsigned votes = 0;
-  for (int k = 0; k < 32; ++k) votes |= static_cast<unsigned>(all[k] != 0) << k;
-  return votes & mask;
-}
-inline int __any_sync(unsigned mask, bool vote) { return __ballot_sync(mask, vote) != 0; }
-inline int __all_sync(unsigned mask, bool vote) { return __ballot_sync(mask, !vote) == 0; }
-inline void __syncwarp(unsigned mask = 0xffffffffu) {
-  uint64_t all[32];
-  emulated::meet_lanes(emulated::Call::kSync, mask, 0, all);
-}
+#define EMULATED_SHUFFLES(T)                                     \
+  EMULATED T __shfl_sync(unsigned, T, int, int);                 \
+  EMULATED T __shfl_up_sync(unsigned, T, unsigned, int);         \
+  EMULATED T __shfl_down_sync(unsigned, T, unsigned, int);       \
+  EMULATED T __shfl_xor_sync(unsigned, T, int, int);
+EMULATED_WORDS(EMULATED_SHUFFLES)
+EMULATED_SHUFFLES(bool)
+EMULATED_SHUFFLES(float)
+EMULATED_SHUFFLES(double)
+unsigned __ballot_sync(unsigned mask, bool vote);
+int __any_sync(unsigned mask, bool vote);
+int __all_sync(unsigned mask, bool vote);
+void __syncwarp(unsigned mask = 0xffffffffu);
 // Lanes of a warp go on by themselves: who is active with whom is never known.
-inline unsigned __activemask() { return 1u << emulated_lane(); }
-
-template <class Combine>
-inline unsigned emulated_reduce(unsigned mask, unsigned x, Combine combine) {
-  uint64_t all[32];
-  const unsigned there = emulated::meet_lanes(emulated::Call::kReduce, mask, x, all);
-  unsigned sum = 0;
-  bool any = false;
-  for (int k = 0; k < 32; ++k) {
-    if (!(there >> k & 1)) continue;
-    const unsigned next = static_cast<unsigned>(all[k]);
-    sum = any ? combine(sum, next) : next;
-    any = true;
-  }
-  return sum;
-}
-inline unsigned __reduce_add_sync(unsigned mask, unsigned x) {
-  return emulated_reduce(mask, x, [](unsigned a, unsigned b) { return a + b; });
-}
-inline unsigned __reduce_min_sync(unsigned mask, unsigned x) {
-  return emulated_reduce(mask, x, [](unsigned a, unsigned b) { return a < b ? a : b; });
-}
-inline unsigned __reduce_max_sync(unsigned mask, unsigned x) {
-  return emulated_reduce(mask, x, [](unsigned a, unsigned b) { return a > b ? a : b; });
-}
-inline unsigned __reduce_or_sync(unsigned mask, unsigned x) {
-  return emulated_reduce(mask, x, [](unsigned a, unsigned b) { return a | b; });
-}
+unsigned __activemask();
+unsigned __reduce_add_sync(unsigned mask, unsigned x);
+unsigned __reduce_min_sync(unsigned mask, unsigned x);
+unsigned __reduce_max_sync(unsigned mask, unsigned x);
+unsigned __reduce_or_sync(unsigned mask, unsigned x);
 
 // blocks ------------------------------------------------------------------------------------------
-inline void __syncthreads() { emulated::meet_block(false); }
-inline int __syncthreads_or(int any) { return emulated::meet_block(any != 0); }
-inline int __syncthreads_and(int all) { return !emulated::meet_block(all == 0); }
-inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence_block() {}
-inline void __nanosleep(unsigned) { emulated::pause(); }
+void __syncthreads();
+int __syncthreads_or(int any);
+int __syncthreads_and(int all);
+void __threadfence();
+void __threadfence_block();
+void __nanosleep(unsigned);
 
 // Addresses in shared memory have 32 bits: those of the dynamic part count from its start.
 inline size_t __cvta_generic_to_shared(const void* place) {
@@ -235,6 +209,19 @@ inline T atomicCAS(T* place, EmulatedArgument<T> expected, EmulatedArgument<T> x
   return emulated_update(place, [=](T old) { return old == expected ? x : old; });
 }
 
+#define EMULATED_ATOMICS(T)                                               \
+  EMULATED T atomicAdd(T*, EmulatedArgument<T>);                          \
+  EMULATED T atomicMin(T*, EmulatedArgument<T>);                          \
+  EMULATED T atomicMax(T*, EmulatedArgument<T>);                          \
+  EMULATED T atomicOr(T*, EmulatedArgument<T>);                           \
+  EMULATED T atomicAnd(T*, EmulatedArgument<T>);                          \
+  EMULATED T atomicXor(T*, EmulatedArgument<T>);                          \
+  EMULATED T atomicExch(T*, EmulatedArgument<T>);                         \
+  EMULATED T atomicCAS(T*, EmulatedArgument<T>, EmulatedArgument<T>);
+EMULATED_WORDS(EMULATED_ATOMICS)
+EMULATED float atomicAdd(float*, EmulatedArgument<float>);
+EMULATED double atomicAdd(double*, EmulatedArgument<double>);
+
 // numbers -----------------------------------------------------------------------------------------
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
@@ -270,18 +257,9 @@ inline std::common_type_t<A, B> max(A a, B b) {
 }
 
 // What the kernels write in the GPU's own language.
-inline void emulated_arrive(unsigned* counter) {
-  __atomic_fetch_add(counter, 1u, __ATOMIC_SEQ_CST);
-}
-inline unsigned emulated_look(const unsigned* counter) {
-  emulated::pause();
-  return __atomic_load_n(counter, __ATOMIC_SEQ_CST);
-}
-inline long long emulated_clock_ns() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return 1'000'000'000ll * now.tv_sec + now.tv_nsec;
-}
+void emulated_arrive(unsigned* counter);
+unsigned emulated_look(const unsigned* counter);
+long long emulated_clock_ns();
 inline long long clock64() { return emulated_clock_ns(); }
 template <class V, class Bits>
 inline void emulated_load_either(Bits& bits, int column, unsigned table, const V* array) {
