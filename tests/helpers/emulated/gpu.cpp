@@ -2,9 +2,12 @@
 #define EMULATED_HERE
 #include "gpu.hpp"
 
+#include <linux/futex.h>
 #include <link.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -26,6 +29,9 @@ constexpr size_t kStack = 128 << 10;
 constexpr size_t kPage = 4096;
 constexpr size_t kDynamic = 228 << 10;
 constexpr unsigned kWarp = 32;
+// Looks at what has not changed that a fibre may take in turn: whoever has seen what it waited for
+// looks once more.
+constexpr unsigned kLooks = 2;
 // What memory holds before anything is written to it, and what guards are made of.
 constexpr int kGarbage = 0xA5;
 constexpr size_t kGuard = 128;
@@ -39,6 +45,22 @@ std::string message;
 // is none for so many seconds, there never will be one.
 std::atomic<long> progress;
 std::atomic<double> patience{20};
+
+// Counts arrivals at barriers of grids; blocks that can do no more than look for these sleep.
+std::atomic<unsigned> arrivals;
+std::atomic<int> sleepers;
+
+long call_futex(int what, unsigned value, const timespec* most) {
+  return syscall(SYS_futex, &arrivals, what | FUTEX_PRIVATE_FLAG, value, most, nullptr, 0);
+}
+
+// Sleeps until somebody arrives, unless somebody has since there were `before` arrivals.
+void sleep_until_more_than(unsigned before) {
+  constexpr timespec most = {0, 5'000'000};
+  ++sleepers;
+  call_futex(FUTEX_WAIT, before, &most);
+  --sleepers;
+}
 
 void note(const std::string& what) {
   const std::lock_guard<std::mutex> guard(message_lock);
@@ -72,6 +94,9 @@ struct Fibre {
   unsigned char* stack;
   void* place;  // of its stack, while another one runs
   bool done;
+  // At which counter it looked last, what it saw, and how often in turn.
+  const unsigned* counter;
+  unsigned seen, looks;
 };
 
 #if defined(__x86_64__)
@@ -186,6 +211,7 @@ struct Block {
   Fibre* running;
   unsigned alive, waiting;
   bool any, was_any, paused;
+  bool only_looks;  // at what has not changed: all that was done in this round
 };
 __thread Block* block;
 
@@ -233,6 +259,7 @@ void prepare(Fibre& fibre) {
   *--top = reinterpret_cast<void*>(&run_fibre);
   fibre.place = top;
   fibre.done = false;
+  fibre.counter = nullptr;
 }
 
 // Nobody waits any longer for a fibre that is done.
@@ -272,7 +299,9 @@ bool run_round(bool backwards) {
       moved = true;
       block->running = &fibre;
       here = &fibre.here;
+      const unsigned before = fibre.looks;
       change(&block->home, fibre.place);
+      block->only_looks &= fibre.looks > kLooks && fibre.looks == before + 1;
       if (fibre.done) end(fibre);
       if (failed.load(std::memory_order_relaxed)) return true;
     }
@@ -286,6 +315,8 @@ void run_block(bool backwards) {
   long seen = progress;
   while (block->alive > 0) {
     block->paused = false;
+    block->only_looks = true;
+    const unsigned before = arrivals;
     const bool moved = run_round(backwards);
     if (failed.load(std::memory_order_relaxed)) return;
     const bool opened = release_barrier();
@@ -294,7 +325,11 @@ void run_block(bool backwards) {
       ++progress;
       continue;
     }
-    sched_yield();
+    if (block->only_looks) {
+      sleep_until_more_than(before);
+    } else {
+      sched_yield();
+    }
     const long now = progress;
     if (now != seen) {
       seen = now;
@@ -459,12 +494,22 @@ int __syncthreads_or(int any) { return meet_block(any != 0); }
 int __syncthreads_and(int all) { return !meet_block(all == 0); }
 void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __threadfence_block() {}
-void __nanosleep(unsigned) { pause(); }
+void __nanosleep(unsigned) { emulated::pause(); }
 
-void emulated_arrive(unsigned* counter) { __atomic_fetch_add(counter, 1u, __ATOMIC_SEQ_CST); }
+void emulated_arrive(unsigned* counter) {
+  __atomic_fetch_add(counter, 1u, __ATOMIC_SEQ_CST);
+  ++arrivals;
+  if (sleepers > 0) call_futex(FUTEX_WAKE, INT32_MAX, nullptr);
+}
 unsigned emulated_look(const unsigned* counter) {
-  pause();
-  return __atomic_load_n(counter, __ATOMIC_SEQ_CST);
+  Fibre& fibre = *block->running;
+  const unsigned now = __atomic_load_n(counter, __ATOMIC_SEQ_CST);
+  const bool is_same = counter == fibre.counter && now == fibre.seen;
+  fibre.looks = is_same ? fibre.looks + 1 : 1;
+  fibre.counter = counter;
+  fibre.seen = now;
+  if (fibre.looks > kLooks) emulated::pause();
+  return now;
 }
 long long emulated_clock_ns() {
   timespec now;
