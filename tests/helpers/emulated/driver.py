@@ -83,6 +83,8 @@ def emulated() -> Any:
     )
     library.emulated_guard.restype = None
     library.emulated_guard.argtypes = ctypes.c_void_p, ctypes.c_int64
+    library.emulated_buffer.restype = ctypes.c_void_p
+    library.emulated_buffer.argtypes = (ctypes.c_void_p,)
     library.emulated_wait_for.restype = None
     library.emulated_wait_for.argtypes = (ctypes.c_double,)
     return library
@@ -148,8 +150,9 @@ class EmulatedDriver(FakeDriver):
         return place in _sizes
 
     def _inside(self, place: int, nbytes: int) -> int:
-        fits = (p <= place and place + nbytes <= p + size for p, size in _sizes.copy().items())
-        assert any(fits), f"{nbytes} bytes at {place:#x} are outside of every buffer"
+        start = emulated().emulated_buffer(place)
+        is_fit = start is not None and place + nbytes <= start + _sizes.get(start, -1)
+        assert is_fit, f"{nbytes} bytes at {place:#x} are outside of every buffer"
         return place
 
     def _run(self, kernel: int, parameters: Any, grid: tuple[int, int, int], together: int) -> Any:

@@ -184,7 +184,8 @@ struct SharedVariables {
 };
 
 // Buffers with bytes round them that nobody may write, and their sizes, by address.
-std::vector<std::pair<const unsigned char*, size_t>> guarded;
+using Guarded = std::pair<const unsigned char*, size_t>;
+std::vector<Guarded> guarded;
 std::mutex guarded_lock;
 
 bool is_spoilt(const unsigned char* guard) {
@@ -520,16 +521,17 @@ long long emulated_clock_ns() {
 // From now on it is an error to write next to these bytes; next to none if `size` is below 0.
 extern "C" void emulated_guard(const unsigned char* place, int64_t size) {
   const std::lock_guard<std::mutex> guard(guarded_lock);
-  const auto found = std::lower_bound(guarded.begin(), guarded.end(), place,
-                                      [](const auto& each, auto at) { return each.first < at; });
+  auto found = std::lower_bound(guarded.begin(), guarded.end(), Guarded{place, 0});
   const bool is_there = found != guarded.end() && found->first == place;
-  if (size < 0) {
-    if (is_there) guarded.erase(found);
-  } else if (is_there) {
-    found->second = static_cast<size_t>(size);
-  } else {
-    guarded.insert(found, {place, static_cast<size_t>(size)});
-  }
+  if (is_there) found = guarded.erase(found);
+  if (size >= 0) guarded.insert(found, {place, static_cast<size_t>(size)});
+}
+
+// The last buffer that begins at `place` or before, or null.
+extern "C" const unsigned char* emulated_buffer(const unsigned char* place) {
+  const std::lock_guard<std::mutex> guard(guarded_lock);
+  const auto next = std::lower_bound(guarded.begin(), guarded.end(), Guarded{place + 1, 0});
+  return next == guarded.begin() ? nullptr : std::prev(next)->first;
 }
 
 // How many seconds may pass in which all blocks wait.
