@@ -16,7 +16,7 @@ import numpy as np
 from tests.helpers import emulated as emulated_package
 from tests.helpers.emulated import operators
 from tests.helpers.emulated.arrays import Library
-from tests.helpers.emulated.build import compile_for_host, compiler_version, emulator
+from tests.helpers.emulated.build import PERMUTED, compile_for_host, compiler_version, emulator
 from tests.helpers.fake_cuda import (
     GARBAGE,
     TOTAL_BYTES,
@@ -29,6 +29,7 @@ from tests.helpers.fake_cuda import (
 from semira.backends.cuda.backend import CudaBackend
 from semira.backends.cuda.build import exchange
 from semira.backends.cuda.jit import compile as compiling
+from semira.backends.cuda.jit import render
 from semira.backends.cuda.runtime import device as device_module
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import translate
@@ -79,7 +80,7 @@ def emulated() -> Any:
     library = ctypes.CDLL(str(emulator()), mode=ctypes.RTLD_GLOBAL)
     library.emulated_launch.restype = ctypes.c_char_p
     library.emulated_launch.argtypes = (
-        (ctypes.c_void_p,) * 4 + (ctypes.c_uint,) * 3 + (ctypes.c_int,) * 2
+        (ctypes.c_void_p,) * 4 + (ctypes.c_uint,) * 3 + (ctypes.c_int,) * 3
     )
     library.emulated_guard.restype = None
     library.emulated_guard.argtypes = ctypes.c_void_p, ctypes.c_int64
@@ -157,9 +158,11 @@ class EmulatedDriver(FakeDriver):
 
     def _run(self, kernel: int, parameters: Any, grid: tuple[int, int, int], together: int) -> Any:
         entry = _entries[kernel]
+        permuted = PERMUTED in render.defines
         why = emulated().emulated_launch(
-            entry.typed, entry.plain, parameters, entry.variables, *grid, together, self.backwards
-        )
+            entry.typed, entry.plain, parameters, entry.variables,
+            *grid, together, self.backwards, permuted,
+        )  # fmt: skip
         return (Status.CUDA_SUCCESS if why is None else Failed(why.decode()),)
 
     def start(

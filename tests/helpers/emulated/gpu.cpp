@@ -341,12 +341,19 @@ void run_block(bool backwards) {
   }
 }
 
+// What the k-th block that is run is to the kernel. `permuted`: a prime above any grid here deals the
+// numbers out, as `block_number` of the kernels does.
+unsigned number_of(unsigned k, unsigned blocks, bool backwards, bool permuted) {
+  if (permuted) return static_cast<unsigned>((1000003ull * k + 1) % blocks);
+  return backwards ? blocks - 1 - k : k;
+}
+
 struct Launch {
   Kernel kernel;
   SharedVariables variables;
   unsigned blocks, threads;
   size_t dynamic;  // bytes of shared memory
-  bool backwards;
+  bool backwards, permuted;
 };
 
 void run_one(const Launch& launch, unsigned number) {
@@ -534,6 +541,10 @@ extern "C" const unsigned char* emulated_buffer(const unsigned char* place) {
   return next == guarded.begin() ? nullptr : std::prev(next)->first;
 }
 
+extern "C" unsigned emulated_number(unsigned k, unsigned blocks, int backwards, int permuted) {
+  return number_of(k, blocks, backwards != 0, permuted != 0);
+}
+
 // How many seconds may pass in which all blocks wait.
 extern "C" void emulated_wait_for(double seconds) { patience = seconds; }
 
@@ -541,7 +552,7 @@ extern "C" void emulated_wait_for(double seconds) { patience = seconds; }
 extern "C" const char* emulated_launch(void (*typed)(void* const*), void* plain,
                                        void* const* parameters, void* (*variables)(),
                                        unsigned blocks, unsigned threads, unsigned dynamic,
-                                       int cooperative, int backwards) {
+                                       int cooperative, int backwards, int permuted) {
   // There is one stream.
   static std::mutex busy;
   static std::map<void* (*)(), SharedVariables> known;
@@ -549,13 +560,14 @@ extern "C" const char* emulated_launch(void (*typed)(void* const*), void* plain,
   failed = false;
   if (dynamic > kDynamic) return "a block may not have so much shared memory";
   const SharedVariables& shared = known.try_emplace(variables, variables).first->second;
-  const Launch launch{{typed, plain, parameters}, shared, blocks, threads, dynamic, backwards != 0};
+  const Launch launch{{typed, plain, parameters}, shared, blocks, threads, dynamic,
+                      backwards != 0, permuted != 0};
   std::atomic<unsigned> next{0};
   auto work = [&] {
     std::unique_ptr<Block> own = take_block();
     block = own.get();
     for (unsigned k = next++; k < blocks && !failed; k = next++) {
-      run_one(launch, backwards ? blocks - 1 - k : k);
+      run_one(launch, number_of(k, blocks, launch.backwards, launch.permuted));
     }
     give_block(std::move(own));
   };

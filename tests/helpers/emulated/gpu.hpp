@@ -59,7 +59,7 @@ uint64_t shuffle(unsigned mask, uint64_t mine, int source, bool own);
 #define __host__
 #define __global__
 #define __forceinline__ inline
-#define __noinline__
+#define __noinline__ inline
 #define __constant__
 #define __grid_constant__
 #define __launch_bounds__(...)

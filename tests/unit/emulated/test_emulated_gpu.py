@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.helpers.emulated import build, driver, operators
 
+from semira.backends.cuda.jit import render
 from semira.backends.cuda.jit.linking import Linked
 from semira.backends.cuda.jit.render import render_source
 from semira.base.dtypes import INT64
@@ -33,6 +34,9 @@ KERNEL shuffles(Word* out) {
   mine[3] = __shfl_down_sync(~0u, x, 3, 16);
   mine[4] = __shfl_xor_sync(~0u, x, 6);
   mine[5] = __shfl_sync(~0u, static_cast<double>(x) / 4, 31) * 4;
+}
+KERNEL names_of_blocks(Word* out) {
+  if (threadIdx.x == 0) out[blockIdx.x] += blockIdx.x + 1;
 }
 KERNEL votes(Word* out) {
   const unsigned lane = threadIdx.x;
@@ -285,6 +289,25 @@ def test_order():
     assert gpu.run("order", np.zeros(65), threads=64)[:64].tolist() == list(range(64))
     gpu.driver.backwards = True
     assert gpu.run("order", np.zeros(65), threads=64)[:64].tolist() == list(range(64))[::-1]
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 7, 40])
+def test_numbers_of_blocks_are_dealt_out_in_another_order(monkeypatch, blocks):
+    orders = []
+    start = driver.emulated().emulated_launch
+
+    def launch(*given):
+        orders.append(given[-1])
+        return start(*given)
+
+    monkeypatch.setattr(driver.emulated(), "emulated_launch", launch)
+    for defines in ([], [build.PERMUTED]):
+        monkeypatch.setattr(render, "defines", defines)
+        found = Gpu().run("names_of_blocks", np.zeros(blocks), blocks=blocks)
+        np.testing.assert_array_equal(found, np.arange(blocks) + 1)
+    assert orders == [False, True]
+    numbers = [driver.emulated().emulated_number(k, blocks, 0, 1) for k in range(blocks)]
+    assert numbers == [(1_000_003 * k + 1) % blocks for k in range(blocks)]
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 7])
