@@ -31,16 +31,27 @@ def load(path: Path) -> bytes | None:
     return code
 
 
+#: Bytes that may be stored before a folder is looked through again, by it and its limit.
+_room: dict[tuple[Path, int], int] = {}
+
+
 def store(path: Path, code: bytes) -> None:
     """Keep a cubin, and remove old ones; a folder that cannot be written costs only a warning."""
-    if kernel_files.write(path, code):
-        drop_oldest(path.parent, settings().cache_mib << 20)
+    if not kernel_files.write(path, code):
+        return
+    limit = settings().cache_mib << 20
+    known = path.parent, limit
+    _room[known] = _room.get(known, 0) - len(code)
+    if _room[known] < 0:
+        # Not all of the room: other processes store too.
+        _room[known] = min(limit - drop_oldest(path.parent, limit), limit // 16)
 
 
-def drop_oldest(folder: Path, limit: int) -> None:
+def drop_oldest(folder: Path, limit: int) -> int:
     """Remove the cubins that were not used for longest until the rest takes `limit` bytes.
 
-    0 keeps all. Another process may remove files meanwhile; a cubin in use is in memory.
+    Return how many bytes the rest takes. 0 keeps all. Another process may remove files meanwhile; a
+    cubin in use is in memory.
     """
     found = []
     for path in folder.glob("*.cubin") if limit else ():
@@ -50,7 +61,8 @@ def drop_oldest(folder: Path, limit: int) -> None:
     excess = sum(size for _, size, _ in found) - limit
     for _, size, path in sorted(found):
         if excess <= 0:
-            return
+            break
         with suppress(OSError):
             path.unlink(missing_ok=True)
         excess -= size
+    return limit + excess
