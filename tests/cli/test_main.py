@@ -14,16 +14,17 @@ from semira.cli import info
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 COMMANDS = ("run", "info", "generate", "convert", "plan", "datasets", "doctor", "demo")
-HEAVY = ("numba", "scipy", "matplotlib", "cupy", "networkx")
+HEAVY = ("numba", "scipy", "matplotlib", "cupy", "networkx", "pydantic")
 
 PROBE = """
 import sys
-from semira.cli.main import main
+from semira.cli.main import app, main
 sys.argv = ["semira", "--help"]
 try:
     main()
 except SystemExit as ended:
     assert ended.code == 0
+app(["info", "grid:2x2", "--json"], standalone_mode=False)
 print(*sorted(name for name in sys.modules if "." not in name), file=sys.stderr)
 """
 
@@ -38,7 +39,7 @@ def start(*command: str, **how: object) -> subprocess.Popen:
     )
 
 
-def test_help_loads_nothing_heavy():
+def test_short_commands_load_nothing_heavy():
     with start("-c", PROBE) as process:
         _, errors = process.communicate()
     assert process.returncode == 0, errors.decode()
