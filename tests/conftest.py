@@ -107,12 +107,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--kernels"):
         if config.getoption("numprocesses", None):
             raise pytest.UsageError("--kernels sees one process: leave --numprocesses out")
-        from tests.helpers import data, kernels
+        from tests.helpers import data, kernels, pgb
 
         kernels.install_stand_in()
         config.stash[_RECORDER] = kernels.Recorder()
         config.stash[_RECORDER].watch()
-        data.KEPT_VERTICES = 40
+        data.KEPT_VERTICES, pgb.only_ours = 40, True
 
 
 def _emulate(config: pytest.Config) -> None:
