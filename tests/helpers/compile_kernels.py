@@ -56,7 +56,7 @@ FULL, SHARE = "sm_90", 12
 #: small kernel, so it is read once for all of them.
 BATCH = 24
 
-#: Known kernels that are compiled in every run.
+#: Known kernels that are compiled in every run, each for one architecture.
 AGAIN = 20
 
 #: Options beside the architecture.
@@ -180,13 +180,17 @@ def _work(task: tuple[str, list[Kernel], str]) -> list[str]:
 
 
 def _tasks(
-    kernels: Sequence[Kernel], alone: Sequence[Kernel], archs: Sequence[str]
+    new: Sequence[Kernel], again: Sequence[Kernel], alone: Sequence[Kernel], archs: Sequence[str]
 ) -> list[tuple[str, list[Kernel], str]]:
-    """Return what is compiled: batches for each architecture, those that may spill one by one."""
+    """Return what is compiled: batches for each architecture, those that may spill one by one.
+
+    Those that are compiled again are shared out among the architectures, if none is named.
+    """
     pick = (lambda found, _arch: list(batches(found))) if archs else chosen
     found = [("spills", [kernel], FULL) for kernel in alone]
-    for arch in archs or ARCHITECTURES:
-        found += [("compiles", batch, arch) for batch in pick(kernels, arch)]
+    for at, arch in enumerate(archs or ARCHITECTURES):
+        share = again if archs else again[at :: len(ARCHITECTURES)]
+        found += [("compiles", batch, arch) for batch in (*pick(new, arch), *batches(share))]
     return found
 
 
@@ -243,7 +247,7 @@ def main(arguments: list[str] | None = None) -> int:
     new = [kernel for kernel in kernels if not known.holds(kernel, accepted(kernel))]
     again = known_kernels.some([each for each in kernels if each not in {*new}], AGAIN)
     may_spill = [kernel for kernel in alone if not known.holds(kernel, unspilled(kernel))]
-    tasks = _tasks([*new, *again], may_spill, given.arch or ())
+    tasks = _tasks(new, again, may_spill, given.arch or ())
     started = time.monotonic()
     # A compiler that breaks takes its process with it, not this one.
     with ProcessPoolExecutor(given.jobs, get_context("spawn")) as pool:
