@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import chdtrc
 
 import semira as gb
 
@@ -13,6 +14,15 @@ WAYS = [(False, False), (True, False), (False, True), (True, True)]
 
 def host(array):
     return array.get() if hasattr(array, "get") else np.asarray(array)
+
+
+def chance_of(counts, expected):
+    """Return how often counts are as far from those expected, or farther, by chi-squared.
+
+    As by `scipy.stats`, which takes a second to import.
+    """
+    assert np.isclose(counts.sum(), expected.sum(), rtol=1e-8)
+    return chdtrc(len(counts) - 1, ((counts - expected) ** 2 / expected).sum())
 
 
 def matrix_of(scipy_matrix, device):
