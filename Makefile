@@ -106,7 +106,7 @@ EMULATED := tests/unit/methods/test_toy.py tests/gpu/test_sorts_cuda.py tests/gp
 	tests/gpu/test_hot_columns_cuda.py::test_all_columns_may_be_hot \
 	tests/gpu/test_shared_phases_cuda.py::test_words_in_which_nothing_can_happen_are_passed_over \
 	tests/gpu/test_pull_shares_cuda.py::test_sums_of_rows \
-	tests/gpu/test_regions_cuda.py::test_sums_lines_and_diagonals_of_a_matrix \
+	$(addprefix tests/gpu/test_regions_cuda.py::test_sums_lines_and_diagonals_of_a_matrix,[None-False] [mask1-True] [mask2-False] [mask3-True] [mask4-False]) \
 	tests/gpu/test_wide_cuda.py::test_products tests/gpu/test_wide_cuda.py::test_extensions \
 	tests/gpu/test_fixed_point_cuda.py::test_loops_unreachable_positions_and_nothing_at_all \
 	tests/gpu/test_fixed_point_cuda.py::test_ctrl_c_is_passed_on_and_leaves_the_vector \
