@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from tests.gpu.test_statements_cuda import compare, mask_of, random_vector
@@ -59,16 +61,22 @@ LENGTHS = {
 }
 
 
+@functools.cache
+def columns_of(lengths: tuple[int, ...], seed: int) -> np.ndarray:
+    """Return the columns of rows with so many entries, row by row."""
+    rng = np.random.default_rng(seed)
+    drawn = [np.sort(rng.choice(COLUMNS, length, replace=False)) for length in lengths]
+    return np.concatenate(drawn)
+
+
 def matrix_of(lengths, dtype, seed: int, *, iso: bool = False) -> MatrixArrays:
     """Return a matrix whose rows have so many entries of small values."""
     rng = np.random.default_rng(seed)
-    drawn = [np.sort(rng.choice(COLUMNS, length, replace=False)) for length in lengths]
+    columns = columns_of(tuple(lengths), seed)
     rows = np.repeat(np.arange(len(lengths)), lengths)
     values = rng.integers(0, 3, len(rows)).astype(dtype.np_type)
     given = None if iso else values
-    return coo_to_matrix(
-        len(lengths), COLUMNS, rows, np.concatenate(drawn), given, dtype=dtype, iso_value=2
-    )
+    return coo_to_matrix(len(lengths), COLUMNS, rows, columns, given, dtype=dtype, iso_value=2)
 
 
 def check(ring, dtype, lengths, *, density=1.0, mask=None, iso=False, transposed=False) -> None:
