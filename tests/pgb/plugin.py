@@ -8,6 +8,7 @@ with ``--docs`` writes it into a page.
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from pathlib import Path
@@ -36,7 +37,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker of upstream's slow tests: they run."""
+    """Declare the marker of upstream's slow tests: they run. Collect garbage as our tests do."""
+    gc.set_threshold(20_000)
     config.addinivalue_line("markers", "slow: as upstream")
 
 

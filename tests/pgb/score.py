@@ -32,7 +32,7 @@ _LIMIT_S = 900
 
 #: Bytes of files that have a process each, and others that have: they look at modules as
 #: they are before anything is used, or compile for long.
-_LARGE = 25_000
+_LARGE = 100_000
 _ALONE = ("test_auto_init.py", "test_core.py", "test_external_init.py", "test_numpyops.py")
 
 
@@ -187,7 +187,7 @@ def run_files(paths: Sequence[Path], *, raw: bool = False) -> list[FileScore]:
     alone = [path for path in paths if path.stat().st_size > _LARGE or path.name in _ALONE]
     alone.sort(key=lambda p: (p.name != "test_numpyops.py", -p.stat().st_size))
     groups = [[path] for path in alone]
-    groups[4:4] = filter(None, [[path for path in paths if path not in alone]])
+    groups[1:1] = filter(None, [[path for path in paths if path not in alone]])
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(lambda group: run_together(group, raw=raw), groups))
     return sorted(itertools.chain(*found), key=lambda score: score.name)
