@@ -35,6 +35,17 @@ _CONSTANTS = {
 }  # fmt: skip
 
 
+def method_of(node: ast.AST) -> str:
+    """Return the name of the method that writes a node."""
+    kind = type(node)
+    if kind not in _METHODS:
+        _METHODS[kind] = f"_on_{kind.__name__.lower()}"
+    return _METHODS[kind]
+
+
+_METHODS: dict[type[ast.AST], str] = {}
+
+
 def dotted(node: ast.expr) -> str:
     """Return the text of a name, or of another expression."""
     if isinstance(node, ast.Name):
@@ -165,7 +176,7 @@ class Expressions:
 
     def value(self, node: ast.expr) -> Value:
         """Return the value of an expression."""
-        method = getattr(self, f"_on_{type(node).__name__.lower()}", None)
+        method = getattr(self, method_of(node), None)
         if method is None:
             raise UnsupportedError(f"{type(node).__name__}: {ast.unparse(node)}")
         made: Value = method(node)

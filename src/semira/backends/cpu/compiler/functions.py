@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from semira.backends.cpu.compiler import ir
 from semira.backends.cpu.compiler.calls import Calls
-from semira.backends.cpu.compiler.expressions import dotted
+from semira.backends.cpu.compiler.expressions import dotted, method_of
 from semira.backends.cpu.compiler.types import (
     INT64,
     UINT64,
@@ -217,6 +217,8 @@ class _Writer:
         self.b.branch(self.body)
         if self.returned and not self.widened:
             self._return()
+        # It refers back: the collector would have to find all that was written.
+        del self.e
 
     def _call(self, name: str, values: list[Value]) -> Value:
         function, result = write_function(self.unit, name, tuple(v.type for v in values))
@@ -239,7 +241,7 @@ class _Writer:
         for node in body:
             if self.b.block.is_terminated:
                 break
-            method = getattr(self, f"_on_{type(node).__name__.lower()}", None)
+            method = getattr(self, method_of(node), None)
             if method is None:
                 raise UnsupportedError(f"{type(node).__name__}: {ast.unparse(node)[:60]}")
             method(node)
@@ -296,9 +298,10 @@ class _Writer:
         return self.keys.get(name, name)
 
     def _room(self, type_: Scalar) -> Any:
+        register = type_.register
         with self.b.goto_block(self.entry):
-            room = self.b.alloca(type_.register)
-            self.b.store(ir.constant(type_.register, 0), room)
+            room = self.b.alloca(register)
+            self.b.store(ir.constant(register, 0), room)
         return room
 
     def _on_augassign(self, node: ast.AugAssign) -> None:

@@ -59,6 +59,9 @@ class Held(NamedTuple):
         return f"{self.type} {self.text}"
 
 
+_new = tuple.__new__
+
+
 def constant(type_: str, value: Any) -> Held:
     """Return a number, or zeros of a struct; None: nowhere."""
     if value is None:
@@ -187,10 +190,10 @@ class Builder:
 
     def made(self, type_: str, line: str) -> Held:
         """Return what an instruction makes."""
-        self.function.names += 1
-        name = f"%v{self.function.names}"
-        self.block.lines.append(f"{name} = {line}")
-        return Held(type_, name)
+        function = self.function
+        function.names = number = function.names + 1
+        self.block.lines.append(f"%v{number} = {line}")
+        return _new(Held, (type_, f"%v{number}"))
 
     def _last(self, line: str) -> None:
         self.block.lines.append(line)
@@ -247,14 +250,17 @@ class Builder:
         return self.made(pointer(type_), f"alloca {type_}, i64 {number}")
 
     def load(self, place: Held) -> Held:
-        return self.made(place.type[:-1], f"load {place.type[:-1]}, {place}")
+        type_, text = place
+        return self.made(type_[:-1], f"load {type_[:-1]}, {type_} {text}")
 
     def store(self, value: Held, place: Held) -> None:
-        self.block.lines.append(f"store {value}, {place}")
+        self.block.lines.append(f"store {value.type} {value.text}, {place.type} {place.text}")
 
     def gep(self, place: Held, at: Held, how: str = "") -> Held:
         """Return the address of an element."""
-        return self.made(place.type, f"getelementptr{how} {place.type[:-1]}, {place}, {at}")
+        type_, text = place
+        line = f"getelementptr{how} {type_[:-1]}, {type_} {text}, {at.type} {at.text}"
+        return self.made(type_, line)
 
     def atomic_rmw(self, op: str, place: Held, value: Held) -> Held:
         return self.made(value.type, f"atomicrmw {op} {place}, {value} monotonic")
