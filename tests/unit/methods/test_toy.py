@@ -248,12 +248,13 @@ def placed(device, toy):
 def test_it_is_pinned_with_parameters_masked_and_accumulated(placed):
     A, mask = graph(200), gb.Vector.from_coo([1, 3, 5, 30], True, size=40)
     u = gb.Vector.from_coo([0, 3, 7, 20, 39], [1, 2, 3, 4, 5], size=40)
-    for ring in ("plus_times", "min_plus", "any_pair", "lor_land"):
-        for pad in (2, 4):
-            found = A.mxv(u, ring).new(method="toy", pad=pad)
-            assert found.isequal(A.mxv(u, ring).new())
-            found = u.vxm(A, ring).new(mask=~mask.S, method="toy", pad=pad)
-            assert found.isequal(u.vxm(A, ring).new(mask=~mask.S))
+    # The kernels of both pads are alike but for their names.
+    cases = ("plus_times", 2), ("plus_times", 4), ("min_plus", 2), ("any_pair", 4), ("lor_land", 2)
+    for ring, pad in cases:
+        found = A.mxv(u, ring).new(method="toy", pad=pad)
+        assert found.isequal(A.mxv(u, ring).new())
+        found = u.vxm(A, ring).new(mask=~mask.S, method="toy", pad=pad)
+        assert found.isequal(u.vxm(A, ring).new(mask=~mask.S))
     w, wanted = u.dup(), u.dup()
     w(accum="plus", method="toy") << A.T.mxv(u, "plus_times")
     wanted(accum="plus") << A.T.mxv(u, "plus_times")
