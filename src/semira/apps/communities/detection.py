@@ -95,7 +95,8 @@ def louvain(
     -----
     All vertices of a round move at once, half of them in each round, chosen by the bits of a random
     number (Philox) of each vertex. Sums are integers, so their order does not matter. A round costs
-    the entries of vertices that have a neighbour which moved. In serial order a round visits every
+    the entries of vertices that have a neighbour which moved. The result is never worse than what
+    the run starts from. In serial order a round visits every
     vertex in turn, moves count at once, and a round that gains less than 1e-6 is the last one.
     Communities need not be connected: use `leiden` for that.
 
@@ -121,13 +122,12 @@ def louvain(
     with array_module(A.device) as xp:
         given, graph, scale = _graphs(xp, A, "louvain", weighted=weighted, directed=directed)
         run.pull = run.resolution / max(1, graph.total)
-        space, labels = Workspace(graph), _start(xp, graph, initial)
+        space, start = Workspace(graph), _start(xp, graph, initial)
         levels: list[Any] = []
+        labels = None if initial is None else start.copy()
         if graph.total:
             labels, levels = run_louvain(run, space, labels)
-        elif labels is None:
-            labels = xp.arange(graph.n, dtype=xp.int32)
-        return _result(run, space, given, labels, levels, scale, is_split=False)
+        return _result(run, space, given, (start, labels), levels, scale, is_split=False)
 
 
 @takes_graph(initial=values_of)
@@ -198,14 +198,13 @@ def leiden(
     with array_module(A.device) as xp:
         given, graph, scale = _graphs(xp, A, "leiden", weighted=weighted, directed=directed)
         run.pull = run.resolution / max(1, graph.total)
-        space, labels = Workspace(graph), _start(xp, graph, initial)
+        space, start = Workspace(graph), _start(xp, graph, initial)
         levels: list[Any] = []
+        labels = None if initial is None else start.copy()
         for rest in range(iterations - 1 if graph.total else -1, -1, -1):
             labels, levels = run_leiden(run, space, labels, again=rest > 0)
-        if labels is None:
-            labels = xp.arange(graph.n, dtype=xp.int32)
-        labels = components(graph, labels)
-        return _result(run, space, given, labels, levels, scale, is_split=True)
+        labels = None if labels is None else components(graph, labels)
+        return _result(run, space, given, (start, labels), levels, scale, is_split=True)
 
 
 @takes_graph(labels=values_of)
@@ -372,19 +371,32 @@ def _graphs(
 
 
 def _start(xp: Any, graph: Graph, initial: Any) -> Any:
-    return None if initial is None else problem.labels_of(xp, graph, initial, "initial")
+    """Return the labels that a run starts from: each vertex is alone, unless others are given."""
+    if initial is None:
+        return xp.arange(graph.n, dtype=xp.int32)
+    return problem.labels_of(xp, graph, initial, "initial")
 
 
 def _result(
-    run: Run, space: Workspace, given: Graph, labels: Any, levels: Any, scale: float, *,
-    is_split: bool,
+    run: Run, space: Workspace, given: Graph, labels: tuple[Any, Any], levels: Any, scale: float,
+    *, is_split: bool,
 ) -> Communities:  # fmt: skip
-    found = numbering(space, given, labels)
+    """Return the labels at the end, or those at the start if they are better.
+
+    Of moves at once each gains, and all together may lose, on graphs of few vertices.
+    """
+    start, end = labels
+    found = numbering(space, given, start if end is None else end)
+    quality = modularity_of(given, found.labels, found.count, run.resolution)
+    if modularity_of(given, start, given.n, run.resolution) > quality:
+        start = components(space.graph, start) if is_split else start
+        found, levels = numbering(space, given, start), []
+        quality = modularity_of(given, found.labels, found.count, run.resolution)
     states = [on_host(each) for each in space.states]
     return Communities(
         labels=Vector.from_dense(found.labels) if given.n else Vector("int32", 0),
         num_communities=found.count,
-        modularity=modularity_of(given, found.labels, found.count, run.resolution),
+        modularity=quality,
         resolution=run.resolution,
         scale=scale,
         num_levels=len(levels),
