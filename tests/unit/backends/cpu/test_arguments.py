@@ -11,6 +11,7 @@ from semira.backends.cpu import cache
 from semira.backends.cpu.compiler import machine
 from semira.backends.cpu.compiler.arguments import type_of
 from semira.backends.cpu.compiler.kernels import Kernels
+from semira.backends.cpu.compiler.types import scalar_of
 from semira.base.settings import override, restore
 
 TEXT = '''"""Kernels of this test."""
@@ -33,7 +34,8 @@ def put(array, item):
     array[0] = item
 '''
 
-PAIR = np.dtype([("x", np.int64), ("y", np.float64)])
+#: Of equal dtypes code compares with the first that it has met, whatever test has made it.
+PAIR = scalar_of(np.dtype([("x", np.int64), ("y", np.float64)])).dtype
 #: Of the same length.
 OTHER_PAIR = np.dtype([("x", np.float64), ("y", np.int64)])
 
