@@ -63,7 +63,7 @@ LENGTHS = {
 
 @functools.cache
 def columns_of(lengths: tuple[int, ...], seed: int) -> np.ndarray:
-    """Return the columns of rows with so many entries, row by row."""
+    """Return sorted columns for rows of the given lengths, row by row."""
     rng = np.random.default_rng(seed)
     drawn = [np.sort(rng.choice(COLUMNS, length, replace=False)) for length in lengths]
     return np.concatenate(drawn)

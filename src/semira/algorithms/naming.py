@@ -99,7 +99,7 @@ def by_name(
 
 
 def names_of(labels: NDArray[Any] | None, vertices: Any, nobody: Any = None) -> NDArray[Any]:
-    """Return the names of vertices in an array of the same shape, and `nobody` for each -1.
+    """Return an array of the names of vertices, with `nobody` in place of the number -1.
 
     Without labels vertices are their numbers.
 

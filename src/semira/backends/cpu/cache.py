@@ -55,7 +55,7 @@ def _release(function: Any) -> None:
 _modules: Recent[str, Any] = Recent(1024, _forget)
 _flights: dict[str, Any] = {}
 
-#: How texts show records, whose kernels Numba compiles.
+#: How texts show constants that are records, whose kernels Numba compiles.
 _RECORDS = re.compile(r"np\.frombuffer")
 
 #: Names of the kernels this process compiled (rather than found on disk), in order.

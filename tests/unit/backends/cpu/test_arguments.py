@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from semira.backends.cpu import cache
-from semira.backends.cpu.compiler import machine
 from semira.backends.cpu.compiler.arguments import type_of
 from semira.backends.cpu.compiler.kernels import Kernels
 from semira.backends.cpu.compiler.types import scalar_of
@@ -89,9 +88,7 @@ def entry(tmp_path_factory):
     module = Kernels("probe", TEXT, cache.digest_of, [], lambda: pytest.fail("the other compiler"))
 
     def of(name: str, *given: Any) -> Any:
-        loaded = getattr(module, name)._entry_for(given)
-        assert isinstance(loaded, machine.Loaded)
-        return loaded.function
+        return getattr(module, name).bound(*given).func
 
     yield of
     restore(before)

@@ -26,7 +26,7 @@ def folder(tmp_path):
 
 
 def compilers(since: int) -> list[str]:
-    """Return what compiled the kernels since there were so many of them."""
+    """Return the compiler of each kernel after the first `since`."""
     return ["numba" if "-numba:" in name else "own" for name in cache.compiled[since:]]
 
 
@@ -107,7 +107,7 @@ def test_python_functions_see_copies_and_return_records():
         with gb.device(device):
             one, other = (gb.Vector.from_dense(records) for records in held)
             found.append(one.ewise_mult(other, nearer).new().to_coo()[1])
-            # A record is given by itself, too.
+            # One record is an argument, too.
             found.append(one.apply(nearer, right=held[1][7]).new().to_coo()[1])
     assert [each.tobytes() for each in found[:2]] == [each.tobytes() for each in found[2:]]
     assert set(compilers(before)) == {"own"}

@@ -1,4 +1,4 @@
-"""The function that takes Python's arguments apart: one for all kernels of a process.
+"""The function that reads the arguments of a call from Python: one for all kernels of a process.
 
 It reads objects of CPython and NumPy where they lie in memory, after it has compared their types
 with those that a kernel was compiled for; `is_usable` checks once that they lie so.
@@ -79,7 +79,7 @@ def type_of(argument: Any) -> Type:
 
 
 def alike(argument: Any) -> Any:
-    """Return an argument; of records one with the dtype that code compares with, by itself."""
+    """Return an argument, records with the dtype object whose address machine code compares."""
     if not isinstance(argument, np.ndarray | np.void) or argument.dtype.names is None:
         return argument
     try:

@@ -115,7 +115,7 @@ SCALARS = {
 }  # fmt: skip
 
 
-#: The dtypes of records that code compares with, by itself: of equal ones the first.
+#: Dtypes of records, of equal ones the first: machine code compares its address.
 _records: dict[Any, Any] = {}
 
 

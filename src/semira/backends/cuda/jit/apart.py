@@ -42,10 +42,8 @@ def is_possible() -> bool:
 def begin(source: str, name: str, arch: str, path: Path) -> Apart | None:
     """Let another process compile a source into a file of the cache.
 
-    None if there can be none: no folder that can be written, or no interpreter to start.
+    None if its folder cannot be written or the process cannot be started.
     """
-    if not is_possible():
-        return None
     given = path.with_suffix(f".{os.getpid()}.cu")
     command = [sys.executable, "-m", _PROGRAM, str(given), name, arch, str(path)]
     # The package may have been found where this process alone looks.
